@@ -1,7 +1,6 @@
 """Anomalies: facts that exclude each other, dates that cannot be right, and sudden volume.
 
-SQL finds them (``sql/functions/analysis/20_anomalies.sql``); of weeks in which much was said of one thing, what is
-sudden is decided here.
+SQL finds them (``sql/functions/analysis/20_anomalies.sql``); this module decides which of the busiest weeks are sudden.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 
 LEAST_MESSAGES = 20
-"""Fewer in a day are never sudden."""
+"""A day with fewer messages is never sudden."""
 DISTANCE = 4.5
-"""From the usual, in units of its spread: from where a day is sudden."""
+"""Distance from the usual volume, in units of its spread, from which a day is sudden."""
 LEAST_SAID = 10
-"""Fewer messages in a week about one thing are never sudden."""
+"""A week with fewer messages about a thing is never sudden."""
 LEAST_WEEKS = 4
-"""In so many other weeks must it have been spoken of: what is new comes with much talk."""
+"""The thing must have been mentioned in this many other weeks: new topics come with much talk anyway."""
 TIMES = 3.0
-"""So many times as much as in the best other week must be said."""
+"""The week must have this many times the messages of the best other week."""
 SURE = 6.0
-"""-log10 of the chance, for all things of a run together. What people talk about comes in waves, so chance alone is no
-measure: the bar is high, and ``TIMES`` stands beside it."""
+"""Least -log10 of the probability by chance, for all things of a run together. Topics come in waves, so chance alone is
+a poor measure: the threshold is high, and ``TIMES`` is required as well."""
 
 
 def sudden_weeks(rows: Sequence[Any]) -> Iterator[Finding]:
-    """Weeks in which far more was said of a thing than in all others (``memsvc.busiest_weeks``)."""
+    """Yield weeks with far more messages about a thing than all other weeks (``memsvc.busiest_weeks``)."""
     bar = SURE + log10(max(len(rows), 1))
     for row in rows:
         if row.weeks < LEAST_WEEKS or row.said < TIMES * row.best_other or not row.other_total:
@@ -45,11 +44,11 @@ def sudden_weeks(rows: Sequence[Any]) -> Iterator[Finding]:
                 "messages": row.said, "usual": round(usual, 2), "first": row.week.isoformat(),
                 "last": (row.week + timedelta(days=6)).isoformat(),
             }  # fmt: skip
-            yield Finding(what="busy_week", score=_beyond(row.said, usual), nodes=[row.node_id], figures=figures)
+            yield Finding(what="busy_week", score=_excess(row.said, usual), nodes=[row.node_id], figures=figures)
 
 
-def _beyond(seen: float, usual: float) -> float:
-    """The share of what was seen that is beyond the usual, 0 to 1."""
+def _excess(seen: float, usual: float) -> float:
+    """Return the share of the observed count above the usual one, 0 to 1."""
     return round(1 - min(usual / seen, 1.0), 3)
 
 
@@ -58,9 +57,9 @@ def _day(day: date | None) -> dict[str, str]:
 
 
 async def anomalies(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
-    """A user's anomalies: contradictions, then dates, then volume; of each the surest first.
+    """Find a user's anomalies: contradictions, then dates, then volume, each sorted by score.
 
-    The score is the confidence of the facts, or the share of messages that is beyond the usual.
+    The score is the confidence of the facts, or the share of messages above the usual number.
     """
     user = {"user_id": owner.user_id}
     async with db.transaction(owner.user_id) as connection:
@@ -79,7 +78,7 @@ async def anomalies(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found
         values = {**user, "least": LEAST_MESSAGES, "distance": DISTANCE}
         found += [
             Finding(
-                what="busy_day", score=_beyond(row.messages, row.usual),
+                what="busy_day", score=_excess(row.messages, row.usual),
                 figures={
                     **_day(row.day), "messages": row.messages, "usual": round(row.usual, 1),
                     "distance": round(row.distance, 1), "around": row.around,
@@ -89,6 +88,6 @@ async def anomalies(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found
         ]  # fmt: skip
         weeks = (await connection.execute(query("busiest_weeks"), {**user, "least": LEAST_SAID})).all()
     found += sudden_weeks(weeks)
-    order = {what: place for place, what in enumerate(dict.fromkeys(one.what for one in found))}
+    order = {what: rank for rank, what in enumerate(dict.fromkeys(one.what for one in found))}
     found.sort(key=lambda one: (order[one.what], -one.score))
     return Found(findings=found[:MOST_FINDINGS], total=len(found))

@@ -1,4 +1,4 @@
-"""How likely a count is by chance alone: upper tails of three distributions, as -log10, so that nothing underflows."""
+"""Upper tail probabilities of three distributions, as -log10, so that nothing underflows."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from math import exp, inf, lgamma, log, log1p
 
 TEN = log(10)
 NEVER = 300.0
-"""As unlikely as matters."""
+"""Upper limit of the results; anything less probable makes no difference."""
 
 
 def _choose(n: int, k: int) -> float:
-    """Log of n over k."""
+    """Return the logarithm of the binomial coefficient n over k."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 def _surprise(logs: Iterable[float]) -> float:
-    """-log10 of the sum of some probabilities, given by their logs, 0 to ``NEVER``."""
+    """Return -log10 of the sum of probabilities, given by their logarithms; 0 to ``NEVER``."""
     terms = list(logs)
     most = max(terms, default=-inf)
     if most == -inf:
@@ -25,12 +25,12 @@ def _surprise(logs: Iterable[float]) -> float:
 
 
 def binomial(hits: int, tries: int, chance: float) -> float:
-    """-log10 P(X >= hits) of a binomial variable.
+    """Return -log10 P(X >= hits) of a binomial variable.
 
     Args:
         hits: 0 to ``tries``.
-        tries: how often.
-        chance: of one, 0 to 1.
+        tries: number of trials.
+        chance: probability of a hit in one trial, 0 to 1.
     """
     if hits <= 0 or chance >= 1:
         return 0.0
@@ -41,21 +41,21 @@ def binomial(hits: int, tries: int, chance: float) -> float:
 
 
 def poisson(hits: int, expected: float) -> float:
-    """-log10 P(X >= hits) of a Poisson variable with a mean above 0."""
+    """Return -log10 P(X >= hits) of a Poisson variable with a mean above 0."""
     if hits <= 0:
         return 0.0
-    last = hits + 60 + int(10 * expected**0.5 + expected)  # what lies behind adds nothing that would be seen
+    last = hits + 60 + int(10 * expected**0.5 + expected)  # later terms are too small to matter
     return _surprise(k * log(expected) - expected - lgamma(k + 1) for k in range(hits, last))
 
 
 def together(both: int, one: int, other: int, days: int) -> float:
-    """-log10 of the chance that two sets of days have ``both`` in common or more, drawn by lot (hypergeometric).
+    """Return -log10 of the probability that two random sets of days share ``both`` or more days (hypergeometric).
 
     Args:
-        both: how many days are in both.
-        one: days of the one, at most ``days``.
-        other: days of the other, at most ``days``.
-        days: days in all.
+        both: number of days in both sets.
+        one: size of the first set, at most ``days``.
+        other: size of the second set, at most ``days``.
+        days: number of all days.
     """
     least = max(both, one + other - days)
     return _surprise(

@@ -1,4 +1,4 @@
-"""What analyses are, and what one of them finds: ids, a score and numbers. No text."""
+"""The types of analyses and of their findings. A finding holds ids, a score and numbers, but no text."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from memsvc.db.engine import Database
 Kind = Literal["hubs", "communities", "orphans", "anomalies", "habits", "pagerank"]
 KINDS: tuple[Kind, ...] = ("hubs", "communities", "orphans", "anomalies", "habits", "pagerank")
 MOST_FINDINGS = 1_000
-"""More than this of one run are counted and not kept; the best are."""
+"""Most findings that a run stores, the best ones; all are counted."""
 MOST_MEMBERS = 200
-"""Members of a community that are kept, the strongest."""
+"""Most members of a community that are stored, the strongest ones."""
 TIMEOUT = "SET LOCAL statement_timeout = '10min'"
 """Statements that read a whole memory may take longer than those of a request."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that an analysis found."""
+    """One finding of an analysis."""
 
     what: str
-    """What it is: hub, community, orphan, near, or a sort of anomaly or habit."""
+    """hub, community, orphan, near, or a kind of anomaly or habit."""
     score: float
-    """How strong it is, 0 or more; comparable within what it is."""
+    """Strength, 0 or more; comparable only with findings of the same ``what``."""
     nodes: Sequence[UUID] = ()
     facts: Sequence[UUID] = ()
     """Versions of edges."""
@@ -37,14 +37,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """All that an analysis found."""
+    """All findings of an analysis."""
 
     findings: Sequence[Finding]
     """The best first, at most ``MOST_FINDINGS``."""
     total: int
     figures: Mapping[str, float] = {}
-    """Numbers of the whole."""
+    """Numbers about the whole memory."""
 
 
 Analysis = Callable[[Database, Owner, Sequence[UUID]], Awaitable[Found]]
-"""What one does: for whom, and (of pagerank) from which nodes."""
+"""An analysis: runs for a user and, for pagerank, from given nodes."""

@@ -1,8 +1,8 @@
-"""Habits: what comes again on the same days of the week, and people who come together.
+"""Habits: what recurs on the same days of the week, and people who are mentioned together.
 
-Days come from SQL (``memsvc.days_of_facts``, ``memsvc.days_of_people``); whether they are a habit is decided here, by
-how unlikely they are without one. The bar is set for all questions of a run together (Bonferroni), so that a memory
-without habits gives a false one in one run of a hundred.
+Days come from SQL (``memsvc.days_of_facts``, ``memsvc.days_of_people``). This module decides whether they are a habit,
+by their probability without one. The threshold covers all tests of a run (Bonferroni): a memory without habits gives a
+false one in one run of a hundred.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 
 SURE = 2.0
-"""-log10 of the chance that a run of a memory without habits gives one."""
+"""Least -log10 of the probability that a run gives a finding for a memory without habits."""
 LEAST_WEEKS = 4
-"""In fewer weeks nothing is a habit."""
+"""A habit needs at least this many weeks."""
 LEAST_SHARE = 0.5
-"""Of the weeks between the first and the last time: on which the day must be kept."""
+"""Least share of the weeks between the first and the last time in which the day must occur."""
 LEAST_TOGETHER = 0.4
-"""Of the days of the one who is spoken of less: on which two must come together."""
+"""Least share of the days of the person mentioned less often on which both must be mentioned."""
 WEEK = 7
 
 
 class Days(NamedTuple):
-    """Days of a relation, or of two people."""
+    """The days of a relation, or of two people."""
 
     nodes: tuple[UUID, ...]
     type: str
     days: Sequence[date]
-    """In their order, each once."""
+    """In order, each once."""
     facts: Sequence[UUID] = ()
 
 
 def monday(day: date) -> int:
-    """The number of a day's week."""
+    """Return the number of a day's week."""
     return (day.toordinal() - 1) // WEEK
 
 
-def weekly(told: Sequence[Days], active: Mapping[int, int]) -> Iterator[Finding]:
-    """What comes again on the same weekdays.
+def weekly(relations: Sequence[Days], active: Mapping[int, int]) -> Iterator[Finding]:
+    """Yield relations that recur on the same weekdays.
 
     Args:
-        told: relations with their days.
-        active: on how many days of each weekday (1: Monday) anything was said at all.
+        relations: relations with their days.
+        active: for each weekday (1: Monday), the number of days with any message.
     """
     all_days = sum(active.values()) or 1
-    bar = SURE + log10(max(len(told), 1) * WEEK)
-    for one in told:
+    bar = SURE + log10(max(len(relations), 1) * WEEK)
+    for one in relations:
         counts = Counter(day.isoweekday() for day in one.days)
         kept: list[int] = []
         surprise = share = 0.0
         for weekday, count in counts.items():
-            # Of messages the day is one on which something was said; of moments it may be any.
+            # Days of messages are among the days with any message; moments of facts can be on any day.
             chance = max(active.get(weekday, 0) / all_days, 1 / WEEK)
             weeks = [monday(day) for day in one.days if day.isoweekday() == weekday]
             regular = count / (weeks[-1] - weeks[0] + 1)
@@ -79,9 +79,9 @@ def weekly(told: Sequence[Days], active: Mapping[int, int]) -> Iterator[Finding]
 
 
 def come_together(pairs: Sequence[Days], people: Mapping[UUID, Sequence[date]]) -> Iterator[Finding]:
-    """People who come together: far more often than the days on which each is spoken of would bring about.
+    """Yield people who are mentioned together far more often than the days of each would give by chance.
 
-    Only the time in which both are spoken of counts, and only days on which anybody is.
+    Only the time in which both are mentioned counts, and only days on which any person is mentioned.
     """
     bar = SURE + log10(max(len(people) * (len(people) - 1) / 2, 1))
     anybody = sorted({day for days in people.values() for day in days})
@@ -105,20 +105,20 @@ def come_together(pairs: Sequence[Days], people: Mapping[UUID, Sequence[date]]) 
 
 
 async def habits(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
-    """A user's habits, the surest first; score: -log10 of the chance that this run would give it without a habit."""
+    """Find a user's habits, the surest first; score: -log10 of the probability that this run finds it by chance."""
     user = {"user_id": owner.user_id}
     async with db.transaction(owner.user_id) as connection:
         await connection.exec_driver_sql(TIMEOUT)
         active = {row.weekday: row.days for row in await connection.execute(query("active_weekdays"), user)}
         values = {**user, "zone": owner.time_zone, "least": LEAST_WEEKS}
-        told = [
+        relations = [
             Days((row.from_node, row.to_node), row.type, row.days, row.facts)
             for row in await connection.execute(query("days_of_facts"), values)
         ]
         rows = (await connection.execute(query("days_of_people"), {**user, "least": LEAST_WEEKS})).all()
     people = {row.node_id: row.days for row in rows if row.other_id is None}
     pairs = [Days((row.node_id, row.other_id), "", row.days) for row in rows if row.other_id is not None]
-    found = sorted([*weekly(told, active), *come_together(pairs, people)], key=lambda one: -one.score)
+    found = sorted([*weekly(relations, active), *come_together(pairs, people)], key=lambda one: -one.score)
     return Found(
-        findings=found[:MOST_FINDINGS], total=len(found), figures={"relations": len(told), "people": len(people)}
+        findings=found[:MOST_FINDINGS], total=len(found), figures={"relations": len(relations), "people": len(people)}
     )

@@ -1,9 +1,9 @@
-"""Communities by the Leiden algorithm: groups of nodes with more between them than chance would put there.
+"""Communities by the Leiden algorithm: groups of nodes with more weight inside than expected by chance.
 
 Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities" (2019), by modularity.
-Written here from the paper, for the known programs are under the GPL (ADR 0029). Three steps are repeated: nodes move
-to the neighbouring community that gains most; each community is refined into parts that hang together; parts become
-the nodes of a smaller graph. Each round visits each pair of nodes a few times; 100,000 pairs take some seconds.
+Implemented from the paper, because the known programs are under the GPL (ADR 0029). Three steps are repeated: nodes
+move to the neighbouring community with the highest gain; each community is refined into connected parts; the parts
+become the nodes of a smaller graph. Each round visits each pair of nodes a few times; 100,000 pairs take some seconds.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from memsvc.analysis.network import Network
 from memsvc.analysis.stopping import Check, go_on
 
 RANDOMNESS = 0.01
-"""Of the refinement (theta in the paper): how readily a part joins one that gains less than the best."""
+"""Randomness of the refinement (theta in the paper): how often a part joins one that is not the best."""
 TIE = 1e-12
-"""Gains that differ by less are the same: rounding must not move a node for ever."""
+"""Gains that differ by less count as equal, so that rounding errors do not move a node endlessly."""
 SEED = 1
-"""The same graph gives the same communities."""
+"""A fixed seed: the same graph gives the same communities."""
 
 
 def modularity(network: Network, community: Sequence[int], resolution: float = 1.0) -> float:
-    """How much more of the weight lies within communities than chance would put there, -0.5 to 1 (Newman 2004)."""
+    """Return how much more weight lies within communities than expected by chance, -0.5 to 1 (Newman 2004)."""
     if not network.total:
         return 0.0
     within, strength = 0.0, [0.0] * (max(community, default=-1) + 1)
@@ -38,25 +38,25 @@ def modularity(network: Network, community: Sequence[int], resolution: float = 1
 
 
 def leiden(network: Network, resolution: float = 1.0, seed: int = SEED, check: Check = go_on) -> list[int]:
-    """The community of each node, numbered from 0, the largest first.
+    """Return the community of each node, numbered from 0, the largest first.
 
     Args:
         network: the graph; nodes without neighbours are communities of their own.
         resolution: above 1 for more and smaller communities, below 1 for fewer.
-        seed: of the order in which nodes are visited.
-        check: is called at each visit of a node; may raise, to stop.
+        seed: seed of the order in which nodes are visited.
+        check: called at each visit of a node; may raise, to stop.
     """
-    lot = random.Random(seed)  # noqa: S311 - no secret
+    rng = random.Random(seed)  # noqa: S311 - no secret
     small = network
-    part = list(range(network.size))  # of each node of the whole graph: its node in the small one
+    part = list(range(network.size))  # the node of the small graph to which each node of the whole graph belongs
     community = list(range(network.size))
     while True:
-        community = _move(small, community, resolution, lot, check)
+        community = _move(small, community, resolution, rng, check)
         if len(set(community)) == small.size:
             break
-        refined = _refine(small, community, resolution, lot, check)
+        refined = _refine(small, community, resolution, rng, check)
         parts = _numbered(refined)
-        if max(parts) + 1 == small.size:  # nothing hangs together closer: the communities are what there is
+        if max(parts) + 1 == small.size:  # the refinement joined no nodes, so the communities are final
             break
         above = [0] * (max(parts) + 1)
         for node, number in enumerate(parts):
@@ -67,16 +67,16 @@ def leiden(network: Network, resolution: float = 1.0, seed: int = SEED, check: C
     return _by_size([community[node] for node in part])
 
 
-def _move(network: Network, given: Sequence[int], resolution: float, lot: random.Random, check: Check) -> list[int]:
-    """Move nodes to the neighbouring community that gains most, until none gains any more (fast local moving)."""
+def _move(network: Network, given: Sequence[int], resolution: float, rng: random.Random, check: Check) -> list[int]:
+    """Move nodes to the neighbouring community with the highest gain, until no node gains (fast local moving)."""
     community = list(given)
-    strength = [0.0] * (network.size + 1)  # one more, for there is always an empty community
+    strength = [0.0] * (network.size + 1)  # one more, because there is always an empty community
     members = [0] * (network.size + 1)
     for node, number in enumerate(community):
         strength[number] += network.strength[node]
         members[number] += 1
     order = list(range(network.size))
-    lot.shuffle(order)
+    rng.shuffle(order)
     waiting, queue = bytearray(b"\x01" * network.size), deque(order)
     empty = [number for number in range(network.size + 1) if not members[number]]
     factor = resolution / network.total if network.total else 0.0
@@ -109,13 +109,13 @@ def _move(network: Network, given: Sequence[int], resolution: float, lot: random
 
 
 def _best(home: int, between: dict[int, float], strength: Sequence[float], mine: float) -> int:
-    """The community in which a node gains most; where no other gains more, the one that it comes from.
+    """Return the community in which a node gains most; its present one if no other gains more.
 
     Args:
-        home: that one.
-        between: what joins the node to communities.
-        strength: of all communities, without the node.
-        mine: the node's strength, of the whole graph's.
+        home: the present community.
+        between: weight between the node and each community.
+        strength: strength of each community, without the node.
+        mine: the node's strength as a share of the whole graph's.
     """
     best, most = home, between[home] - mine * strength[home] + TIE
     for number, weight in between.items():
@@ -126,9 +126,9 @@ def _best(home: int, between: dict[int, float], strength: Sequence[float], mine:
 
 
 def _refine(
-    network: Network, community: Sequence[int], resolution: float, lot: random.Random, check: Check
+    network: Network, community: Sequence[int], resolution: float, rng: random.Random, check: Check
 ) -> list[int]:
-    """Parts of communities: single nodes join parts of their own community to which they are well connected."""
+    """Split communities into parts: single nodes join parts of their own community to which they are well connected."""
     part = list(range(network.size))
     strength, outside = list(network.strength), [0.0] * network.size  # of parts; outside: to the rest of the community
     whole = [0.0] * (max(community) + 1)
@@ -138,7 +138,7 @@ def _refine(
     alone = bytearray(b"\x01" * network.size)
     factor = resolution / network.total if network.total else 0.0
     order = list(range(network.size))
-    lot.shuffle(order)
+    rng.shuffle(order)
     for node in order:
         check()
         number, mine = community[node], network.strength[node]
@@ -154,7 +154,7 @@ def _refine(
                 for one, weight in between.items()
                 if outside[one] >= factor * strength[one] * (whole[number] - strength[one])
             ],
-            lot,
+            rng,
         )
         if chosen is not None:
             one, weight = chosen
@@ -165,19 +165,19 @@ def _refine(
     return part
 
 
-def _choose(options: Sequence[tuple[int, float, float]], lot: random.Random) -> tuple[int, float] | None:
-    """One of the parts (number, gain, weight) that gain something, by lot, the better the likelier."""
+def _choose(options: Sequence[tuple[int, float, float]], rng: random.Random) -> tuple[int, float] | None:
+    """Choose one of the parts (number, gain, weight) with a gain at random; higher gains are more probable."""
     good = [option for option in options if option[1] > 0]
     if not good:
         return None
     best = max(gain for _, gain, _ in good)
     odds = [math.exp((gain - best) / RANDOMNESS) for _, gain, _ in good]
-    number, _, weight = lot.choices(good, odds)[0]
+    number, _, weight = rng.choices(good, odds)[0]
     return number, weight
 
 
 def _aggregate(network: Network, parts: Sequence[int], check: Check) -> Network:
-    """The graph whose nodes are the parts."""
+    """Return the graph whose nodes are the parts."""
     size = max(parts) + 1
     between: dict[int, float] = {}
     for node in range(network.size):
@@ -185,23 +185,23 @@ def _aggregate(network: Network, parts: Sequence[int], check: Check) -> Network:
         one = parts[node]
         for end, weight in network.around(node):
             other = parts[end]
-            if one <= other:  # a pair within one part is met from both its nodes, and so is a loop's double weight
+            if one <= other:  # a pair is found from both its nodes; within one part it becomes a loop of double weight
                 key = one * size + other
                 between[key] = between.get(key, 0.0) + (weight / 2 if one == other else weight)
     return Network(size, ((key // size, key % size, weight) for key, weight in between.items()), check)
 
 
 def _numbered(labels: Sequence[int]) -> list[int]:
-    """The same groups, numbered from 0 in the order in which they are met."""
+    """Return the same groups, numbered from 0 in the order in which they occur."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
 def _by_size(community: Sequence[int]) -> list[int]:
-    """The same groups, the largest first."""
+    """Return the same groups, numbered by size, the largest first."""
     size = array("I", bytes(4 * (max(community, default=-1) + 1)))
     for number in community:
         size[number] += 1
     order = sorted(range(len(size)), key=lambda number: -size[number])
-    rank = {number: place for place, number in enumerate(order) if size[number]}
+    rank = {number: index for index, number in enumerate(order) if size[number]}
     return [rank[number] for number in community]

@@ -1,7 +1,7 @@
-"""The graph without directions in memory, compact: neighbours and weights of all nodes in flat arrays.
+"""The undirected graph in memory, compact: neighbours and weights of all nodes in flat arrays.
 
-Rows are streamed from ``memsvc.weighted_pairs``, where facts between the same two nodes are one pair already. A pair
-takes 24 bytes here, a node some 200 with its id; 100,000 pairs of 40,000 nodes 11 MB.
+Rows are streamed from ``memsvc.weighted_pairs``, which adds up the facts between the same two nodes. A pair takes 24
+bytes here, a node about 200 with its id; 100,000 pairs of 40,000 nodes take 11 MB.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 
 FETCHED = 5_000
-"""Rows that come from the server at a time."""
+"""Rows that are fetched from the server at a time."""
 
 
 class Network:
     """An undirected weighted graph over nodes 0 to ``size`` - 1, in compressed rows.
 
-    The neighbours of node v are ``ends[starts[v]:starts[v + 1]]``, with ``weights`` at the same places; a loop stands
-    there once, with twice its weight, so that ``strength[v]`` is always the sum of the row.
+    The neighbours of node v are ``ends[starts[v]:starts[v + 1]]``, with ``weights`` at the same indexes. A loop is
+    stored once, with twice its weight, so that ``strength[v]`` is always the sum of the row.
     """
 
     __slots__ = ("ends", "size", "starts", "strength", "total", "weights")
 
     def __init__(self, size: int, pairs: Iterable[tuple[int, int, float]], check: Check = go_on) -> None:
-        """Build it.
+        """Build the graph.
 
         Args:
-            size: how many nodes.
-            pairs: two nodes and the weight between them, above 0; each two nodes at most once.
-            check: is called at each pair; may raise, to stop.
+            size: number of nodes.
+            pairs: two nodes and the weight between them, above 0; each pair of nodes at most once.
+            check: called at each pair; may raise, to stop.
         """
         ones, others, between = array("I"), array("I"), array("d")
         degree = array("I", bytes(4 * (size + 1)))
@@ -68,14 +68,14 @@ class Network:
         free[node] += 1
 
     def around(self, node: int) -> Iterable[tuple[int, float]]:
-        """Neighbours of a node, with weights."""
+        """Return the neighbours of a node, with weights."""
         first, last = self.starts[node], self.starts[node + 1]
         return zip(self.ends[first:last], self.weights[first:last], strict=True)
 
 
 async def load(db: Database, owner: Owner) -> tuple[Network, Sequence[UUID], int]:
-    """A user's graph as it is true and known now, the ids of its nodes by place, and how many facts it holds."""
-    places: dict[UUID, int] = {}
+    """Load a user's graph as it is true and known now; return it, the ids of its nodes by index, and its fact count."""
+    index: dict[UUID, int] = {}
     ones, others, weights, facts = array("I"), array("I"), array("d"), 0
     async with db.transaction(owner.user_id) as connection:
         await connection.exec_driver_sql(TIMEOUT)
@@ -85,9 +85,9 @@ async def load(db: Database, owner: Owner) -> tuple[Network, Sequence[UUID], int
         async for row in rows:
             facts += row.facts
             if row.weight > 0:
-                ones.append(places.setdefault(row.node_id, len(places)))
-                others.append(places.setdefault(row.other_id, len(places)))
+                ones.append(index.setdefault(row.node_id, len(index)))
+                others.append(index.setdefault(row.other_id, len(index)))
                 weights.append(row.weight)
-    size = len(places)
+    size = len(index)
     network = await in_thread(lambda check: Network(size, zip(ones, others, weights, strict=True), check))
-    return network, list(places), facts
+    return network, list(index), facts

@@ -1,4 +1,4 @@
-"""Personalised PageRank: where a walker is found who goes along facts and now and then starts again at given nodes.
+"""Personalised PageRank: how often a random walk along facts is at each node, if it often restarts at given nodes.
 
 Page, Brin, Motwani and Winograd, "The PageRank Citation Ranking" (1999), section 6, by power iteration.
 """
@@ -12,20 +12,20 @@ from memsvc.analysis.network import Network
 from memsvc.analysis.stopping import Check, go_on
 
 DAMPING = 0.85
-"""How likely the walker goes on rather than starting again."""
+"""Probability that the walk goes on instead of restarting."""
 NEAR_ENOUGH = 1e-7
-"""It ends when a step moves less than this, of 1 in all."""
+"""The iteration ends when a step moves less than this, of 1 in total."""
 MOST_STEPS = 200
 
 
 def pagerank(network: Network, seeds: Sequence[int], damping: float = DAMPING, check: Check = go_on) -> array[float]:
-    """How much of the walker's time each node gets; they add up to 1.
+    """Return the share of the walk's time at each node; the shares add up to 1.
 
     Args:
         network: the graph.
-        seeds: nodes at which the walk starts, at least one; equally likely.
+        seeds: nodes at which the walk starts, at least one; equally probable.
         damping: from 0 to below 1.
-        check: is called at each visit of a node; may raise, to stop.
+        check: called at each visit of a node; may raise, to stop.
     """
     size, starts, ends, weights = network.size, network.starts, network.ends, network.weights
     home = 1 / len(seeds)
@@ -40,8 +40,8 @@ def pagerank(network: Network, seeds: Sequence[int], damping: float = DAMPING, c
             if here and strength:
                 going += here
                 share = damping * here / strength
-                for place in range(starts[node], starts[node + 1]):
-                    following[ends[place]] += share * weights[place]
+                for position in range(starts[node], starts[node + 1]):
+                    following[ends[position]] += share * weights[position]
         again = home * (1 - damping * going)
         for seed in seeds:
             following[seed] += again

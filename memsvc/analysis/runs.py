@@ -1,7 +1,7 @@
-"""Runs of analyses: asked for, done in the background or here, stored with what they found, listed and read.
+"""Runs of analyses: requested, done in the background or directly, stored with their findings, listed and read.
 
-A run reads in transactions of its own, computes outside of any, and stores all it found in one with its end: a killed
-run stays open and is done again. The last ``KEPT`` runs of each kind stay.
+A run reads in transactions of its own, computes outside of any, and stores all findings together with its end in one
+transaction: a killed run stays open and is done again. The last ``KEPT`` runs of each kind are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memsvc.analysis.findings import KINDS, Analysis, Kind
 from memsvc.analysis.habits import habits
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Number, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import (
     ContendedError,
     InvalidRequestError,
@@ -47,7 +47,7 @@ KEPT = 3
 LIMIT_S = 240.0
 """A run that takes longer fails."""
 SHOWN = 20
-"""Nodes of a result that are shown with their labels, and facts with their sentences."""
+"""Most nodes of a result that are shown with labels, and most facts that are shown with sentences."""
 
 
 class AnalysisRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,12 +56,12 @@ class AnalysisRun(msgspec.Struct, frozen=True, kw_only=True):
     run_id: UUID
     kind: Kind
     seeds: list[UUID]
-    """Of pagerank: the nodes from which it walks; empty: the user's own."""
+    """For pagerank: the nodes at which it starts; empty: the user's own node."""
     state: Literal["open", "done", "failed"]
     found: int
-    """How many things it found; the best 1,000 are kept."""
+    """Number of findings; the best 1,000 are stored."""
     figures: dict[str, Any]
-    """Numbers of the whole: nodes and facts that were read, modularity of the communities."""
+    """Numbers about the whole memory: nodes and facts that were read, modularity of the communities."""
     seconds: float
     error_code: str | None
     started_at: datetime
@@ -69,7 +69,7 @@ class AnalysisRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of a result; of merged nodes the one that stands for them now."""
+    """A node of a result: now the canonical one, if it was merged."""
 
     node_id: UUID
     type: str | None
@@ -77,20 +77,20 @@ class ShownNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnalysisResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that a run found."""
+    """One finding of a run."""
 
     place: int
     what: str
     """hub, community, orphan, near; two_values, opposites, both_ways, of_itself; before_birth, after_death, long_ago,
     far_ahead, said_ahead, said_at_zero; busy_day, busy_week; weekly, together."""
     score: float
-    """How strong it is; comparable within what it is."""
+    """Strength; comparable only with results of the same ``what``."""
     nodes: list[ShownNode]
-    """The first 20 that it is about."""
+    """The first 20 nodes that it is about."""
     facts: list[UUID]
-    """Versions of facts that it is about."""
+    """Versions of the facts that it is about."""
     sentences: list[str]
-    """What the first 20 of these say."""
+    """Sentences of the first 20 of these facts."""
     passages: list[UUID]
     figures: dict[str, Any]
     """Its numbers and days."""
@@ -101,10 +101,10 @@ def _run(row: Row[Any]) -> AnalysisRun:
 
 
 def known_kind(name: str) -> Kind:
-    """The analysis of this name.
+    """Check the name of an analysis.
 
     Raises:
-        InvalidRequestError: there is none.
+        InvalidRequestError: there is no analysis of this name.
     """
     for kind in KINDS:
         if kind == name:
@@ -113,16 +113,16 @@ def known_kind(name: str) -> Kind:
 
 
 async def open_run(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] = ()) -> AnalysisRun:
-    """A run that is open: the one that waits already, or a new one.
+    """Return an open run: the one that is waiting already, or a new one.
 
     Raises:
-        InvalidRequestError: there is no such analysis, or it takes no seeds, or not so many.
-        NodeUnknownError: a seed is no node of this user.
+        InvalidRequestError: there is no such analysis, it takes no seeds, or there are too many seeds.
+        NodeUnknownError: a seed is not a node of this user.
     """
     chosen = known_kind(kind)
     starts = sorted(set(seeds))
     if starts and chosen != "pagerank":
-        raise InvalidRequestError("Only pagerank begins at nodes.", field="seeds")
+        raise InvalidRequestError("Only pagerank starts at nodes.", field="seeds")
     if len(starts) > MOST_SEEDS:
         raise InvalidRequestError(f"At most {MOST_SEEDS} seeds.", field="seeds")
     values = {"user_id": owner.user_id, "kind": chosen, "seeds": starts}
@@ -134,7 +134,7 @@ async def open_run(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] 
             if seed not in known:
                 raise NodeUnknownError(f"There is no node {seed}.")
         row = (await connection.execute(query("open_analysis"), values)).one_or_none()
-        if row is None:  # opened, or ended, by somebody else while the statement ran
+        if row is None:  # another process opened or ended it while the statement ran
             raise ContendedError
         return _run(row)
 
@@ -142,7 +142,7 @@ async def open_run(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] 
 
 
 async def ask(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] = ()) -> tuple[UUID, AnalysisRun]:
-    """Ask for a run in the background; the job's id, and the run.
+    """Request a run in the background; return the job's id and the run.
 
     Raises:
         InvalidRequestError, NodeUnknownError: as ``open_run``.
@@ -159,7 +159,7 @@ async def ask(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] = ())
 
 
 async def analyse(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] = ()) -> AnalysisRun:
-    """Do an analysis here and now; its run, which is done.
+    """Run an analysis in this process, and return the finished run.
 
     Raises:
         InvalidRequestError, NodeUnknownError: as ``open_run``.
@@ -170,13 +170,13 @@ async def analyse(db: Database, owner: Owner, kind: str, seeds: Sequence[UUID] =
 
 
 async def _work(db: Database, owner: Owner, run: AnalysisRun) -> None:
-    """Do a run and store what it found; somebody else who did it meanwhile was first."""
+    """Do a run and store its findings, unless another process has finished it in the meantime."""
     began = time.monotonic()
     values: dict[str, Any] = {"user_id": owner.user_id, "run_id": run.run_id}
     try:
         async with asyncio.timeout(LIMIT_S):
             found = await ANALYSES[run.kind](db, owner, run.seeds)
-        results = [{"place": place, **msgspec.to_builtins(one)} for place, one in enumerate(found.findings)]
+        results = [{"place": position, **msgspec.to_builtins(one)} for position, one in enumerate(found.findings)]
         values |= {
             "found": found.total, "figures": msgspec.json.encode(found.figures).decode(),
             "results": msgspec.json.encode(results).decode(), "seconds": time.monotonic() - began,
@@ -188,7 +188,7 @@ async def _work(db: Database, owner: Owner, run: AnalysisRun) -> None:
         code = error.code if isinstance(error, MemsvcError) else JobTimeoutError.code
         values |= {"error_code": code, "seconds": time.monotonic() - began}
         statement = query("fail_analysis")
-    except Exception as error:  # noqa: BLE001 - an open run would hold up all that were asked for after it
+    except Exception as error:  # noqa: BLE001 - an open run would block all runs requested after it
         observe.logger().error("analysis failed", kind=run.kind, error=type(error).__name__, exc_info=error)
         values |= {"error_code": JobFailedError.code, "seconds": time.monotonic() - began}
         statement = query("fail_analysis")
@@ -205,15 +205,15 @@ async def _work(db: Database, owner: Owner, run: AnalysisRun) -> None:
 async def list_runs(
     db: Database, user_id: UUID, *, kind: str | None = None, cursor: str | None = None, limit: int = 50
 ) -> Page[AnalysisRun]:
-    """A user's runs, newest first.
+    """Return a user's runs, newest first.
 
     Raises:
-        InvalidRequestError: the kind, the cursor or the limit cannot be used.
+        InvalidRequestError: the kind, the cursor or the limit is not valid.
     """
     check_page(limit)
     values = {
         "user_id": user_id, "run_id": None, "kind": known_kind(kind) if kind is not None else None,
-        "after": read_cursor(cursor, tuple[UUID])[0] if cursor else None, "limit": limit + 1,
+        "after": read_cursor(cursor, tuple[UUID])[0] if cursor is not None else None, "limit": limit + 1,
     }  # fmt: skip
     async with db.transaction(user_id) as connection:
         rows = (await connection.execute(query("list_analyses"), values)).all()
@@ -224,10 +224,10 @@ async def list_runs(
 
 
 async def get_run(db: Database, user_id: UUID, run_id: UUID) -> AnalysisRun:
-    """One run.
+    """Return one run.
 
     Raises:
-        NotFoundError: this user has none such.
+        NotFoundError: this user has no such run.
     """
     async with db.transaction(user_id) as connection:
         return await _look(connection, user_id, run_id)
@@ -244,14 +244,14 @@ async def _look(connection: AsyncConnection, user_id: UUID, run_id: UUID) -> Ana
 async def results(
     db: Database, user_id: UUID, run_id: UUID, *, cursor: str | None = None, limit: int = 50
 ) -> Page[AnalysisResult]:
-    """What a run found, the best first; nothing while it is open.
+    """Return the findings of a run, the best first; none while it is open.
 
     Raises:
         NotFoundError: this user has no such run.
-        InvalidRequestError: the cursor or the limit cannot be used.
+        InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    after = read_cursor(cursor, tuple[int])[0] if cursor else -1
+    after = read_cursor(cursor, tuple[Number])[0] if cursor is not None else -1
     values = {"user_id": user_id, "run_id": run_id, "after": after, "most": SHOWN, "limit": limit + 1}
     async with db.transaction(user_id) as connection:
         await _look(connection, user_id, run_id)
@@ -268,7 +268,7 @@ async def results(
 
 
 def analysis_steps() -> Steps:
-    """The step of the job ``analyse``: does the oldest open run, and gives way to others where there are more."""
+    """Return the step of the job ``analyse``: it does the oldest open run; if there are more, other jobs run first."""
 
     async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
         async with db.transaction(user_id) as connection:

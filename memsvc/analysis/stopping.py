@@ -1,4 +1,4 @@
-"""Work in threads that can be stopped: nobody can end a thread, so long work asks now and then whether to go on."""
+"""Stops work in threads: a thread cannot be killed, so long work regularly calls a check that may raise."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 Check = Callable[[], None]
-"""What long work calls every few milliseconds; raises where nobody waits for it any more."""
+"""A function that long work calls every few milliseconds; it raises when the caller does not wait any more."""
 
 
 class StoppedError(Exception):
-    """Nobody waits any more. It ends a thread and reaches nobody."""
+    """The caller does not wait any more. It ends the thread, and no caller sees it."""
 
 
 def go_on() -> None:
-    """The check of work that nobody stops."""
+    """A check that never stops the work."""
 
 
 async def in_thread(work: Callable[[Check], Result]) -> Result:
-    """Do work in a thread; where the caller is cancelled or runs out of time, the work ends at its next check."""
+    """Do work in a thread; if the caller is cancelled or times out, the work ends at its next check."""
     left = threading.Event()
 
     def check() -> None:

@@ -1,4 +1,4 @@
-"""What the graph as a whole looks like: hubs, orphans, communities, and what is near to given nodes."""
+"""Structure of the whole graph: hubs, orphans, communities, and nodes near given ones."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 
 SMALLEST = 3
-"""Members of a community that is told of."""
+"""Least members of a community that is reported."""
 
 
 async def hubs(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
-    """Nodes by how strongly facts connect them; score: the sum of weight times confidence."""
+    """Rank nodes by the strength of their facts; score: the sum of weight times confidence."""
     async with db.transaction(owner.user_id) as connection:
         await connection.exec_driver_sql(TIMEOUT)
         values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
@@ -35,7 +35,7 @@ async def hubs(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
 
 
 async def orphans(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
-    """Nodes that no fact joins to anything; score: how many passages speak of them."""
+    """Find nodes without facts; score: the number of passages that mention them."""
     async with db.transaction(owner.user_id) as connection:
         await connection.exec_driver_sql(TIMEOUT)
         values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
@@ -45,7 +45,7 @@ async def orphans(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
 
 
 async def communities(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
-    """Groups of nodes, the largest first; score: how many are in it. Within it the strongest nodes go first."""
+    """Find groups of nodes, the largest first; score: the number of members. The strongest members come first."""
     network, nodes, facts = await load(db, owner)
     return await in_thread(lambda check: _communities(network, nodes, facts, check))
 
@@ -58,7 +58,7 @@ def _communities(network: Network, nodes: Sequence[UUID], facts: int, check: Che
     found = []
     for group in members:
         if len(group) < SMALLEST:
-            break  # they come by size
+            break  # groups are sorted by size
         strength = sum(network.strength[node] for node in group)
         number = of_node[group[0]]
         within = sum(w for node in group for end, w in network.around(node) if of_node[end] == number)
@@ -74,9 +74,9 @@ def _communities(network: Network, nodes: Sequence[UUID], facts: int, check: Che
 
 
 async def near(db: Database, owner: Owner, seeds: Sequence[UUID]) -> Found:
-    """What is near to given nodes, or to the user's own; score: its share of a walker's time, in thousandths.
+    """Rank nodes near given ones, or near the user's own node; score: share of the random walk's time, in thousandths.
 
-    Seeds that no fact connects to anything are nowhere near anything; without any other, nothing is found.
+    Start nodes without facts are near to nothing; if there are no others, nothing is found.
     """
     if not seeds:
         async with db.transaction(owner.user_id) as connection:
@@ -90,7 +90,7 @@ async def near(db: Database, owner: Owner, seeds: Sequence[UUID]) -> Found:
 
 
 def _near(network: Network, nodes: Sequence[UUID], facts: int, seeds: set[UUID], check: Check) -> Found:
-    starts = [place for place, node in enumerate(nodes) if node in seeds]
+    starts = [index for index, node in enumerate(nodes) if node in seeds]
     figures = {"nodes": network.size, "facts": facts}
     if not starts:
         return Found(findings=[], total=0, figures=figures)

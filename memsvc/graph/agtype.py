@@ -1,8 +1,8 @@
-"""Values of Apache AGE as JSON.
+"""Converts values that Apache AGE prints to JSON.
 
-AGE prints a value as JSON in which some values are followed by their kind: ``{…}::vertex``, ``[…]::path``,
-``1.5::numeric``. Without these it is JSON but for the numbers that JSON does not know. Parameters go the other way as
-plain JSON, which AGE reads.
+AGE prints JSON in which some values have their kind as a suffix: ``{…}::vertex``, ``[…]::path``, ``1.5::numeric``.
+Without these suffixes the text is JSON, except for numbers that JSON does not have (NaN, Infinity). Parameters go to
+AGE as plain JSON.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any
 
 KINDS = re.compile(
     r"""
-      ("[^"\\]*+(?:\\.[^"\\]*+)*+")  # a string: nothing in it is a kind, and nothing in it is read twice
+      ("[^"\\]*+(?:\\.[^"\\]*+)*+")  # a string: a suffix inside it is text, and the regex never backtracks into it
     | ::(?:vertex|edge|path|numeric)\b
     """,
     re.VERBOSE | re.DOTALL,
 )
 SAFE = 2**53 - 1
-"""Greater integers are given as text: most readers of JSON would round them."""
+"""Larger integers are returned as text, because most JSON readers would round them."""
 MOST_DIGITS = 17
 IDS = ("id", "start_id", "end_id")
 SHAPES = ({"id", "label", "properties"}, {"id", "label", "properties", "start_id", "end_id"})
 
 
 def as_json(printed: str | None) -> Any:
-    """A value as AGE prints it, as Python has JSON; AGE's own ids of vertices and edges are texts.
+    """Convert a value that AGE printed to Python's JSON types; AGE's own ids of vertices and edges become text.
 
     Raises:
-        RecursionError: it is too deep.
-        ValueError: AGE did not print it.
+        RecursionError: the value is nested too deeply.
+        ValueError: the text is not what AGE prints.
     """
     if printed is None:
         return None
@@ -39,14 +39,14 @@ def as_json(printed: str | None) -> Any:
 
 
 def _whole(digits: str) -> int | str:
-    if len(digits) > MOST_DIGITS:  # Python refuses thousands of them
+    if len(digits) > MOST_DIGITS:  # Python refuses to convert thousands of digits
         return digits
     number = int(digits)
     return number if abs(number) <= SAFE else digits
 
 
 def _entity(found: dict[str, Any]) -> dict[str, Any]:
-    """A vertex or an edge with its ids as texts; another map as it is."""
+    """Turn the ids of a vertex or an edge into text; return any other map unchanged."""
     if found.keys() in SHAPES:
         return {name: str(value) if name in IDS else value for name, value in found.items()}
     return found

@@ -1,4 +1,4 @@
-"""Changes that were recorded: the list of batches, and what one of them wrote and closed."""
+"""Recorded changes: the list of batches, and what one batch wrote and closed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class RecordedChange(msgspec.Struct, frozen=True, kw_only=True):
 
     change_id: UUID
     recorded_at: datetime
-    """``known_at`` from here on sees it."""
+    """Reads with a ``known_at`` from this moment on see the change."""
     asserted_by: str
     operations: list[str]
-    """Which kinds of operations it held."""
+    """The kinds of operations in the batch."""
     undoes: UUID | None
     """The change that it undoes."""
     undone_by: UUID | None
@@ -36,12 +36,12 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     id: UUID
-    """Of the version, name or merge."""
+    """Id of the version, name or merge."""
     subject: UUID
     """The node or edge."""
     written: bool
     closed: bool
-    """With written: superseded within the same batch."""
+    """If ``written`` is true as well, the version was superseded within the same batch."""
     content: dict[str, Any]
     asserted_by: str
     valid_from: datetime | None
@@ -53,16 +53,16 @@ class ShownChange(RecordedChange, frozen=True, kw_only=True):
 
     items: list[Touched]
     next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
+    """Send it as ``cursor`` to get the next page; None: this is the last page."""
 
 
 async def list_changes(
     db: Database, owner: Owner, *, before: datetime | None = None, limit: int = 50
 ) -> list[RecordedChange]:
-    """Changes that were recorded before a time, newest first; at most ``limit``, 1 to 1,000.
+    """List changes that were recorded before a time, newest first; at most ``limit``, 1 to 1,000.
 
     Raises:
-        InvalidRequestError, InvalidTimeError: the limit cannot be used, or the time has no offset.
+        InvalidRequestError, InvalidTimeError: the limit is out of range, or the time has no offset.
     """
     check_page(limit)
     if before is not None and before.utcoffset() is None:
@@ -76,14 +76,14 @@ async def list_changes(
 async def get_change(
     db: Database, owner: Owner, change_id: UUID, *, cursor: str | None = None, limit: int = 100
 ) -> ShownChange:
-    """A change, and what it wrote and closed.
+    """Return a change with one page of what it wrote and closed.
 
     Raises:
-        ChangeUnknownError: there is none such.
-        InvalidRequestError: the cursor or the limit cannot be used.
+        ChangeUnknownError: the user has no such change.
+        InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    kind, last_id = read_cursor(cursor, tuple[str, UUID]) if cursor is not None else (None, None)
+    kind, last_id = read_cursor(cursor, tuple[Kind, UUID]) if cursor is not None else (None, None)
     async with db.transaction(owner.user_id) as connection:
         asked: dict[str, Any] = {"user_id": owner.user_id, "change_id": change_id}
         change = (await connection.execute(query("get_change"), asked)).mappings().one_or_none()
@@ -92,5 +92,5 @@ async def get_change(
         asked = asked | {"at": change["recorded_at"], "after_kind": kind, "after_id": last_id, "limit": limit + 1}
         rows = (await connection.execute(query("events_of_change"), asked)).mappings().all()
     items = [Touched(**row) for row in rows[:limit]]
-    behind = write_cursor((items[-1].kind, items[-1].id)) if len(rows) > limit else None
-    return ShownChange(**change, items=items, next_cursor=behind)
+    following = write_cursor((items[-1].kind, items[-1].id)) if len(rows) > limit else None
+    return ShownChange(**change, items=items, next_cursor=following)

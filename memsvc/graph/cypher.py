@@ -1,9 +1,9 @@
-"""Cypher over a user's graph, where the server has Apache AGE: one query that reads, as the login ``memsvc_cypher``.
+"""Cypher over a user's graph, where the server has Apache AGE: one reading query, run as the login ``memsvc_cypher``.
 
-That login sees label tables under row security and may call the functions of AGE that ``sql/projection/010_access.sql``
-names, nothing else. Each query runs in a transaction of its own that can only read, under a signed identity, for a few
-seconds at most. Text of users never becomes SQL: the query stands between dollar tags that nobody can guess, and values
-are bound.
+That login reads label tables under row security and may call only the AGE functions that
+``sql/projection/010_access.sql`` names. Each query runs in a read-only transaction of its own, under a signed identity,
+for a few seconds at most. Users' text never becomes SQL: the query is enclosed in dollar quotes with a random tag, and
+values are bound as parameters.
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ MAX_QUERY_CHARS = 20_000
 MAX_PARAMETER_BYTES = 1_000_000
 MAX_ROWS = 10_000
 MAX_ANSWER_BYTES = 8_000_000
-"""Rows behind this stay on the server: the answer is truncated."""
+"""Rows after this size stay on the server, and the answer is marked as truncated."""
 BIND = query("bind_cypher")
 NO_FUNCTION = re.compile(r"permission denied for function (?:age_)?(\w+)")
 WALKED = re.compile(r"vle|shortest|Invalid number of attributes")
 WRITTEN = ("permission denied for schema memory", "permission denied for table", "read-only transaction")
-# Classes of SQLSTATE that are the query's own: not supported, data, syntax and names, limits, AGE's own.
+# SQLSTATE classes that mean the query is at fault: not supported, data, syntax and names, limits, AGE's own errors.
 QUERYS_FAULT = ("0A", "22", "42", "53", "54", "XX")
 
 
 class CypherAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a query gives."""
+    """The result of a query."""
 
     columns: list[str]
-    """As RETURN names them."""
+    """The names that RETURN gives them."""
     rows: list[list[Any]]
-    """Values by column. A vertex is {"id", "label", "properties"}, an edge has "start_id" and "end_id" too, a path is a
-    list of both in turn; integers beyond 2^53 and AGE's own ids are texts."""
+    """Values by column. A vertex is {"id", "label", "properties"}; an edge also has "start_id" and "end_id"; a path is
+    a list of vertices and edges in alternation. Integers beyond 2^53 and AGE's own ids are text."""
     truncated: bool
-    """There are more rows than were asked for, or than an answer may hold (8 MB)."""
+    """There are more rows than the limit, or more data than an answer may hold (8 MB)."""
 
 
 def cypher_database(url: URL | str, settings: Settings) -> Database:
-    """The pool of the login for Cypher; nothing connects yet. Whoever opens it closes it.
+    """Create the connection pool of the Cypher login, without connecting. The caller closes it.
 
     Args:
         url: of the database, with any login.
-        settings: password, size of the pool, longest statement.
+        settings: give the password, the pool's size and the statement timeout.
     """
     base = url if isinstance(url, str) else url.render_as_string(hide_password=False)
     own = settings.model_copy(update={"statement_timeout_ms": settings.cypher_timeout_ms})
@@ -79,21 +79,21 @@ def cypher_database(url: URL | str, settings: Settings) -> Database:
 async def ask(
     cypher: Database, owner: Owner, query: str, parameters: Mapping[str, Any], *, limit: int, seconds: float
 ) -> CypherAnswer:
-    """Run a query that reads.
+    """Run a query that only reads.
 
     Args:
         cypher: ``cypher_database``.
-        owner: whose graph is seen.
+        owner: the user whose graph is read.
         query: Cypher, at most 20,000 characters.
-        parameters: values of its ``$names``, as JSON has them.
-        limit: at most so many rows, up to 10,000.
-        seconds: longest statement, as the pool has it; for what is said where that is reached.
+        parameters: JSON values of the query's ``$names``.
+        limit: most rows, up to 10,000.
+        seconds: the pool's statement timeout, for the error message.
 
     Raises:
         CapabilityMissingError: this server has no graph for Cypher.
-        CypherRefusedError: it is no query, or calls what is off.
-        CypherReadsOnlyError, CypherPathsOffError: it writes, or walks paths of any length.
-        CypherTooSlowError: it took too long.
+        CypherRefusedError: the query is not valid, or calls a function that is not allowed.
+        CypherReadsOnlyError, CypherPathsOffError: the query writes, or uses paths of variable length.
+        CypherTooSlowError: the query reached the timeout.
     """
     check_storable(query, "query")
     check_storable(parameters, "parameters")
@@ -133,14 +133,14 @@ async def _bind(connection: AsyncConnection, cypher: Database, owner: Owner) -> 
 
 
 def _statement(query: str, columns: int, limit: int) -> tuple[str, int]:
-    """SQL with the query in it, for the driver, and how many characters of it stand before the query."""
+    """Return the SQL statement for the driver, and the offset (in characters) at which the query begins in it."""
     tag = f"$cypher_{secrets.token_hex(16)}$"
-    if tag in query:  # nobody can have guessed it
+    if tag in query:  # cannot happen: the tag is random
         raise CypherRefusedError("The query holds a random word.")
-    names = [f"c{place}" for place in range(columns)]
+    names = [f"c{number}" for number in range(columns)]
     shown = ", ".join(f"CASE WHEN s.size <= {MAX_ANSWER_BYTES} THEN s.{name} END" for name in names)
     size = " + ".join(f"coalesce(pg_column_size(r.{name}), 0)" for name in names)
-    # The query is the only text of a user's in it, between dollar tags.
+    # The query is the only user text in the statement, and it is dollar-quoted.
     begin = (
         f"SELECT {shown}, s.size > {MAX_ANSWER_BYTES} FROM (SELECT r.*, sum({size}) "  # noqa: S608
         f"OVER (ROWS UNBOUNDED PRECEDING) AS size FROM (SELECT * FROM ag_catalog.cypher('memory', {tag}"
@@ -151,7 +151,7 @@ def _statement(query: str, columns: int, limit: int) -> tuple[str, int]:
 
 
 def _refused(error: sa.DBAPIError, offset: int, seconds: float) -> MemsvcError | sa.DBAPIError:
-    """What the database has against a query, in its own words; another trouble stays what it is."""
+    """Translate a database error about the query, keeping PostgreSQL's words; return any other error unchanged."""
     cause = error.orig
     if isinstance(cause, pg.QueryCanceled):
         return CypherTooSlowError(f"The query took longer than {seconds:g} s.")
@@ -164,6 +164,6 @@ def _refused(error: sa.DBAPIError, offset: int, seconds: float) -> MemsvcError |
         return CypherRefusedError(f"The function {named[1] if named else ''} is off.", hint="docs/cypher.md says why.")
     if any(words in said for words in WRITTEN):
         return CypherReadsOnlyError("The query changes something, or reads what is not the graph.")
-    place = cause.diag.statement_position
-    at = int(place) - offset if place else 0
+    position = cause.diag.statement_position
+    at = int(position) - offset if position else 0
     return CypherRefusedError(f"{said}{f' (at character {at})' if at > 0 else ''}", hint=cause.diag.message_hint or "")

@@ -1,8 +1,8 @@
-"""Reads a Cypher query as far as must be known before AGE gets it: what it returns, and which functions it calls.
+"""Reads a Cypher query as far as needed before AGE runs it: which columns it returns, and which functions it calls.
 
-AGE wants to be told how many columns come back. And a query gets a better answer here than from the database where it
-writes, walks paths of any length, or calls what is not Cypher's: AGE would hand any name on to PostgreSQL. None of this
-is what keeps users apart; privileges and row security do (``sql/projection``).
+AGE needs the number of columns in advance. This module also gives better errors than the database when a query writes,
+uses paths of variable length, or calls a function that is not part of Cypher (AGE would pass any name on to
+PostgreSQL). Users are kept apart by privileges and row security (``sql/projection``), not by this module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memsvc.errors import CypherPathsOffError, CypherReadsOnlyError, CypherRefusedError
 
-# As AGE's scanner has them.
+# The same tokens as AGE's scanner.
 TOKEN = re.compile(
     r"""
       (?P<space>\s+ | //[^\r\n]* | /\*.*?\*/)
@@ -35,7 +35,7 @@ FUNCTIONS = frozenset({
     "left", "right", "replace", "split", "substring", "timestamp", "avg", "collect", "count", "max", "min",
     "sum", "stdev", "stdevp", "percentilecont", "percentiledisc", "coalesce",
 })  # fmt: skip
-# Words that an opening parenthesis may follow.
+# Keywords that may be followed by an opening parenthesis.
 WORDS = frozenset({
     "match", "optional", "where", "return", "distinct", "with", "unwind", "as", "and", "or", "xor", "not", "in",
     "contains", "starts", "ends", "is", "case", "when", "then", "else", "by", "limit", "skip", "union", "all",
@@ -50,7 +50,7 @@ MAX_COLUMNS = 100
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a query, and how many brackets are open around it."""
+    """A token of a query, and the number of brackets that are open around it."""
 
     kind: str
     text: str
@@ -59,21 +59,21 @@ class Token:
 
     @property
     def word(self) -> str:
-        """What a word says, in small letters; empty for anything else."""
+        """The word in lower case; empty for other tokens."""
         return self.text.lower() if self.kind == "word" else ""
 
 
 def returned(query: str) -> list[str]:
-    """The names of the columns that a query gives: its aliases, or the expressions as they are written.
+    """Return the names of the columns that a query returns: its aliases, or the expressions as written.
 
     Raises:
-        CypherRefusedError: it cannot be told, or the query calls what it may not.
+        CypherRefusedError: the query cannot be read, or calls something that is not allowed.
         CypherReadsOnlyError: it writes.
-        CypherPathsOffError: it walks paths of any length.
+        CypherPathsOffError: it uses paths of variable length.
     """
     tokens = list(_tokens(query))
     _check(tokens)
-    starts = [place for place, token in enumerate(tokens) if token.word == "return" and token.depth == 0]
+    starts = [position for position, token in enumerate(tokens) if token.word == "return" and token.depth == 0]
     if not starts:
         raise CypherRefusedError("The query has no RETURN.", hint="End it with RETURN and what you want to have.")
     items: list[list[Token]] = [[]]
@@ -90,10 +90,10 @@ def returned(query: str) -> list[str]:
 
 
 def _tokens(query: str) -> Iterator[Token]:
-    """Its pieces, without space and comments.
+    """Split a query into tokens, without white space and comments.
 
     Raises:
-        CypherRefusedError: a string, name or comment has no end, or brackets do not fit.
+        CypherRefusedError: a string, name or comment is not closed, or brackets do not match.
     """
     opened: list[str] = []
     for found in TOKEN.finditer(query):
@@ -113,11 +113,11 @@ def _tokens(query: str) -> Iterator[Token]:
 
 
 def _check(tokens: Sequence[Token]) -> None:
-    """Refuse what AGE would refuse with less to say, or would hand on to PostgreSQL."""
-    edge = -1  # how deep the pattern of an edge is open; negative: none is
-    for place, token in enumerate(tokens):
-        before = tokens[place - 1].text if place else ""
-        after = tokens[place + 1].text if place + 1 < len(tokens) else ""
+    """Refuse what AGE would refuse with a worse message or would pass on to PostgreSQL."""
+    edge = -1  # depth at which the pattern of an edge was opened; negative outside such a pattern
+    for position, token in enumerate(tokens):
+        before = tokens[position - 1].text if position else ""
+        after = tokens[position + 1].text if position + 1 < len(tokens) else ""
         if token.text == "[" and before == "-":
             edge = token.depth
         elif token.text == "]" and token.depth == edge:

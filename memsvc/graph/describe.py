@@ -1,4 +1,4 @@
-"""Facts, nodes and names as the doors show them: with the labels of both ends, and with the words behind them."""
+"""Facts, nodes and names as clients see them: with the labels of both ends, and with their sources quoted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import FactUnknownError, InvalidRequestError
 from memsvc.graph.read import ALWAYS, AsOf, Fact, Kind, Name, NodeState, Side, Version, times
 from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance
@@ -25,16 +25,16 @@ MOST_TYPES = 50
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that speaks for something, with its words."""
+    """A passage that supports something, with the quoted words."""
 
     passage_id: UUID
     source_id: UUID
     span: tuple[int, int] | None
-    """Characters of the passage, from 0, the end not included; None: all of it."""
+    """Range of characters in the passage, from 0, without the end; None: the whole passage."""
     quote: str
-    """Those words, at most 240 characters."""
+    """The words of that range, at most 240 characters."""
     stance: Literal["supports", "ends"]
-    """ends: it says that this is not so, or not any more."""
+    """supports, or ends: the passage says that this is not true, or not any more."""
     confidence: float
     asserted_by: str
     recorded_from: datetime
@@ -64,15 +64,15 @@ class FactsPage(msgspec.Struct, frozen=True, kw_only=True):
 
     items: list[ShownFact]
     next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
+    """Send it as ``cursor`` to get the next page; None: this is the last page."""
     about: list[AskedNode]
     """The nodes that were asked for."""
     ambiguous: list[Ambiguous]
-    """Names that fit several nodes; facts of all of them are given."""
+    """Names that several nodes have; the page holds facts of all these nodes."""
 
 
 class FactVersion(Version, frozen=True, kw_only=True):
-    """What was known about an edge."""
+    """One version of an edge."""
 
     version_id: UUID
     fact: str
@@ -91,17 +91,17 @@ class ShownEdge(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     key: str
     from_node: UUID
-    """The node that stands for its start."""
+    """The canonical node of its start."""
     from_label: str | None
     to_node: UUID
     to_label: str | None
     stored_from: UUID
-    """The start as it was written, whatever it is merged with."""
+    """The start as it was written, before merges."""
     stored_to: UUID
     versions: list[FactVersion]
     """Newest first."""
     truncated: bool
-    """There are more versions than were asked for."""
+    """There are more versions than ``limit``."""
 
 
 class ShownState(NodeState, frozen=True, kw_only=True):
@@ -123,12 +123,12 @@ class ShownName(Name, frozen=True, kw_only=True):
 
 
 class SameNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node that is the same as another."""
+    """A node that is merged into another."""
 
     merge_id: UUID
     node_id: UUID
     canonical_id: UUID
-    """Which stands for it."""
+    """The node that represents it."""
     reason: str
     confidence: float
     asserted_by: str
@@ -136,27 +136,27 @@ class SameNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownNode(FoundNode, frozen=True, kw_only=True):
-    """Everything about a node, and all that are the same, at one glance."""
+    """Everything about a node and the nodes merged into it."""
 
     asked: UUID
     merged_into: UUID | None
-    """The node that stands for the one asked for, where that is another; it is described here."""
+    """The canonical node, if the requested node is merged into it; the answer describes the canonical node."""
     data: dict[str, Any]
     same: list[SameNode]
     versions: list[ShownState]
-    """All that is known of its properties, at whatever time they were so."""
+    """All known versions of its properties, at any valid time."""
     aliases: list[ShownName]
-    """Its names, at whatever time it was called so; the first 200."""
+    """Its names at any valid time; the first 200."""
     facts: list[ShownFact]
-    """At the time asked for, newest first."""
+    """Facts at the requested time, newest first."""
     facts_cursor: str | None
-    """More of them: GET /v1/facts?about=…&cursor=… with this."""
+    """For more facts: GET /v1/facts?about=…&cursor=… with this cursor."""
 
 
 async def quotes(
     connection: AsyncConnection, owner: Owner, kind: Kind, versions: Sequence[UUID], known_at: datetime | None = None
 ) -> dict[UUID, dict[str, Any]]:
-    """``sources`` and ``sources_total`` of versions of one kind."""
+    """Return ``sources`` and ``sources_total`` for versions of one kind."""
     limits = {"chars": QUOTE_CHARS, "most": MOST_SOURCES}
     parameters = {"user_id": owner.user_id, "kind": kind, "versions": list(versions), "known_at": known_at, **limits}
     found: dict[UUID, dict[str, Any]] = {version: {"sources": [], "sources_total": 0} for version in versions}
@@ -181,26 +181,26 @@ async def quotes(
 async def _facts_page(
     connection: AsyncConnection, owner: Owner, asked: dict[str, Any], limit: int, cursor: str | None = None
 ) -> tuple[list[ShownFact], str | None]:
-    """A page of facts. Its cursor keeps both times, so that the pages that follow look at the same moment."""
+    """Return a page of facts. Its cursor keeps both times, so that the following pages show the same moment."""
     place: dict[str, Any] = {"after_valid": None, "after_recorded": None, "after_id": None}
     if cursor is not None:
         valid, recorded, as_of, known_at, version = read_cursor(
-            cursor, tuple[datetime | None, datetime, datetime | None, datetime, UUID]
+            cursor, tuple[Moment | None, Moment, Moment | None, Moment, UUID]
         )
-        if any(moment is not None and moment.tzinfo is None for moment in (valid, recorded, as_of, known_at)):
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
         place = {"after_valid": valid, "after_recorded": recorded, "after_id": version}
         asked = asked | {"as_of": as_of, "known_at": known_at}
     parameters = {"user_id": owner.user_id, "limit": limit + 1, **asked, **place}
     rows = [dict(row) for row in (await connection.execute(query("facts_page"), parameters)).mappings()]
     moments = [row.pop("asked_at") for row in rows]
     known_at = asked["known_at"]
-    behind = None
+    following = None
     if len(rows) > limit:
         last = rows[limit - 1]
         pinned = known_at or moments[0]
-        behind = write_cursor((last["valid_from"], last["recorded_from"], asked["as_of"], pinned, last["version_id"]))
-    return await _with_ends(connection, owner, rows[:limit], asked["as_of"], known_at), behind
+        following = write_cursor(
+            (last["valid_from"], last["recorded_from"], asked["as_of"], pinned, last["version_id"])
+        )
+    return await _with_ends(connection, owner, rows[:limit], asked["as_of"], known_at), following
 
 
 async def _with_ends(
@@ -238,47 +238,47 @@ async def facts_about(
     cursor: str | None = None,
     limit: int = 50,
 ) -> FactsPage:
-    """Facts about nodes and all that are the same, newest valid time first.
+    """Return facts about nodes and the nodes merged into them, newest valid time first.
 
     Args:
         db: the database.
-        owner: whose graph.
-        about: 1 to 100 ids, labels or names; a name that fits several nodes means all of them.
+        owner: the user whose graph is read.
+        about: 1 to 100 ids, labels or names; a name that several nodes have means all of them.
         types: only these edge types.
-        as_of: when it was true: None for now, ``ALWAYS`` for any time.
-        known_at: as known then: None for now.
-        side: facts that start there (from), end there (to), or both.
-        cursor: ``next_cursor`` of the page before; it keeps both times.
+        as_of: valid time: None for now, ``ALWAYS`` for any time.
+        known_at: recorded time: None for now.
+        side: facts that start at the nodes (from), end at them (to), or both.
+        cursor: ``next_cursor`` of the previous page; it keeps both times.
         limit: page size, 1 to 1,000.
 
     Raises:
-        NodeUnknownError: there is none for one of them.
+        NodeUnknownError: no node has one of these ids or names.
         TypeUnknownError: the ontology has no such edge type.
-        InvalidRequestError: another value cannot be used.
+        InvalidRequestError: another value is not valid.
     """
     check_page(limit)
     if not about:
         raise InvalidRequestError("Say which node the facts are about.", hint="An id or a name.", field="about")
     if types is not None and len(types) > MOST_TYPES:
-        raise InvalidRequestError(f"At most {MOST_TYPES} types can be asked for at once.", field="type")
+        raise InvalidRequestError(f"At most {MOST_TYPES} types can be given in one request.", field="type")
     asked: dict[str, Any] = {**times(as_of, known_at), "types": list(types) if types else None, "side": side}
     async with db.transaction(owner.user_id) as connection:
         for name in dict.fromkeys(types or ()):
             await check_type(connection, name, "edge")
         nodes = await find_asked(connection, owner, about, as_of=as_of, known_at=known_at)
         asked["nodes"] = [node.node_id for node in nodes]
-        items, behind = await _facts_page(connection, owner, asked, limit, cursor)
+        items, following = await _facts_page(connection, owner, asked, limit, cursor)
     by_name: dict[str, list[UUID]] = {}
     for node in nodes:
         by_name.setdefault(node.asked, []).append(node.node_id)
     ambiguous = [Ambiguous(name=name, nodes=found) for name, found in by_name.items() if len(found) > 1]
-    return FactsPage(items=items, next_cursor=behind, about=nodes, ambiguous=ambiguous)
+    return FactsPage(items=items, next_cursor=following, about=nodes, ambiguous=ambiguous)
 
 
 async def describe_edge(
     db: Database, owner: Owner, edge_id: UUID, *, known_at: datetime | None = None, limit: int = 100
 ) -> ShownEdge:
-    """An edge with all versions that were ever recorded, or those known at a time; newest first.
+    """Return an edge with all recorded versions, or those known at a time; newest first.
 
     Raises:
         FactUnknownError: there is no such edge, or it was not known then.
@@ -320,18 +320,18 @@ async def describe_node(
     known_at: datetime | None = None,
     facts: int = 20,
 ) -> ShownNode:
-    """A node with its properties, names, facts and sources; of a merged one that which stands for it.
+    """Return a node with its properties, names, facts and sources; for a merged node, those of its canonical node.
 
     Args:
         db: the database.
-        owner: whose graph.
-        asked: its id.
-        as_of: at which time its card and its facts are shown.
-        known_at: as known then.
+        owner: the user whose graph is read.
+        asked: the node's id.
+        as_of: valid time of its card and its facts.
+        known_at: recorded time.
         facts: most facts, 1 to 1,000.
 
     Raises:
-        NodeUnknownError: there is none.
+        NodeUnknownError: there is no such node.
     """
     check_page(facts)
     moments: dict[str, Any] = dict(times(as_of, known_at))
@@ -344,7 +344,7 @@ async def describe_node(
         same = [dict(row) for row in (await connection.execute(query("merges_among"), parameters)).mappings()]
         sources = await quotes(connection, owner, "node", [row["version_id"] for row in states], known_at)
         asked_facts = moments | {"nodes": [found.node_id], "types": None, "side": "both"}
-        items, behind = await _facts_page(connection, owner, asked_facts, facts)
+        items, following = await _facts_page(connection, owner, asked_facts, facts)
         card = (await connection.execute(query("node_cards"), parameters | moments)).one()
     glimpse = {name: getattr(found, name) for name in FoundNode.__struct_fields__}
     node_id = UUID(asked)
@@ -357,7 +357,7 @@ async def describe_node(
         versions=[ShownState(**row, **sources[row["version_id"]]) for row in states],
         aliases=names,
         facts=items,
-        facts_cursor=behind,
+        facts_cursor=following,
     )
 
 
@@ -370,13 +370,11 @@ async def _names(
     cursor: str | None = None,
     form: str | None = None,
 ) -> tuple[list[ShownName], str | None]:
-    """A page of the names of nodes; only those with this normal form."""
+    """Return a page of the names of nodes; with ``form``, only names of this normal form."""
     found = (await connection.execute(query("node_names"), parameters | {"user_id": owner.user_id})).mappings()
     rows = [dict(row) for row in found if form is None or row["normal_form"] == form]
     if cursor is not None:
-        place = read_cursor(cursor, tuple[datetime, UUID])
-        if place[0].tzinfo is None:
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        place = read_cursor(cursor, tuple[Moment, UUID])
         rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > place]
     shown = rows[:limit]
     known_at = parameters["known_at"]
@@ -398,20 +396,20 @@ async def list_names(
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[ShownName]:
-    """Names of a node, or whose name this is, or both, in the order in which they were learnt.
+    """Return the names of a node, the nodes that have a name, or both, in the order in which they were recorded.
 
     Args:
         db: the database.
-        owner: whose graph.
-        name: only this name, however it is spelt.
+        owner: the user whose graph is read.
+        name: only this name, compared by its normal form.
         node: only of this node: an id, a label or a name.
-        as_of: when it was called so; ``ALWAYS``: at any time.
-        known_at: as known then.
-        cursor: ``next_cursor`` of the page before.
+        as_of: valid time of the name; ``ALWAYS``: any time.
+        known_at: recorded time.
+        cursor: ``next_cursor`` of the previous page.
         limit: page size, 1 to 1,000.
 
     Raises:
-        InvalidRequestError: neither name nor node is given, or a value cannot be used.
+        InvalidRequestError: neither name nor node is given, or a value is not valid.
         NodeUnknownError: there is no such node.
     """
     check_page(limit)
@@ -429,5 +427,5 @@ async def list_names(
             asked = {"user_id": owner.user_id, "names": [name], **moments}
             nodes = [row.canonical_id for row in await connection.execute(query("nodes_called"), asked)]
         parameters = {"nodes": list(dict.fromkeys(nodes)), **moments}
-        items, behind = await _names(connection, owner, parameters, limit, cursor=cursor, form=form)
-    return Page(items=items, next_cursor=behind)
+        items, following = await _names(connection, owner, parameters, limit, cursor=cursor, form=form)
+    return Page(items=items, next_cursor=following)

@@ -1,7 +1,8 @@
-"""What is different between two moments, on one of two axes.
+"""What differs between two moments, on one of two axes.
 
-known: what memsvc learnt between them. What was learnt and taken back meanwhile does not show; the changes do.
-valid: what began and ended in the world between them, as memsvc knows it (or knew it, at ``known_at``).
+known: what memsvc learnt between them. What was learnt and taken back in between does not show here, but in the list of
+changes.
+valid: what began and ended in the world between them, as memsvc knows it now (or knew it at ``known_at``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, check_page, read_cursor, write_cursor
 from memsvc.errors import InvalidIntervalError, InvalidRequestError, InvalidTimeError
 from memsvc.graph.read import Kind
 from memsvc.graph.search import glance
@@ -30,24 +31,24 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What a version, name or merge says."""
+    """The content of a version, name or merge."""
 
     id: UUID
     content: dict[str, Any]
     valid_from: datetime | None
-    """None: as far as known, always."""
+    """None: no known start; counts as always."""
     valid_to: datetime | None
-    """None: it still is."""
+    """None: still true."""
     recorded_from: datetime
     recorded_to: datetime | None
     asserted_by: str
 
 
 class Ends(msgspec.Struct, frozen=True, kw_only=True):
-    """Between which nodes an edge lies."""
+    """The two nodes of an edge."""
 
     from_node: UUID
-    """The node that stands for its start now."""
+    """The canonical node of its start, now."""
     from_label: str | None
     type: str
     to_node: UUID
@@ -55,37 +56,37 @@ class Ends(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is different: a node's properties, a name, an edge, or what a node is merged into."""
+    """One difference: in a node's properties, a name, an edge, or the node into which a node is merged."""
 
     kind: Kind
     change: HowChanged
-    """known: added, ended (it holds for a shorter time), corrected (it says something else), retracted (it is not held
-    true any more; of merges: they were taken back). valid: began, ended, changed, passed (it came and went)."""
+    """known: added, ended (it is true for a shorter time), corrected (its content changed), retracted (it is not
+    considered true any more; for merges: undone). valid: began, ended, changed, passed (it began and ended between)."""
     at: datetime
-    """When it changed last: recorded time on the axis known, valid time on the axis valid."""
+    """When it changed last: a recorded time on the axis known, a valid time on the axis valid."""
     subject: UUID
     """The node or edge."""
     label: str | None
-    """Of the node; None for edges."""
+    """The node's label; None for edges."""
     edge: Ends | None
-    """None for everything but edges."""
+    """Only for edges."""
     before: list[Said]
     after: list[Said]
     between: list[Said]
-    """Axis valid: what came and went."""
+    """Axis valid: versions that began and ended between the two moments."""
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
-    """One page of what is different, newest first."""
+    """One page of differences, newest first."""
 
     axis: Axis
     since: datetime
     until: datetime
     known_at: datetime | None
-    """Axis valid: as known then; None: now."""
+    """Axis valid: recorded time; None: now."""
     items: list[Difference]
     next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
+    """Send it as ``cursor`` to get the next page; None: this is the last page."""
 
 
 async def diff(
@@ -100,22 +101,22 @@ async def diff(
     cursor: str | None = None,
     limit: int = 50,
 ) -> Diff:
-    """What is different at ``until`` (None: now) from ``since``.
+    """Return what differs between ``since`` and ``until`` (None: now).
 
     Args:
         db: the database.
-        owner: whose graph.
-        since: what became different after it,
-        until: and at this moment at the latest.
+        owner: the user whose graph is read.
+        since: the first moment.
+        until: the second moment, included.
         axis: known or valid.
-        known_at: axis valid: as known then.
-        kinds: only these.
-        cursor: ``next_cursor`` of the page before; it keeps ``until``.
-        limit: page size, 1 to 1,000; a page can be shorter, for what came back to what it was is left out.
+        known_at: recorded time, only on the axis valid.
+        kinds: only these kinds.
+        cursor: ``next_cursor`` of the previous page; it keeps ``until``.
+        limit: page size, 1 to 1,000; a page can be shorter, because what returned to its former state is left out.
 
     Raises:
-        InvalidIntervalError: it ends before it begins.
-        InvalidRequestError, InvalidTimeError: another value cannot be used.
+        InvalidIntervalError: ``until`` is earlier than ``since``.
+        InvalidRequestError, InvalidTimeError: another value is not valid.
     """
     check_page(limit)
     for field, moment in (("from", since), ("to", until), ("known_at", known_at)):
@@ -123,13 +124,11 @@ async def diff(
             raise InvalidTimeError(f"{field} has no offset.", field=field)
     if axis == "known" and known_at is not None:
         raise InvalidRequestError(
-            "On the axis known both moments say what was known.", hint="Leave known_at out.", field="known_at"
+            "On the axis known both moments are recorded times.", hint="Leave known_at out.", field="known_at"
         )
     place: dict[str, Any] = dict.fromkeys(("after_at", "after_kind", "after_subject", "after_form"))
     if cursor is not None:
-        at, kind, subject, form, until = read_cursor(cursor, tuple[datetime, str, UUID, str, datetime])
-        if at.tzinfo is None or until.tzinfo is None:
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        at, kind, subject, form, until = read_cursor(cursor, tuple[Moment, Kind, UUID, str, Moment])
         place = {"after_at": at, "after_kind": kind, "after_subject": subject, "after_form": form}
     async with db.transaction(owner.user_id) as connection:
         last: datetime = until or (await connection.execute(query("moment"), {"user_id": owner.user_id})).scalar_one()
@@ -147,11 +146,11 @@ async def diff(
         }
         rows = (await connection.execute(query("graph_diff"), parameters)).all()
         items = await _differences(connection, owner, rows[:limit], axis)
-    behind = None
+    following = None
     if len(rows) > limit:
         row = rows[limit - 1]
-        behind = write_cursor((row.at, row.kind, row.subject, row.form, last))
-    return Diff(axis=axis, since=since, until=last, known_at=known_at, items=items, next_cursor=behind)
+        following = write_cursor((row.at, row.kind, row.subject, row.form, last))
+    return Diff(axis=axis, since=since, until=last, known_at=known_at, items=items, next_cursor=following)
 
 
 async def _differences(
@@ -163,19 +162,19 @@ async def _differences(
         "kinds": [kind for kind, _ in wanted],
         "ids": [one for _, one in wanted],
     }
-    told = {row.id: row for row in await connection.execute(query("versions_shown"), parameters)}
+    shown = {row.id: row for row in await connection.execute(query("versions_shown"), parameters)}
     nodes = [row.subject for row in rows if row.kind != "edge"]
-    nodes += [end for row in told.values() if row.kind == "edge" for end in (row.from_node, row.to_node)]
+    nodes += [end for row in shown.values() if row.kind == "edge" for end in (row.from_node, row.to_node)]
     seen = await glance(connection, owner, nodes)
     found = []
     for row in rows:
         before, after, between = (
-            [_said(told[one]) for one in ids] for ids in (row.before, row.after, row.between_them)
+            [_said(shown[one]) for one in ids] for ids in (row.before, row.after, row.between_them)
         )
         how = _judge_known(row.kind, before, after) if axis == "known" else _judge_valid(before, after, between)
         if how is None:
             continue
-        one = told[(*row.before, *row.after, *row.between_them)[0]]
+        one = shown[(*row.before, *row.after, *row.between_them)[0]]
         ends = None
         if row.kind == "edge":
             start, end = seen[one.from_node], seen[one.to_node]
@@ -219,7 +218,7 @@ Piece = tuple[datetime, datetime, dict[str, Any]]
 
 
 def _pieces(said: Sequence[Said]) -> list[Piece]:
-    """What is said over which spans; neighbours that say the same are one."""
+    """Return the contents with their spans of valid time; adjacent spans with the same content become one."""
     pieces: list[Piece] = []
     for one in said:
         begin, end = one.valid_from or EARLIEST, one.valid_to or LATEST
@@ -231,7 +230,7 @@ def _pieces(said: Sequence[Said]) -> list[Piece]:
 
 
 def _judge_known(kind: Kind, before: Sequence[Said], after: Sequence[Said]) -> HowChanged | None:
-    """What became of a thread in our knowledge; None: it is as it was."""
+    """Classify how our knowledge of a thread changed; None: it did not."""
     old, new = _pieces(before), _pieces(after)
     if old == new:
         return None
@@ -249,7 +248,7 @@ def _judge_known(kind: Kind, before: Sequence[Said], after: Sequence[Said]) -> H
 
 
 def _judge_valid(before: Sequence[Said], after: Sequence[Said], between: Sequence[Said]) -> HowChanged | None:
-    """What became of a thread in the world; None: it goes on as it was."""
+    """Classify how a thread changed in the world; None: it did not."""
     if not before and not after:
         return "passed" if between else None
     if not before:

@@ -1,8 +1,8 @@
 """Drawings of a part of the graph: JSON, GraphML, Mermaid and DOT.
 
-Pure functions of a ``Graph``: the same nodes and edges give the same text, in whatever order they come. Labels are what
-anybody ever wrote, so nothing in them may mean anything to whoever reads the drawing: XML is escaped, and signs that it
-forbids are replaced; Mermaid and DOT get numbered entities for all but letters, digits and harmless signs.
+Pure functions of a ``Graph``: the same nodes and edges give the same text, in whatever order they come. Labels are
+users' text, so nothing in them may act as syntax in the drawing: XML is escaped, and characters that XML forbids are
+replaced; in Mermaid and DOT all characters except letters, digits and harmless punctuation become numeric entities.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ MEDIA_TYPES: Mapping[Format, str] = {
     "dot": "text/vnd.graphviz",
 }
 LAST_OF_PLANES = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
-# Controls, line breaks, changes of the direction of writing, surrogates, and what is no character.
+# Control characters, line breaks, changes of writing direction, surrogates, and code points without a character.
 STEERING = re.compile(
     f"[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef{LAST_OF_PLANES}]"
 )
 UNREACHED = -1
 LABEL_CHARS = 40
-"""Longest label of a picture; GraphML and JSON have all of it."""
+"""Longest label in Mermaid and DOT; GraphML and JSON hold the whole label."""
 
 
 def draw(graph: Graph, form: Format, zone: tzinfo = UTC) -> str:
-    """A graph in one of the formats; ``zone`` is the clock of dates in pictures."""
+    """Draw a graph in one of the formats; dates in Mermaid and DOT are in ``zone``."""
     match form:
         case "json":
             return as_json(graph)
@@ -51,7 +51,7 @@ def draw(graph: Graph, form: Format, zone: tzinfo = UTC) -> str:
 
 
 def as_json(graph: Graph) -> str:
-    """The graph's own fields in its own order, indented; ids as strings, times in ISO 8601."""
+    """Return the graph's own fields in their own order, indented; ids as strings, times in ISO 8601."""
     return msgspec.json.format(msgspec.json.encode(graph), indent=2).decode() + "\n"
 
 
@@ -59,7 +59,7 @@ def as_json(graph: Graph) -> str:
 
 
 def as_graph(found: Graph | GraphPage | Paths) -> Graph:
-    """The nodes and edges of what was found, each once."""
+    """Return the nodes and edges of a result, each once."""
     match found:
         case Graph():
             return found
@@ -73,17 +73,17 @@ def as_graph(found: Graph | GraphPage | Paths) -> Graph:
 
 
 def in_order(graph: Graph) -> Graph:
-    """The same in an order that depends on its content alone, with a nameless node for each end that has none."""
+    """Sort a graph by its content alone, and add a nameless node for each end of an edge that has no node."""
     known = {node.node_id for node in graph.nodes}
     ends = {end for edge in graph.edges for end in (edge.from_node, edge.to_node)} - known
     nodes = sorted(
         [*graph.nodes, *map(_unknown, ends)],
         key=lambda node: (node.hop == UNREACHED, node.hop, node.label or "\U0010ffff", node.node_id),
     )
-    place = {node.node_id: number for number, node in enumerate(nodes)}
+    position = {node.node_id: number for number, node in enumerate(nodes)}
     edges = sorted(
         graph.edges,
-        key=lambda edge: (place[edge.from_node], place[edge.to_node], edge.type, _moment(edge), edge.version_id),
+        key=lambda edge: (position[edge.from_node], position[edge.to_node], edge.type, _moment(edge), edge.version_id),
     )
     return msgspec.structs.replace(graph, nodes=nodes, edges=edges)
 
@@ -97,28 +97,28 @@ def _moment(edge: GraphEdge) -> datetime:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """Text as it may stand in a line of a picture or a terminal.
+    """Make a text safe for one line of a drawing or a terminal.
 
-    Line breaks, control signs and signs that turn the direction of writing become spaces, spaces in a row one; what is
-    longer than ``most`` characters ends in an ellipsis.
+    Line breaks, control characters and changes of writing direction become spaces, and runs of spaces become one. Text
+    longer than ``most`` characters is cut and ends in an ellipsis.
     """
     line = text if text.isalnum() else " ".join(STEERING.sub(" ", text).split())
     return line if most is None or len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def name_of(node: GraphNode, most: int | None = LABEL_CHARS) -> str:
-    """What a node is called in a picture; for a nameless one a part of its id."""
+    """Return a node's label in a drawing; for a nameless node, a part of its id."""
     return one_line(node.label or "", most) or f"node {str(node.node_id)[-6:]}"
 
 
 @lru_cache(maxsize=1024)
 def relation(type_: str) -> str:
-    """An edge's type in words: lives in."""
+    """Return an edge's type in words, such as "lives in"."""
     return one_line(type_.replace("_", " "), LABEL_CHARS).lower()
 
 
 def day(moment: datetime, zone: tzinfo = UTC, *, clock: bool = True) -> str:
-    """A moment's date in a zone, with the time of day where that is not midnight and ``clock`` asks for it."""
+    """Return a moment's date in a zone, with the time of day if ``clock`` is true and it is not midnight."""
     try:
         local = moment.astimezone(zone)
     except OverflowError:  # at the ends of the calendar
@@ -128,7 +128,7 @@ def day(moment: datetime, zone: tzinfo = UTC, *, clock: bool = True) -> str:
 
 
 def since(edge: GraphEdge, zone: tzinfo = UTC, *, clock: bool = True) -> str:
-    """When a fact is true, in words; empty where no bound is known."""
+    """Return a fact's valid time in words; empty if neither bound is known."""
     begin = None if edge.valid_from is None else day(edge.valid_from, zone, clock=clock)
     end = None if edge.valid_to is None else day(edge.valid_to, zone, clock=clock)
     if begin and end:
@@ -171,10 +171,10 @@ EDGE_KEYS: Mapping[str, tuple[str, Callable[[GraphEdge], object]]] = {
 
 
 def as_graphml(graph: Graph) -> str:
-    """GraphML 1.0, http://graphml.graphdrawing.org: ids of nodes and of versions of edges, all fields as attributes.
+    """Draw GraphML 1.0, http://graphml.graphdrawing.org: ids of nodes and of edge versions, all fields as attributes.
 
-    An edge's ``label`` is its type; times are ISO 8601, ``data`` is JSON; what is not known is left out. Signs that XML
-    1.0 cannot hold, escaped or not, become U+FFFD.
+    An edge's ``label`` is its type, times are ISO 8601, and ``data`` is JSON; unknown values are left out. Characters
+    that XML 1.0 cannot hold, not even escaped, become U+FFFD.
     """
     drawn = in_order(graph)
     lines = [
@@ -202,7 +202,7 @@ def _key(owner: str, name: str, kind: str) -> str:
 
 
 def _data(indent: str, values: Mapping[str, object]) -> Iterator[str]:
-    """A line for each value that is known."""
+    """Yield a line for each value that is not None."""
     for key, value in values.items():
         if value is not None:
             written = str(value).lower() if isinstance(value, bool) else str(value)
@@ -210,7 +210,7 @@ def _data(indent: str, values: Mapping[str, object]) -> Iterator[str]:
 
 
 def xml_text(text: str) -> str:
-    """Text for an XML element: escaped, and without the signs that XML 1.0 cannot hold."""
+    """Escape text for an XML element, and replace characters that XML 1.0 cannot hold."""
     return FORBIDDEN_IN_XML.sub("\ufffd", text).translate(XML_SIGNS) if NOT_PLAIN_IN_XML.search(text) else text
 
 
@@ -229,16 +229,16 @@ SHAPES = {
 }
 BOX = ('["', '"]')
 LIGATURE = "\ufb02"
-"""Mermaid's own sign for the begin of an entity; in text it becomes the two letters that it stands for."""
+"""Mermaid's internal sign for the start of an entity; in text it is replaced by the letters "fl"."""
 DOUBTFUL = re.compile(r"[^\w ,'?!/(]|_")
 ENDS_A_WORD = re.compile(r"(?<=[^\W\d_])#(?:46|41);(?= |$)")
 HYPHEN_WITHIN = re.compile(r"(?<=[^\W_])#45;(?=[^\W_])")
 
 
 def as_mermaid(graph: Graph, zone: tzinfo = UTC) -> str:
-    """A flowchart from left to right: nodes n1, n2 … with a shape for their type, facts with their type and time.
+    """Draw a flowchart from left to right: nodes n1, n2 … with a shape for their type, facts with type and time.
 
-    Where one began is drawn with a thick border.
+    Nodes at which the walk started have a thick border.
     """
     drawn = in_order(graph)
     ids = {node.node_id: f"n{number}" for number, node in enumerate(drawn.nodes, 1)}
@@ -256,10 +256,11 @@ def as_mermaid(graph: Graph, zone: tzinfo = UTC) -> str:
 
 
 def mermaid_text(text: str) -> str:
-    """Text for a quoted Mermaid label: nothing in it is syntax, HTML or Markdown.
+    """Escape text for a quoted Mermaid label, so that nothing in it is syntax, HTML or Markdown.
 
-    Mermaid looks for directives and styles in it, then reads it as Markdown, then as HTML. So ASCII signs but for a few
-    are written as entities, save a hyphen within a word and a dot or a bracket at its end; what is invisible as well.
+    Mermaid looks for directives and styles in the text, then reads it as Markdown, then as HTML. So ASCII punctuation
+    is written as entities, with few exceptions: a hyphen within a word, and a dot or a bracket at its end. Invisible
+    characters are written as entities too.
     """
     plain = one_line(text).replace(LIGATURE, "fl")
     safe = DOUBTFUL.sub(_entity, plain)
@@ -279,7 +280,7 @@ DOT_SIGNS = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", 
 
 
 def as_dot(graph: Graph, zone: tzinfo = UTC) -> str:
-    """A directed graph for Graphviz, with the same ids and labels as the Mermaid drawing."""
+    """Draw a directed graph for Graphviz, with the same ids and labels as the Mermaid drawing."""
     drawn = in_order(graph)
     ids = {node.node_id: f"n{number}" for number, node in enumerate(drawn.nodes, 1)}
     nodes = [f'  {ids[node.node_id]} [label="{name_of(node).translate(DOT_SIGNS)}"]' for node in drawn.nodes]

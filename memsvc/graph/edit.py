@@ -1,4 +1,4 @@
-"""Corrections as people make them: of what a node or a fact is known to be, without looking up its version first."""
+"""Corrections by people: they name a node or a fact, and its current version is looked up here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memsvc.graph.read import ALWAYS, node_states, resolve, times
 
 
 async def _version(db: Database, owner: Owner, node_id: UUID, version_id: UUID | None) -> UUID:
-    """The version of a node's properties that a correction means."""
+    """Find the version of a node's properties that a correction replaces."""
     await resolve(db, owner, [node_id])
     if version_id is None:
         shown = await node_states(db, owner, [node_id])
@@ -35,18 +35,18 @@ async def _version(db: Database, owner: Owner, node_id: UUID, version_id: UUID |
 
 
 async def _superseded(db: Database, owner: Owner, kind: str, version_id: UUID) -> None:
-    """Say whether a version that is not known now was known once.
+    """Raise the error for a version that is not known now.
 
     Raises:
-        VersionSupersededError: it was.
-        FactUnknownError: there is none such, or it describes something else.
+        VersionSupersededError: the version was known once.
+        FactUnknownError: there is no such version, or it describes something else.
     """
     parameters = {"user_id": owner.user_id, "kinds": [kind], "ids": [version_id]}
     async with db.transaction(owner.user_id) as connection:
         found = (await connection.execute(query("versions_shown"), parameters)).one_or_none()
     if found is not None and found.recorded_to is not None:
         raise VersionSupersededError(f"Version {version_id} was superseded or taken back.")
-    raise FactUnknownError(f"Version {version_id} is none of it.", field="version_id")
+    raise FactUnknownError(f"Version {version_id} does not belong to it.", field="version_id")
 
 
 async def correct_node(
@@ -59,20 +59,20 @@ async def correct_node(
     version_id: UUID | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """Properties of a node should have been others, over the same time.
+    """Correct properties of a node, over the same valid time.
 
     Args:
         db: the database.
-        owner: whose graph.
-        node_id: the node, or one that is the same.
-        content: what is replaced: type, label, description, data, importance.
-        asserted_by: who says so.
-        version_id: the version that was seen; None: the one that its card shows now.
-        evidence: passages that show it.
+        owner: the user whose graph is changed.
+        node_id: the node, or one that is merged with it.
+        content: the fields to replace: type, label, description, data, importance.
+        asserted_by: who makes the correction.
+        version_id: the version that the person saw; None: the one that the node's card shows now.
+        evidence: passages that support it.
 
     Raises:
         NodeUnknownError: there is no such node, or nothing is known of it.
-        VersionSupersededError: somebody knew better meanwhile.
+        VersionSupersededError: somebody changed it in the meantime.
         MemsvcError: as ``write``.
     """
     version = await _version(db, owner, node_id, version_id)
@@ -92,22 +92,22 @@ async def correct_fact(
     ended_at: datetime | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """A fact should say something else over the same time, or ended, or both.
+    """Correct a fact over the same valid time, end it, or both.
 
     Args:
         db: the database.
-        owner: whose graph.
+        owner: the user whose graph is changed.
         edge_id: the fact's edge.
-        content: what is replaced: fact, data, weight, confidence; may be empty where it ended.
-        asserted_by: who says so.
-        version_id: the version that was seen; None: the one that holds now, else the last one that is known.
-        ended_at: from then on it was not so.
-        evidence: passages that show it.
+        content: the fields to replace: fact, data, weight, confidence; may be empty if ``ended_at`` is given.
+        asserted_by: who makes the correction.
+        version_id: the version that the person saw; None: the one that is true now, else the last known one.
+        ended_at: the moment from which the fact is not true any more.
+        evidence: passages that support it.
 
     Raises:
         FactUnknownError: there is no such edge.
-        VersionSupersededError: somebody knew better meanwhile, or the fact was taken back.
-        InvalidIntervalError: it cannot end before it began.
+        VersionSupersededError: somebody changed it in the meantime, or the fact was taken back.
+        InvalidIntervalError: it would end before it began.
         MemsvcError: as ``write``.
     """
     if not content and ended_at is None:

@@ -1,7 +1,7 @@
-"""Exploring the graph from nodes, page by page: what a program can take in at once, and the way on.
+"""Explores the graph from given nodes, page by page, in portions that a program can handle.
 
-All pages are of one moment: the first notes what is known then, and the cursor keeps it. Nodes come nearest first, so
-the next page holds what is farther, or hangs on by weaker facts.
+All pages show the same moment: the first page fixes the recorded time, and the cursor keeps it. Nodes come nearest
+first, so the next page holds nodes that are farther away or connected by weaker facts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import read_cursor, write_cursor
-from memsvc.errors import InvalidRequestError
+from memsvc.db.paging import Moment, Number, read_cursor, write_cursor
+from memsvc.errors import BadCursorError
 from memsvc.graph.traverse import GraphEdge, GraphNode, check_count, neighbourhood
 
 FAN_OUT = 200
@@ -27,15 +27,15 @@ PAGE = 20
 
 
 class Explored(msgspec.Struct, frozen=True, kw_only=True):
-    """One page of what is near."""
+    """One page of the nodes around the given ones."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
-    """Facts that lead to these nodes; of the first page also those between them."""
+    """Facts that lead to these nodes; on the first page also those between the given nodes."""
     truncated: bool
-    """There is more than the pages show: a node with more than 200 facts, or more than 2,000 nodes."""
+    """The pages do not show everything: a node has more than 200 facts, or there are more than 2,000 nodes."""
     next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
+    """Send it as ``cursor`` to get the next page; None: this is the last page."""
 
 
 async def explore(
@@ -48,15 +48,15 @@ async def explore(
     cursor: str | None = None,
     limit: int = PAGE,
 ) -> Explored:
-    """Nodes within some hops, nearest first, with the facts that lead to them.
+    """Return nodes within some hops, nearest first, with the facts that lead to them.
 
     Args:
         db: the database.
-        owner: whose graph it is.
-        nodes: where one begins; the same on all pages.
+        owner: the user whose graph is read.
+        nodes: where to start; the same on all pages.
         hops: 0 to 6; the same on all pages.
-        types: along facts of these types only; None: of all.
-        cursor: ``next_cursor`` of the page before.
+        types: follow only facts of these types; None: all types.
+        cursor: ``next_cursor`` of the previous page.
         limit: most nodes of this page, 1 to 100.
 
     Raises:
@@ -87,7 +87,7 @@ async def _moment(db: Database, owner: Owner) -> datetime:
 
 
 def _place(cursor: str) -> tuple[int, datetime]:
-    shown, known_at = read_cursor(cursor, tuple[int, datetime])
-    if not 0 < shown < MOST_NODES or known_at.tzinfo is None:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    shown, known_at = read_cursor(cursor, tuple[Number, Moment])
+    if not 0 < shown < MOST_NODES:
+        raise BadCursorError(field="cursor")
     return shown, known_at

@@ -1,4 +1,4 @@
-"""Which node is meant: by its id, or by a name or label that no other node has."""
+"""Finds the one node that a request means: by its id, or by a name or label that only this node has."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SHOWN_CHARS = 80
 async def find_nodes(
     db: Database, owner: Owner, asked: Sequence[str], *, known_at: datetime | None = None
 ) -> list[UUID]:
-    """The nodes that stand for those with these ids, names or labels, each once and in this order.
+    """Return the canonical nodes of those with these ids, names or labels, each once and in this order.
 
-    Names and labels of any time count; case, accents and spaces do not. A name that was not known at ``known_at`` is
-    looked up among those that are known now.
+    Names and labels of any valid time count; case, accents and spaces do not. A name that was not known at ``known_at``
+    is looked up among those that are known now.
 
     Raises:
-        InvalidRequestError, InvalidAliasError, InvalidTextError: more than 100 of them, or nothing can be called so.
-        NodeUnknownError: there is none for one of them.
-        NodeAmbiguousError: several different nodes are called so; ``details["candidates"]`` lists them.
+        InvalidRequestError, InvalidAliasError, InvalidTextError: more than 100 of them, or one cannot be a name.
+        NodeUnknownError: no node has one of these ids or names.
+        NodeAmbiguousError: several nodes have the same name; ``details["candidates"]`` lists them.
     """
     async with db.transaction(owner.user_id) as connection:
         found = await find_asked(connection, owner, asked, known_at=known_at)
@@ -41,15 +41,15 @@ async def find_nodes(
 
 
 async def find_node(db: Database, owner: Owner, asked: str, *, known_at: datetime | None = None) -> UUID:
-    """The node that stands for the one with this id, name or label. Raises: as ``find_nodes``."""
+    """Return the canonical node of the one with this id, name or label. Raises: as ``find_nodes``."""
     return (await find_nodes(db, owner, [asked], known_at=known_at))[0]
 
 
 async def check_edge_types(db: Database, owner: Owner, types: Sequence[str] | None) -> None:
-    """Refuse types that the user's ontology does not have: nothing would be found, without a word why.
+    """Refuse types that the user's ontology does not have, since a search for them would silently find nothing.
 
     Raises:
-        InvalidTextError, TypeUnknownError: one of them.
+        InvalidTextError, TypeUnknownError: for the first such type.
     """
     if types:
         async with db.transaction(owner.user_id) as connection:

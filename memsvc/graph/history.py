@@ -1,7 +1,7 @@
-"""The one way to change the graph: batches of operations, each recorded at one time, all of it or nothing.
+"""The only way to change the graph: batches of operations, each recorded at one time, all of it or nothing.
 
-Nothing is overwritten: what is superseded or taken back stays with the time until which it was believed. Rules and
-reasons: docs/adr/0011-history.md. The work is done by ``memsvc.write_history`` in ``sql/functions``.
+Nothing is overwritten: what is superseded or taken back is kept, with the time until which it was believed. Rules and
+reasons: docs/adr/0011-history.md. ``memsvc.write_history`` in ``sql/functions`` does the work.
 """
 
 from __future__ import annotations
@@ -88,18 +88,18 @@ UNDO = text("SELECT * FROM memsvc.undo_change(:user_id, :actor, :change_id)")
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one operation."""
+    """The outcome of one operation."""
 
     index: int
     outcome: Outcome
-    """written; known: it was so already, evidence was added; superseded: a later operation of the batch says otherwise;
-    closed: something ended or was taken back; unchanged: there was nothing to end; erased: it was forgotten, and the
-    evidence is older than that, so nothing was written."""
+    """written; known: it was already recorded, and evidence was added; superseded: a later operation of the batch says
+    otherwise; closed: something ended or was taken back; unchanged: there was nothing to end; erased: it was forgotten,
+    and the evidence is older than that, so nothing was written."""
     node_id: UUID | None
-    """The node, of operations on nodes, names and merges."""
+    """The node, for operations on nodes, names and merges."""
     edge_id: UUID | None
     versions: list[UUID]
-    """Versions that say it now, or that it ended: of nodes, edges, names (their alias_id) or merges."""
+    """Versions that now hold the content or its end: of nodes, edges, names (their alias_id) or merges."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,12 +107,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     change_id: UUID
     recorded_at: datetime
-    """``known_at`` from here on sees it."""
+    """Reads with a ``known_at`` from this moment on see the change."""
     results: list[Result]
 
 
 def refusal(error: sa.DBAPIError) -> MemsvcError | None:
-    """What a refusal of ``write_history`` means; None: it is another error."""
+    """Translate a refusal by ``write_history`` into an error of ours; None: it is another error."""
     cause = error.orig
     if not isinstance(cause, psycopg.Error) or cause.sqlstate != REFUSED:
         return None
@@ -124,7 +124,7 @@ def refusal(error: sa.DBAPIError) -> MemsvcError | None:
 async def write_in(
     connection: AsyncConnection, owner: Owner, operations: Sequence[Operation], *, asserted_by: str
 ) -> Change:
-    """Do a batch in the caller's transaction; see ``write``. Two in one transaction can deadlock with others."""
+    """Do ``write`` in the caller's transaction. Two batches in one transaction can deadlock with other transactions."""
     parameters = {
         "user_id": owner.user_id,
         "actor": valid_name(asserted_by, "asserted_by"),
@@ -150,17 +150,17 @@ async def write_in(
 async def write(
     db: Database, owner: Owner, operations: Sequence[Operation], *, asserted_by: str, once: Once | None = None
 ) -> Change:
-    """Do a batch of operations, in their order, in one transaction and at one recorded time.
+    """Write a batch of operations, in their order, in one transaction and at one recorded time.
 
     Args:
         db: the database.
-        owner: whose graph it is.
+        owner: the user whose graph is changed.
         operations: 1 to 1,000.
-        asserted_by: who says so: user, app, or the name of an extractor.
-        once: the request that they come from: where it was done before, that change is given and nothing is done.
+        asserted_by: who asserts them: user, app, or the name of an extractor.
+        once: the request that they come from; if it was done before, its change is returned and nothing is written.
 
     Raises:
-        MemsvcError: one operation cannot be done, so none is; ``details["row"]`` is its place, from 0.
+        MemsvcError: one operation is refused, so none is done; ``details["row"]`` is its index, from 0.
         IdempotencyConflictError: the key of ``once`` came with another request.
     """
 
@@ -179,7 +179,7 @@ async def write(
 
 
 async def assert_facts(db: Database, owner: Owner, facts: Sequence[Node | Edge | Alias], *, asserted_by: str) -> Change:
-    """Nodes, edges and names are so, each over its time; what says otherwise is superseded. Raises: as ``write``."""
+    """Assert nodes, edges and names over their valid times, superseding what contradicts them. Raises: as ``write``."""
     return await write(db, owner, facts, asserted_by=asserted_by)
 
 
@@ -192,10 +192,10 @@ async def close(
     asserted_by: str,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """They ended at this moment.
+    """End threads at a moment.
 
     Raises:
-        InvalidIntervalError: one began only then or later. Others: as ``write``.
+        InvalidIntervalError: one began at that moment or later. Others: as ``write``.
     """
     operations = [Close(thread=thread, at=at, evidence=evidence) for thread in threads]
     return await write(db, owner, operations, asserted_by=asserted_by)
@@ -211,7 +211,7 @@ async def retract(
     valid_to: datetime | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """They were never so, or not in this time. Raises: as ``write``."""
+    """Take threads back: they were never true, or not during this time. Raises: as ``write``."""
     operations = [
         Retract(thread=thread, valid_from=valid_from, valid_to=valid_to, evidence=evidence) for thread in threads
     ]
@@ -227,10 +227,10 @@ async def correct(
     asserted_by: str,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """A version should say something else, over the same time.
+    """Correct the content of a version, over the same valid time.
 
     Raises:
-        VersionSupersededError: it is not what is known now. Others: as ``write``.
+        VersionSupersededError: the version is not what is known now. Others: as ``write``.
     """
     operation = Correct(version=version, content=content, evidence=evidence)
     return await write(db, owner, [operation], asserted_by=asserted_by)
@@ -247,10 +247,10 @@ async def merge(
     confidence: float = 1.0,
     evidence: Sequence[Evidence] = (),
 ) -> Change:
-    """``node`` is the same as ``canonical``, which stands for it in every read from now on. Nothing is moved.
+    """Merge ``node`` into ``canonical``, which represents it in every read from now on. No data is moved.
 
     Raises:
-        MergeCycleError, AlreadyMergedError: it stands for the other, or is merged elsewhere. Others: as ``write``.
+        MergeCycleError, AlreadyMergedError: it represents the other, or is merged elsewhere. Others: as ``write``.
     """
     operation = Merge(node=node, canonical=canonical, reason=reason, confidence=confidence, evidence=evidence)
     return await write(db, owner, [operation], asserted_by=asserted_by)
@@ -259,14 +259,14 @@ async def merge(
 async def unmerge(
     db: Database, owner: Owner, node: UUID, *, asserted_by: str, evidence: Sequence[Evidence] = ()
 ) -> Change:
-    """A node is itself again. Raises: as ``write``."""
+    """End the merge of a node. Raises: as ``write``."""
     return await write(db, owner, [Unmerge(node=node, evidence=evidence)], asserted_by=asserted_by)
 
 
 async def alias(
     db: Database, owner: Owner, node: UUID, names: Sequence[str], *, asserted_by: str, confidence: float = 1.0
 ) -> Change:
-    """A node is called so. Raises: as ``write``."""
+    """Give a node a name. Raises: as ``write``."""
     operations = [Alias(node=node, alias=name, confidence=confidence) for name in names]
     return await write(db, owner, operations, asserted_by=asserted_by)
 
@@ -274,7 +274,7 @@ async def alias(
 async def unalias(
     db: Database, owner: Owner, node: UUID, names: Sequence[str], *, asserted_by: str, since: datetime | None = None
 ) -> Change:
-    """A node was never called so, or is not any more since a moment. Raises: as ``write``."""
+    """Take a name of a node back, or end it at a moment. Raises: as ``write``."""
     threads = [Thread(node=node, alias=name) for name in names]
     if since is not None:
         return await close(db, owner, threads, since, asserted_by=asserted_by)
@@ -282,12 +282,12 @@ async def unalias(
 
 
 async def undo(db: Database, owner: Owner, change_id: UUID, *, asserted_by: str) -> Change:
-    """Put back what a change altered, by a new change.
+    """Undo a change by a new change that restores what it altered.
 
     Raises:
         ChangeUnknownError: the user has no such change.
         ChangeBuiltUponError: something that it altered was altered again.
-        MergeCycleError: a merge that it ended would close a circle by now.
+        MergeCycleError: restoring a merge that it ended would close a cycle.
     """
     actor = valid_name(asserted_by, "asserted_by")
 

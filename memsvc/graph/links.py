@@ -1,4 +1,4 @@
-"""Links between notes, or any nodes: edges of nine types whose weight is the strength. How to: docs/notes.md."""
+"""Links between notes, or any nodes: edges of nine types, with the strength as weight. How to: docs/notes.md."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from memsvc.graph.history import write
 from memsvc.graph.notes import MAX_PAGE, again, called, checked_text, kind_and_tags
 from memsvc.graph.operations import Close, Correct, Edge, Evidence, Operation, Thread
 from memsvc.graph.traverse import FAN_OUT, MOST_NODES, Graph, neighbourhood
+from memsvc.text.characters import trimmed
 
 Relation = Literal[
     "extends", "contradicts", "supports", "example_of", "part_of", "relates_to", "answers", "caused_by", "temporal"
@@ -42,7 +43,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     """A link between two nodes."""
 
     link_id: UUID
-    """Stable through changes of its strength."""
+    """It stays the same when the strength changes."""
     version_id: UUID
     from_node: UUID
     relation: Relation
@@ -54,7 +55,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note that is near another."""
+    """A note within some links of a node."""
 
     note_id: UUID
     title: str
@@ -62,19 +63,19 @@ class LinkedNote(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     tags: list[str]
     distance: int
-    """Number of links between."""
+    """Number of links in between."""
     relations: list[Relation]
-    """What they are, from where one began; each read from either side."""
+    """The relations of these links, from the start node on; a link can be followed in both directions."""
     path: list[UUID]
-    """The nodes between, from where one began to this note, which is the last."""
+    """The nodes after the start node; this note is the last."""
     strength: float
-    """Product of the strengths of these links: at each hop the strongest that leads there."""
+    """Product of the strengths of these links; of several links to a node, the strongest counts."""
 
 
 def _type(relation: str) -> str:
     if relation not in RELATIONS.values():
         raise InvalidRequestError(
-            f"{relation[:60]!r} is no relation of notes.", hint=f"One of: {', '.join(TYPES)}.", field="relation"
+            f"{relation[:60]!r} is not a relation of notes.", hint=f"One of: {', '.join(TYPES)}.", field="relation"
         )
     return TYPES[relation]  # type: ignore[index]
 
@@ -91,31 +92,31 @@ async def create_link(
     evidence: Sequence[Evidence] = (),
     asserted_by: str = "user",
 ) -> Link:
-    """Link two nodes. Where the link is there already, it gets this strength and reason, and the evidence.
+    """Link two nodes. An existing link gets the new strength, reason and evidence.
 
     Args:
         db: the database.
-        owner: whose they are.
-        from_node: where it starts: a note, or any other node.
+        owner: the user whose nodes they are.
+        from_node: where the link starts: a note, or any other node.
         to_node: where it ends.
         relation: how the first is related to the second.
         strength: above 0, at most 1.
-        reason: why, as a sentence; a sentence of both titles where it is empty.
-        evidence: passages that show it.
+        reason: why, as a sentence; if empty, a sentence made of both titles is used.
+        evidence: passages that support it.
         asserted_by: who says so.
 
     Raises:
-        InvalidRequestError: both are the same node, or something else cannot be.
+        InvalidRequestError: both are the same node, or another value is not valid.
         NodeUnknownError, PassageUnknownError: a node or passage does not exist.
     """
     type_ = _type(relation)
     if not LEAST_STRENGTH <= strength <= 1:
-        raise InvalidRequestError("strength must lie above 0, and at most at 1.", field="strength")
-    reason = checked_text(reason, "reason").strip()
+        raise InvalidRequestError("strength must be above 0 and at most 1.", field="strength")
+    reason = trimmed(checked_text(reason, "reason"))
 
-    async def turn() -> Link:
-        stands = await read.resolve(db, owner, [from_node, to_node])
-        start, end = stands[from_node], stands[to_node]
+    async def attempt() -> Link:
+        canonical = await read.resolve(db, owner, [from_node, to_node])
+        start, end = canonical[from_node], canonical[to_node]
         if start == end:
             raise InvalidRequestError("A node cannot be linked with itself.", field="to_node")
         cards = await read.cards(db, owner, [start, end])
@@ -136,14 +137,14 @@ async def create_link(
         written = await _links(db, owner, start, type_, end)
         found = [f for f in written if f.version_id in versions] or [f for f in written if _holds(f, datetime.now(UTC))]
         if not found:
-            raise VersionSupersededError  # somebody else was faster
+            raise VersionSupersededError  # another writer was faster
         return _link(found[0], relation)
 
-    return await again(turn)
+    return await again(attempt)
 
 
 async def _links(db: Database, owner: Owner, start: UUID, type_: str, end: UUID) -> list[read.Fact]:
-    """What is known of a link at any time, newest first."""
+    """Return all versions of a link that are known now, at any valid time, newest first."""
     found = await read.facts(db, owner, [start], types=[type_], as_of=read.ALWAYS, side="from")
     return [fact for fact in found if fact.to_node == end and not fact.key]
 
@@ -167,7 +168,7 @@ def _link(fact: read.Fact, relation: Relation) -> Link:
 async def unlink(
     db: Database, owner: Owner, link_id: UUID, *, evidence: Sequence[Evidence] = (), asserted_by: str = "user"
 ) -> bool:
-    """End a link now; what it was before stays in its history.
+    """End a link now; it stays readable in its history.
 
     Returns:
         Whether there was anything to end.
@@ -195,27 +196,27 @@ async def get_linked_notes(
     min_strength: float = 0.0,
     limit: int = 50,
 ) -> list[LinkedNote]:
-    """Notes that links join with a node, nearest first, then strongest. Links count from both sides.
+    """Return notes that are connected with a node by links, nearest first, then strongest. Direction does not count.
 
     Args:
         db: the database.
-        owner: whose.
-        note_id: where one begins: a note, or any other node.
-        radius: most links between, 1 to 4.
+        owner: the user whose notes they are.
+        note_id: where to start: a note, or any other node.
+        radius: most links in between, 1 to 4.
         relations: only links of these relations; None: of all.
-        min_strength: least product of the strengths of the links between, 0 to 1.
+        min_strength: least product of the strengths of the links in between, 0 to 1.
         limit: 1 to 1,000.
 
     Raises:
         NodeUnknownError: there is no such node.
-        InvalidRequestError: a bound or a relation cannot be.
+        InvalidRequestError: a value is out of range, or a relation does not exist.
     """
     if not 1 <= radius <= MAX_RADIUS:
-        raise InvalidRequestError(f"radius must lie between 1 and {MAX_RADIUS}.", field="radius")
+        raise InvalidRequestError(f"radius must be between 1 and {MAX_RADIUS}.", field="radius")
     if not 0 <= min_strength <= 1:
-        raise InvalidRequestError("min_strength must lie between 0 and 1.", field="min_strength")
+        raise InvalidRequestError("min_strength must be between 0 and 1.", field="min_strength")
     if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+        raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
     types = [_type(relation) for relation in (TYPES if relations is None else relations)]
     start = (await read.resolve(db, owner, [note_id]))[note_id]
     near = await neighbourhood(
@@ -225,7 +226,7 @@ async def get_linked_notes(
 
 
 def _nearest(near: Graph, start: UUID, min_strength: float) -> list[LinkedNote]:
-    """Notes of a neighbourhood with the strongest of the shortest paths that lead to each."""
+    """Return the notes of a neighbourhood, each with the strongest of the shortest paths to it."""
     hop = {node.node_id: node.hop for node in near.nodes}
     nearer = defaultdict(list)
     for edge in near.edges:

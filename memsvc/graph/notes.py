@@ -1,7 +1,7 @@
 """Notes that people (or programs for them) write by hand. How to: docs/notes.md.
 
-A note is a node of type Note: its title is the label, its text the description, kind and tags stand in its data. So it
-has the history, evidence, merges and undo of everything else in the graph: all is written by ``memsvc.graph.history``.
+A note is a node of type Note: its label is the title, its description the text, and its data holds kind and tags. So
+notes have history, evidence, merges and undo like everything else in the graph: ``memsvc.graph.history`` writes them.
 Links between notes: ``memsvc.graph.links``.
 """
 
@@ -22,6 +22,7 @@ from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongErro
 from memsvc.graph import read
 from memsvc.graph.history import write
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
+from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
     note_id: UUID
     version_id: UUID
-    """Of this wording; what it said before is in the node's history."""
+    """Version of this text; earlier ones are in the node's history."""
     title: str
     text: str
     kind: str
@@ -52,7 +53,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     asserted_by: str
     """Who wrote it: user, app, or the name of a program."""
     recorded_from: datetime
-    """Since when it says this."""
+    """When this version was recorded."""
 
 
 async def create_note(
@@ -73,19 +74,19 @@ async def create_note(
 
     Args:
         db: the database.
-        owner: whose it is.
+        owner: the user whose note it is.
         title: 1 to 200 characters.
         text: up to 8,000 characters.
-        kind: what sort of note it is.
+        kind: one of ``NoteKind``.
         tags: up to 50, with or without ``#``.
-        about: nodes that it is about, up to 50.
-        evidence: passages that it rests on.
+        about: nodes that the note is about, up to 50.
+        evidence: passages that support it.
         importance: 1 (trivial) to 10 (life-changing).
         asserted_by: who writes it.
-        once: the request that it comes from: where it was done before, that note is given as it is now.
+        once: the request that it comes from; if it was done before, its note is returned as it is now.
 
     Raises:
-        InvalidRequestError: something of it cannot be.
+        InvalidRequestError: a value is not valid.
         IdempotencyConflictError: the key of ``once`` came with another request.
         NodeUnknownError, PassageUnknownError: a node or passage does not exist.
     """
@@ -127,12 +128,12 @@ async def update_note(
     evidence: Sequence[Evidence] = (),
     asserted_by: str = "user",
 ) -> Note:
-    """Correct what a note says; what is None stays. What it said before stays in its history.
+    """Change a note; fields that are None stay as they are. Earlier versions stay in its history.
 
     Raises:
         NodeUnknownError: there is no such note.
-        InvalidRequestError: something of it cannot be, or nothing is to change.
-        VersionSupersededError: others changed it at the same time, again and again.
+        InvalidRequestError: a value is not valid, or no field is given.
+        VersionSupersededError: other writers changed it at the same time, in every attempt.
     """
     content: dict[str, Any] = {"label": None if title is None else _title(title), "description": text}
     if text is not None:
@@ -143,18 +144,18 @@ async def update_note(
     if not content and not inner:
         raise InvalidRequestError("Nothing is to change.", hint="Send title, text, kind, tags or importance.")
 
-    async def turn() -> Note:
+    async def attempt() -> Note:
         row = await _row(db, owner, note_id)
         data = {"data": {**row["data"], **inner}} if inner else {}
         operation = Correct(version=row["version_id"], content={**content, **data}, evidence=evidence)
         await write(db, owner, [operation], asserted_by=asserted_by)
         return await note(db, owner, note_id)
 
-    return await again(turn)
+    return await again(attempt)
 
 
 async def note(db: Database, owner: Owner, note_id: UUID) -> Note:
-    """One note, by its id or that of one that is merged into it.
+    """Return one note, by its id or that of a note merged into it.
 
     Raises:
         NodeUnknownError: there is no such note.
@@ -172,19 +173,19 @@ async def notes(
     cursor: UUID | None = None,
     limit: int = 50,
 ) -> tuple[list[Note], UUID | None]:
-    """A page of notes, newest first, and the cursor of the next one (None: it was the last).
+    """Return a page of notes, newest first, and the cursor of the next page (None: this is the last).
 
     Args:
         db: the database.
-        owner: whose.
+        owner: the user whose notes they are.
         kind: only notes of this kind.
         tag: only notes with this tag.
-        q: only notes with this in title or text, whatever its capitals.
-        cursor: as the page before gave it.
+        q: only notes with this in title or text, in upper or lower case.
+        cursor: ``next_cursor`` of the previous page.
         limit: 1 to 1,000.
     """
     if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+        raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
     check_storable(q, "q")
     asked = {
         "note_id": None,
@@ -210,7 +211,7 @@ async def _row(db: Database, owner: Owner, note_id: UUID) -> dict[str, Any]:
     asked = {"note_id": canonical, "after": None, "kind": None, "tag": None, "q": None, "limit": 1}
     rows = await _rows(db, owner, asked)
     if not rows:
-        raise NodeUnknownError(f"Node {note_id} is no note.")
+        raise NodeUnknownError(f"Node {note_id} is not a note.")
     return rows[0]
 
 
@@ -232,7 +233,7 @@ async def _notes(db: Database, owner: Owner, rows: Sequence[dict[str, Any]]) -> 
 
 
 def kind_and_tags(data: dict[str, Any]) -> dict[str, Any]:
-    """Kind and tags of a node of type Note, whoever wrote it."""
+    """Return kind and tags of a node of type Note; its data may have been written by any program."""
     tags = data.get("tags")
     kind = data.get("kind")
     return {
@@ -242,18 +243,18 @@ def kind_and_tags(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _title(value: str) -> str:
-    title = " ".join(value.split())
+    check_storable(value, "title")
+    title = " ".join(trimmed(value).split())
     if not title or len(title) > MAX_TITLE_CHARS:
         raise InvalidRequestError(f"A title has 1 to {MAX_TITLE_CHARS} characters.", field="title")
-    check_storable(title, "title")
     return title
 
 
 def checked_text(value: str, field: str) -> str:
-    """A text that fits a note.
+    """Check a text of a note.
 
     Raises:
-        TextTooLongError, InvalidTextError: it does not.
+        TextTooLongError, InvalidTextError: it is too long, or cannot be stored.
     """
     if len(value) > MAX_TEXT_CHARS:
         raise TextTooLongError(
@@ -268,18 +269,18 @@ def checked_text(value: str, field: str) -> str:
 def _kind(value: str) -> str:
     if value not in get_args(NoteKind):
         raise InvalidRequestError(
-            f"{value[:60]!r} is no kind of note.", hint=f"One of: {', '.join(get_args(NoteKind))}.", field="kind"
+            f"{value[:60]!r} is not a kind of note.", hint=f"One of: {', '.join(get_args(NoteKind))}.", field="kind"
         )
     return value
 
 
 def _tags(values: Sequence[str]) -> list[str]:
-    tags = list(dict.fromkeys(value.strip().removeprefix("#").strip() for value in values))
+    check_storable(list(values), "tags")
+    tags = list(dict.fromkeys(trimmed(value.strip().removeprefix("#")) for value in values))
     if len(tags) > MAX_TAGS or any(not 1 <= len(tag) <= MAX_TAG_CHARS for tag in tags):
         raise InvalidRequestError(
             f"Tags have 1 to {MAX_TAG_CHARS} characters; a note has {MAX_TAGS} at most.", field="tags"
         )
-    check_storable(tags, "tags")
     return tags
 
 
@@ -287,11 +288,11 @@ def called(label: str | None) -> str:
     return label[:MAX_TITLE_CHARS] if label else "something unnamed"
 
 
-async def again(turn: Callable[[], Awaitable[T]]) -> T:
-    """Do what reads first and writes then; from the beginning, where somebody else wrote between."""
+async def again(attempt: Callable[[], Awaitable[T]]) -> T:
+    """Run a function that reads first and then writes; repeat it if somebody else wrote in between."""
     for _ in range(TRIES - 1):
         try:
-            return await turn()
+            return await attempt()
         except VersionSupersededError:
             continue
-    return await turn()
+    return await attempt()

@@ -1,8 +1,8 @@
-"""What nodes and edges can be: a core that is the same for everybody, and what each user adds to it.
+"""The types of nodes and edges: a core that is the same for everybody, and types that each user adds.
 
-A program proposes a type, a person approves it; nothing can have it before. A type refines one of the core, or stands
-for itself. What it means (its ends, ``functional``, what it refines) is fixed; its description can change. A type that
-was approved is never deleted, for the past has it: it is deprecated. How to: docs/ontology.md. The work is done in
+A program proposes a type, and a person approves it; it cannot be used before. A type may refine a type of the core. Its
+meaning (its ends, ``functional``, the type that it refines) is fixed; its description can change. An approved type is
+never deleted, because recorded facts use it; it is deprecated instead. How to: docs/ontology.md. The work is done in
 ``sql/functions/history/20_ontology.sql``; ``memsvc.write_history`` refuses types that cannot be used.
 """
 
@@ -24,6 +24,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, NotFoundError, TextTooLongError
 from memsvc.graph.history import refusal
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Kind = Literal["node", "edge"]
@@ -43,33 +44,33 @@ WITHDRAW = text("SELECT memsvc.withdraw_type(:user_id, :kind, :name)")
 
 
 class TypeIn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A type that is proposed."""
+    """A proposed type."""
 
     name: str
-    """Up to 60 letters and digits: of a node type as in SchoolClass, of an edge type as in GREW_UP_IN."""
+    """Up to 60 letters and digits: a node type as in SchoolClass, an edge type as in GREW_UP_IN."""
     description: str
-    """What belongs under it, and what does not; of an edge type a sentence about A and B."""
+    """What belongs to the type and what does not; for an edge type a sentence about A and B."""
     parent: str | None = None
-    """The core type that it refines: where that is allowed, this is."""
+    """The core type that it refines: where that type is allowed, this one is too."""
     category: str | None = None
-    """As core types have it; the parent's where not given."""
+    """One of the categories of core types; by default the parent's."""
     reason: str = ""
-    """Why, for the person who decides."""
+    """Why it is needed, for the person who decides."""
 
 
 class NodeTypeIn(TypeIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node type that is proposed."""
+    """A proposed node type."""
 
 
 class EdgeTypeIn(TypeIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An edge type that is proposed."""
+    """A proposed edge type."""
 
     from_types: list[str] | None = None
-    """Node types at which it may start; empty: any; the parent's where not given."""
+    """Node types at which it may start; empty: any; by default the parent's."""
     to_types: list[str] | None = None
-    """Node types at which it may end; empty: any; the parent's where not given."""
+    """Node types at which it may end; empty: any; by default the parent's."""
     functional: bool = False
-    """Each start has one value at a time: a new one closes the old one."""
+    """Each start node has one current value: a new one closes the old one."""
 
 
 class KnownType(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,15 +78,15 @@ class KnownType(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     status: Status
-    """core: the same for everybody. Of one's own: proposed (it waits and cannot be used), approved, rejected, or
-    deprecated (what has it keeps it, nothing new gets it)."""
+    """core: the same for everybody. The user's own types: proposed (waiting, not usable yet), approved, rejected, or
+    deprecated (existing nodes and facts keep the type, new ones cannot have it)."""
     category: str
     description: str
     parent: str | None
     """The core type that it refines."""
     reason: str
     proposed_by: str | None
-    """Who proposed it; null for the core."""
+    """Who proposed it; null for core types."""
     proposed_at: datetime | None
     decided_by: str | None
     """Who approved, rejected or deprecated it last."""
@@ -93,23 +94,23 @@ class KnownType(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeType(KnownType, frozen=True, kw_only=True):
-    """What a node can be."""
+    """A type of nodes."""
 
     nodes: int
-    """How many nodes of the user have it now; merged ones are one."""
+    """How many nodes of the user have this type now; merged nodes count once."""
 
 
 class EdgeType(KnownType, frozen=True, kw_only=True):
-    """How two nodes can be related."""
+    """A type of edges."""
 
     from_types: list[str]
-    """Node types at which it may start, those that refine them included; empty: any."""
+    """Node types at which it may start, and those that refine them; empty: any."""
     to_types: list[str]
-    """Node types at which it may end, those that refine them included; empty: any."""
+    """Node types at which it may end, and those that refine them; empty: any."""
     functional: bool
-    """Each start has one value at a time: a new one closes the old one."""
+    """Each start node has one current value: a new one closes the old one."""
     facts: int
-    """How many facts of the user have it now."""
+    """How many facts of the user have this type now."""
 
 
 AnyType = NodeType | EdgeType
@@ -117,19 +118,19 @@ AnyTypeIn = NodeTypeIn | EdgeTypeIn
 
 
 class Ontology(msgspec.Struct, frozen=True, kw_only=True):
-    """All types that a user can see: the core's first, by name."""
+    """All types that a user can see: first the core's, then the user's, each sorted by name."""
 
     node_types: list[NodeType]
     edge_types: list[EdgeType]
 
 
 async def ontology(db: Database, owner: Owner, *, status: Status | None = None) -> Ontology:
-    """The core and the user's own types, with how much of each there is now.
+    """Return the core types and the user's own types, each with the number of its nodes or facts now.
 
     Args:
         db: the database.
-        owner: whose own types, nodes and facts.
-        status: only types of this status.
+        owner: the user whose types, nodes and facts are counted.
+        status: only types with this status.
     """
     async with db.transaction(owner.user_id) as connection:
         nodes = await connection.execute(query("node_types"), {"user_id": owner.user_id})
@@ -161,16 +162,16 @@ async def propose(db: Database, owner: Owner, proposal: AnyTypeIn, *, by: str, a
 
     Args:
         db: the database.
-        owner: whose type it will be.
+        owner: the user whose type it will be.
         proposal: the type.
         by: who proposes it: user, app, or the name of an extractor.
-        approve: a person adds it: it is approved at once, by the same.
+        approve: approve it in the same transaction, because a person adds it.
 
     Raises:
-        InvalidRequestError: its name or words cannot be.
-        TypeUnknownError: what it refines is not of the core, or an end is no type.
-        AlreadyExistsError: there is one of this name, whatever its status and its capitals.
-        TypeStateError: it should be approved, but one of its ends waits.
+        InvalidRequestError: its name or description is not valid.
+        TypeUnknownError: its parent is not a core type, or an end is not a type.
+        AlreadyExistsError: a type of this name exists, with any status and in upper or lower case.
+        TypeStateError: it cannot be approved, because the type of one of its ends is not approved yet.
     """
     actor = valid_name(by, "proposed_by")
     kind: Kind = "edge" if isinstance(proposal, EdgeTypeIn) else "node"
@@ -190,7 +191,7 @@ def _checked(proposal: AnyTypeIn, kind: Kind) -> dict[str, object]:
     _shaped(proposal.name, kind, "name")
     if proposal.category is not None and proposal.category not in CATEGORIES[kind]:
         raise InvalidRequestError(
-            f"{proposal.category[:60]!r} is no category of {kind} types.",
+            f"{proposal.category[:60]!r} is not a category of {kind} types.",
             hint=f"One of: {', '.join(CATEGORIES[kind])}.",
             field="category",
         )
@@ -226,8 +227,8 @@ def _shaped(name: str, kind: Kind, field: str) -> None:
 
 def _words(value: str, field: str, *, empty: bool) -> None:
     check_storable(value, field)
-    if not empty and not value.strip():
-        raise InvalidRequestError(f"{field} is empty.", hint="Say what belongs under the type.", field=field)
+    if not empty and not is_visible(value):
+        raise InvalidRequestError(f"{field} is empty.", hint="Say what belongs to the type.", field=field)
     if len(value) > MAX_WORDS_CHARS:
         raise TextTooLongError(
             f"{field} has more than {MAX_WORDS_CHARS:,} characters.", hint="Shorten it.", field=field
@@ -235,11 +236,11 @@ def _words(value: str, field: str, *, empty: bool) -> None:
 
 
 async def decide(db: Database, owner: Owner, kind: Kind, name: str, status: Decision, *, by: str) -> AnyType:
-    """Approve, reject or deprecate a type of one's own; what it is already it stays.
+    """Approve, reject or deprecate one of the user's own types; nothing happens if it has that status already.
 
     Raises:
         NotFoundError: the user has no such type.
-        TypeStateError: it belongs to the core, or its status does not lead there.
+        TypeStateError: it is a core type, or its status does not allow this decision.
     """
     values = {
         "user_id": owner.user_id, "kind": kind, "name": _own(name, kind), "status": status,
@@ -254,33 +255,33 @@ async def decide(db: Database, owner: Owner, kind: Kind, name: str, status: Deci
 
 
 async def approve(db: Database, owner: Owner, kind: Kind, name: str, *, by: str) -> AnyType:
-    """Let a type be used; also one that was rejected or deprecated. Raises: as ``decide``."""
+    """Allow a type to be used, even if it was rejected or deprecated. Raises: as ``decide``."""
     return await decide(db, owner, kind, name, "approved", by=by)
 
 
 async def reject(db: Database, owner: Owner, kind: Kind, name: str, *, by: str) -> AnyType:
-    """Turn a proposal down; it stays, so that it is not proposed again. Raises: as ``decide``."""
+    """Reject a proposal; it is kept, so that it is not proposed again. Raises: as ``decide``."""
     return await decide(db, owner, kind, name, "rejected", by=by)
 
 
 async def deprecate(db: Database, owner: Owner, kind: Kind, name: str, *, by: str) -> AnyType:
-    """Give a type to nothing new; what has it keeps it. Raises: as ``decide``."""
+    """Stop new use of a type; existing nodes and facts keep it. Raises: as ``decide``."""
     return await decide(db, owner, kind, name, "deprecated", by=by)
 
 
 async def withdraw(db: Database, owner: Owner, kind: Kind, name: str) -> None:
-    """Delete a proposal, or one that was rejected.
+    """Delete a proposed or rejected type.
 
     Raises:
         NotFoundError: the user has no such type.
-        TypeStateError: it belongs to the core, or was approved.
+        TypeStateError: it is a core type, or was approved.
     """
     values = {"user_id": owner.user_id, "kind": kind, "name": _own(name, kind)}
     await db.attempt(owner.user_id, lambda connection: _do(connection, WITHDRAW, values))
 
 
 async def describe(db: Database, owner: Owner, kind: Kind, name: str, description: str) -> AnyType:
-    """Give a type of one's own another description.
+    """Change the description of one of the user's own types.
 
     Raises:
         NotFoundError: the user has no such type.

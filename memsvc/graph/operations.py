@@ -1,6 +1,6 @@
-"""What can be done to the graph: operations, checked here for a good error, as rows of ``memsvc.write_history``.
+"""The operations on the graph: checks each one, for good errors, and makes rows for ``memsvc.write_history``.
 
-A node is named by its id, or by the place (from 0) of the operation of the same batch that makes it.
+A node is named by its id, or by the index (from 0) of the operation in the same batch that makes it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from memsvc.errors import (
     NodeUnknownError,
     TextTooLongError,
 )
+from memsvc.text.characters import is_visible, trimmed
 from memsvc.text.storable import check_storable
 from memsvc.times.conditions import read_when
 
@@ -43,38 +44,38 @@ Ref = UUID | int
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A passage that shows it."""
+    """A passage that supports an operation."""
 
     passage_id: UUID
     span: tuple[int, int] | None = None
-    """Characters of the passage, from 0, the end not included; None: all of it."""
+    """Range of characters in the passage, from 0, without the end; None: the whole passage."""
     confidence: float = 1.0
-    """How well it shows it: above 0, at most 1."""
+    """How well the passage supports it: above 0, at most 1."""
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing that is done."""
+    """One operation on the graph."""
 
     evidence: Sequence[Evidence] = ()
 
 
 class Spanned(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """It speaks of a span of valid time."""
+    """An operation about a span of valid time."""
 
     valid_from: datetime | None = None
-    """None: as far as known, always."""
+    """None: no known start; counts as always."""
     valid_to: datetime | None = None
-    """The first moment at which it was not so any more; None: it still is."""
+    """The first moment at which it was not true any more; None: still true."""
 
 
 class Node(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Properties of a node, all of them; without ``node`` a new one is made."""
+    """All properties of a node; without ``node`` a new one is made."""
 
     type: str
     label: str
     node: UUID | None = None
     make: bool = False
-    """Make it under the given id where it is not there, so that the same request can be sent again."""
+    """Make the node under the given id if it does not exist, so that the same request can be repeated safely."""
     description: str = ""
     data: Mapping[str, Any] = {}
     importance: float = 5.0
@@ -82,7 +83,7 @@ class Node(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Edge(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fact: two nodes are so related. What it contradicts in its time is superseded."""
+    """A fact: a relation between two nodes. Facts that it contradicts during its valid time are superseded."""
 
     from_node: Ref
     type: str
@@ -90,14 +91,14 @@ class Edge(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fact: str
     """As a sentence."""
     key: str = ""
-    """Tells several relations of one type between the same two nodes apart."""
+    """Distinguishes several relations of one type between the same two nodes."""
     data: Mapping[str, Any] = {}
     weight: float = 1.0
     confidence: float = 1.0
 
 
 class Alias(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node is called so."""
+    """A name of a node."""
 
     node: Ref
     alias: str
@@ -105,53 +106,53 @@ class Alias(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Location(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node is there; where else it was said to be in this time is superseded."""
+    """The location of a node; other locations of the node during this valid time are superseded."""
 
     node: Ref
     latitude: float
     """Degrees north (WGS 84), -90 to 90."""
     longitude: float
-    """Degrees east (WGS 84), -180 to 180, which are the same."""
+    """Degrees east (WGS 84), -180 to 180; both ends are the same meridian."""
     radius_m: float = 0.0
-    """How far around that point it reaches, or how sure it is, in metres."""
+    """Radius in metres: the extent of the location, or the uncertainty of the point."""
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can end or be taken back: an edge, a name of a node, where a node is, or a node's properties."""
+    """What can end or be taken back: an edge, a name of a node, its location, or its properties."""
 
     edge: UUID | None = None
     node: UUID | None = None
     alias: str | None = None
     place: bool = False
-    """With ``node``: where it is."""
+    """With ``node``: its location."""
 
 
 class Close(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """It ended: from then on it was not so."""
+    """Ends a thread: from that moment on it is not true."""
 
     thread: Thread
     at: datetime
 
 
 class Retract(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """It was never so, or not in this time."""
+    """Takes a thread back: it was never true, or not during this time."""
 
     thread: Thread
 
 
 class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A version that is known now should say something else, over the same time."""
+    """Corrects the content of a version that is known now, over the same valid time."""
 
     version: UUID
     content: Mapping[str, Any]
-    """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
+    """The fields to replace: type, label, description, data, importance of a node; fact, data, weight, confidence of an
     edge; confidence of a name; latitude, longitude, radius_m of a location."""
     refines: bool = False
-    """What the version stands on says this too, though all its words are replaced."""
+    """The evidence of the version supports the correction too, though all its words are replaced."""
 
 
 class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node is the same as another, which stands for it from now on."""
+    """Merges a node into another, which represents it from now on."""
 
     node: UUID
     canonical: UUID
@@ -160,7 +161,7 @@ class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Unmerge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node is itself again."""
+    """Ends the merge of a node."""
 
     node: UUID
 
@@ -173,23 +174,23 @@ CORRECTABLE = frozenset(
 )
 MOST_LATITUDE, MOST_LONGITUDE = 90.0, 180.0
 HALF_WAY_M = 20_015_115.0
-"""Metres from one end of the Earth to the other."""
+"""Half of the Earth's circumference in metres: nothing on Earth is farther away."""
 Row = dict[str, Any]
 
 
 def new_id() -> UUID:
-    """A UUID of version 7, as PostgreSQL's ``uuidv7()`` makes them (RFC 9562, section 5.7)."""
+    """Return a UUID of version 7, as PostgreSQL's ``uuidv7()`` makes them (RFC 9562, section 5.7)."""
     moment = time.time_ns() // 1_000_000
     value = (moment & (1 << 48) - 1) << 80 | secrets.randbits(80)
     return UUID(int=value & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62)
 
 
 def as_rows(operations: Sequence[Operation]) -> list[Row]:
-    """Rows of ``memsvc.write_history`` for a batch; the first bad operation ends it and is named.
+    """Return the rows of ``memsvc.write_history`` for a batch; the first invalid operation raises.
 
     Raises:
         BatchTooLargeError: more than 1,000 operations.
-        MemsvcError: whatever is wrong with one; ``details["row"]`` is its place, from 0.
+        MemsvcError: an operation is not valid; ``details["row"]`` is its index, from 0.
     """
     if not operations:
         raise InvalidRequestError("The batch is empty.", hint="Send at least one operation.")
@@ -199,25 +200,25 @@ def as_rows(operations: Sequence[Operation]) -> list[Row]:
             hint="Send them in several batches.",
         )
     made = {
-        place: operation.node or new_id()
-        for place, operation in enumerate(operations)
+        index: operation.node or new_id()
+        for index, operation in enumerate(operations)
         if isinstance(operation, Node) and (operation.node is None or operation.make)
     }
     rows: list[Row] = []
-    for place, operation in enumerate(operations):
+    for index, operation in enumerate(operations):
         try:
-            rows.append({"position": place, **_row(operation, place, made)})
+            rows.append({"position": index, **_row(operation, index, made)})
         except MemsvcError as error:
-            error.details = {**error.details, "row": place}
+            error.details = {**error.details, "row": index}
             raise
     return rows
 
 
-def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
+def _row(operation: Operation, index: int, made: Mapping[int, UUID]) -> Row:
     common: Row = {"evidence": [_evidence(item) for item in _few(operation.evidence)], **_span(operation)}
     match operation:
         case Node():
-            return common | _node(operation, place, made)
+            return common | _node(operation, index, made)
         case Edge():
             return common | _edge(operation, made)
         case Alias():
@@ -261,10 +262,10 @@ def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
 
 
 def check_conditions(operations: Sequence[Operation]) -> None:
-    """Refuse new instructions whose condition nobody can read: they would never count.
+    """Refuse new instructions whose condition cannot be read: they would never apply.
 
     Raises:
-        InvalidRequestError: one is.
+        InvalidRequestError: for the first such condition.
     """
     for one in operations:
         if not isinstance(one, Node) or one.type != INSTRUCTION:
@@ -277,10 +278,10 @@ def check_conditions(operations: Sequence[Operation]) -> None:
             )
 
 
-def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
+def _node(operation: Node, index: int, made: Mapping[int, UUID]) -> Row:
     return {
         "op": "node",
-        "node_id": made.get(place, operation.node),
+        "node_id": made.get(index, operation.node),
         "fresh": operation.node is None or operation.make,
         "type": _text(operation.type, "type"),
         "label": _text(operation.label, "label"),
@@ -292,7 +293,7 @@ def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
 
 def _edge(operation: Edge, made: Mapping[int, UUID]) -> Row:
     if len(operation.key) > MAX_NAME_CHARS:
-        raise TextTooLongError(f"key has more than {MAX_NAME_CHARS} characters.", field="key")
+        raise TextTooLongError(f"key has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="key")
     return {
         "op": "edge",
         "from_node": _node_id(operation.from_node, made),
@@ -334,41 +335,41 @@ def _thread(thread: Thread) -> Row:
         case _:
             raise InvalidRequestError(
                 "Name an edge, or a node, or a node and its alias or place.",
-                hint="Not both, and not none.",
+                hint="Exactly one of these.",
                 field="thread",
             )
 
 
 def latitude(value: float, field: str = "latitude") -> float:
-    """Degrees north.
+    """Check degrees north.
 
     Raises:
         InvalidPlaceError: there is no such latitude.
     """
-    if not -MOST_LATITUDE <= value <= MOST_LATITUDE:  # NaN is no number of degrees either
-        raise InvalidPlaceError(f"{field} must lie between -90 and 90 degrees.", field=field)
+    if not -MOST_LATITUDE <= value <= MOST_LATITUDE:  # false for NaN too
+        raise InvalidPlaceError(f"{field} must be between -90 and 90 degrees.", field=field)
     return value + 0.0  # -0.0 is 0.0
 
 
 def longitude(value: float, field: str = "longitude") -> float:
-    """Degrees east, 180 as -180: the antimeridian has one number.
+    """Check degrees east, and return 180 as -180: they are the same meridian.
 
     Raises:
         InvalidPlaceError: there is no such longitude.
     """
     if not -MOST_LONGITUDE <= value <= MOST_LONGITUDE:
-        raise InvalidPlaceError(f"{field} must lie between -180 and 180 degrees.", field=field)
+        raise InvalidPlaceError(f"{field} must be between -180 and 180 degrees.", field=field)
     return -MOST_LONGITUDE if value == MOST_LONGITUDE else value + 0.0
 
 
 def radius(value: float, field: str = "radius_m") -> float:
-    """Metres, at most half way around the Earth.
+    """Check a radius in metres, at most half of the Earth's circumference.
 
     Raises:
-        InvalidPlaceError: nothing on Earth is so far away, or it is negative.
+        InvalidPlaceError: it is negative or larger.
     """
     if not 0 <= value <= HALF_WAY_M:
-        raise InvalidPlaceError(f"{field} must lie between 0 and {HALF_WAY_M:,.0f} metres.", field=field)
+        raise InvalidPlaceError(f"{field} must be between 0 and {HALF_WAY_M:,.0f} metres.", field=field)
     return value + 0.0
 
 
@@ -376,7 +377,7 @@ def _few(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
     if len(evidence) > MAX_EVIDENCE:
         raise BatchTooLargeError(
             f"{len(evidence):,} pieces of evidence; at most {MAX_EVIDENCE} fit one operation.",
-            hint="Assert it again with the others: nothing but their evidence is added.",
+            hint="Send the operation again with the rest: only their evidence is added.",
         )
     return evidence
 
@@ -384,7 +385,7 @@ def _few(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
 def _evidence(item: Evidence) -> Row:
     begin, end = item.span or (None, None)
     if begin is not None and end is not None and not 0 <= begin < end < 2**31:
-        raise InvalidSpanError(f"{begin} to {end} is no span.", field="evidence")
+        raise InvalidSpanError(f"{begin} to {end} is not a span.", field="evidence")
     return {
         "passage_id": item.passage_id,
         "span_from": begin,
@@ -412,16 +413,16 @@ def _moment(value: datetime, field: str) -> datetime:
 
 
 def _name(value: str) -> str:
-    name = value.strip()
+    check_storable(value, "alias")
+    name = trimmed(value)
     if not name or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="alias")
-    check_storable(name, "alias")
     return name
 
 
 def _text(value: str, field: str, *, empty: bool = False) -> str:
     check_storable(value, field)
-    if not empty and not value.strip():
+    if not empty and not is_visible(value):
         raise InvalidRequestError(f"{field} is empty.", field=field)
     if len(value) > MAX_TEXT_CHARS:
         raise TextTooLongError(
@@ -439,26 +440,26 @@ def _data(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _share(value: float, field: str) -> float:
     if not LEAST_SHARE <= value <= 1:
-        raise InvalidRequestError(f"{field} must lie above 0, and at most at 1.", field=field)
+        raise InvalidRequestError(f"{field} must be above 0 and at most 1.", field=field)
     return value
 
 
 def _weight(value: float) -> float:
-    if not (math.isfinite(value) and 0 <= value <= 1e30):  # noqa: PLR2004 - what a real of PostgreSQL holds with ease
+    if not (math.isfinite(value) and 0 <= value <= 1e30):  # noqa: PLR2004 - well within PostgreSQL's type real
         raise InvalidRequestError("weight must be 0 or a positive number.", field="weight")
     return value if value >= 1e-30 else 0.0  # noqa: PLR2004
 
 
 def _importance(value: float) -> float:
     if not 1 <= value <= 10:  # noqa: PLR2004 - the scale of node_versions
-        raise InvalidRequestError("importance must lie between 1 and 10.", field="importance")
+        raise InvalidRequestError("importance must be between 1 and 10.", field="importance")
     return value
 
 
 def _content(content: Mapping[str, Any]) -> Row:
     if not content or not content.keys() <= CORRECTABLE:
         raise InvalidRequestError(
-            "A correction names what it replaces.", hint=f"Of {', '.join(sorted(CORRECTABLE))}.", field="content"
+            "A correction names the fields to replace.", hint=f"Of {', '.join(sorted(CORRECTABLE))}.", field="content"
         )
     checks: Mapping[str, Any] = {
         "data": _data,

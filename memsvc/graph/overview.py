@@ -1,4 +1,4 @@
-"""The graph as a whole: its sizes, and page by page."""
+"""The whole graph: its statistics, and its content page by page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import InvalidRequestError
+from memsvc.db.paging import read_id
+from memsvc.errors import BadCursorError
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.traverse import MOST_STARTS, GraphEdge, GraphNode, check_count, drawn_edges, drawn_nodes
 from memsvc.text.storable import check_storable
@@ -20,7 +21,7 @@ MOST_ON_PAGE = 5_000
 
 
 class Connected(msgspec.Struct, frozen=True, kw_only=True):
-    """A node with many facts."""
+    """A node, and the number of its facts."""
 
     node_id: UUID
     type: str | None
@@ -29,7 +30,7 @@ class Connected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DegreeBucket(msgspec.Struct, frozen=True, kw_only=True, rename={"least": "from", "most": "to"}):
-    """How many nodes have so many facts."""
+    """How many nodes have a number of facts in this range."""
 
     least: int
     most: int
@@ -37,38 +38,38 @@ class DegreeBucket(msgspec.Struct, frozen=True, kw_only=True, rename={"least": "
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """Sizes of a graph; nodes that are the same count once."""
+    """Statistics of a graph; merged nodes count once."""
 
     nodes: int
     facts: int
     names: int
     merges: int
     evidence: int
-    """Links from passages to what they support or end."""
+    """Links from passages to the versions that they support or end."""
     isolated: int
     """Nodes without facts."""
     types: dict[str, int]
-    """Nodes of each type; one of which nothing is known has none."""
+    """Number of nodes of each type; nodes without known properties are not in it."""
     edge_types: dict[str, int]
-    """Facts of each type."""
+    """Number of facts of each type."""
     most_connected: list[Connected]
     """The ten nodes with the most facts."""
     degrees: list[DegreeBucket]
-    """0, 1, 2 to 3, 4 to 7 … facts at a node; without empty ones."""
+    """Numbers of facts per node in ranges: 0, 1, 2 to 3, 4 to 7 …; empty ranges are left out."""
 
 
 class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the whole graph."""
+    """One page of the whole graph."""
 
     nodes: list[GraphNode]
-    """Ends of the facts, or nodes that have none; ``hop`` is 0. A node is on each page that has a fact of it."""
+    """Ends of the facts, or nodes without facts; ``hop`` is 0. A node is on each page that has one of its facts."""
     edges: list[GraphEdge]
     next_cursor: str | None
-    """None: this was the last. A page can be short, even empty, before that."""
+    """None: this is the last page. Pages before it can be short, or even empty."""
 
 
 async def stats(db: Database, owner: Owner, *, as_of: AsOf = None, known_at: datetime | None = None) -> Stats:
-    """Count what there is; reads all of the user's facts (0.1 s for 50,000).
+    """Count nodes, facts, names, merges and evidence; reads all of the user's facts (0.1 s for 50,000).
 
     Raises:
         InvalidTimeError: a time has no offset.
@@ -100,21 +101,22 @@ async def page(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> GraphPage:
-    """The graph page by page: all facts with the nodes at their ends, then nodes without facts.
+    """Return the graph page by page: all facts with the nodes at their ends, then nodes without facts.
 
-    What is written meanwhile may be on a later page; with ``known_at`` all pages are of one moment.
+    What is written in the meantime may be on a later page; with ``known_at`` all pages show the same moment.
 
     Args:
         db: the database.
-        owner: whose graph it is.
-        cursor: ``next_cursor`` of the page before; None: the first.
+        owner: the user whose graph is read.
+        cursor: ``next_cursor`` of the previous page; None: the first page.
         limit: most facts, or most nodes without facts, 1 to 5,000.
-        types: facts of these types only, and no nodes without facts; None: all.
-        as_of: when it was true.
-        known_at: when it was known.
+        types: only facts of these types, and no nodes without facts; None: everything.
+        as_of: valid time.
+        known_at: recorded time.
 
     Raises:
-        InvalidRequestError: a cursor that no page gave, or a limit that is none.
+        BadCursorError: the cursor comes from no page.
+        InvalidRequestError: the limit is out of range.
         InvalidTimeError: a time has no offset.
     """
     check_count("limit", limit, 1, MOST_ON_PAGE)
@@ -140,17 +142,13 @@ async def page(
 
 
 def _place(cursor: str | None) -> tuple[str, UUID | None, UUID | None]:
-    """Part, edge and id of a cursor."""
-    try:
-        match (cursor or "edges").split("."):
-            case ["edges" | "nodes" as part]:
-                return part, None, None
-            case ["edges", edge, version]:
-                return "edges", UUID(edge), UUID(version)
-            case ["nodes", node]:
-                return "nodes", None, UUID(node)
-            case _:
-                pass
-    except ValueError:
-        pass
-    raise InvalidRequestError("This cursor comes from no page.", hint="Begin without one.", field="cursor")
+    """Return part, edge and id of a cursor."""
+    match ("edges" if cursor is None else cursor).split("."):
+        case ["edges" | "nodes" as part]:
+            return part, None, None
+        case ["edges", edge, version]:
+            return "edges", read_id(edge), read_id(version)
+        case ["nodes", node]:
+            return "nodes", None, read_id(node)
+        case _:
+            raise BadCursorError(field="cursor")

@@ -1,8 +1,8 @@
-"""Places: where nodes are and were, and what is near a point, at two times.
+"""Locations of nodes: where they are and were, and which nodes are near a point, at two times.
 
-Locations are versions of the graph's history like names (``memsvc.graph.history``). They are searched by an index of
-PostGIS or of cube (``memsvc.server.place_index``); distances are great circles on a sphere of the Earth's mean radius,
-the same with both. docs/adr/0028-places.md has the reasons.
+Locations are versions in the graph's history, like names (``memsvc.graph.history``). They are searched with an index of
+PostGIS or of cube (``memsvc.server.place_index``). Distances are great circles on a sphere with the Earth's mean
+radius, so both give the same results. docs/adr/0028-places.md has the reasons.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from memsvc.graph.read import AsOf, Version, resolve, times
 from memsvc.graph.search import check_type
 
 EARTH_M = 6_371_008.7714
-"""Mean radius of the Earth in metres, as ``memsvc.metres_between`` has it."""
+"""Mean radius of the Earth in metres; the same number as in ``memsvc.metres_between``."""
 MOMENT = timedelta(microseconds=1)
-"""The shortest span of time: a moment as a span."""
+"""The shortest span of time; it turns a moment into a span."""
 MOST_NODES = 500
-"""So many locations of an area tell what recall may speak of."""
+"""Most locations of an area whose nodes restrict a recall."""
 BOX_SIDES = 4
 NOTHING_TO_SEARCH_BY = "MS005"
-"""SQLSTATE of ``memsvc.match_locations`` where neither extension is there."""
+"""SQLSTATE of ``memsvc.match_locations`` if the database has neither extension."""
 FULL_TURN, EDGE = 360.0, 180.0
 
 
 class Location(Version, frozen=True, kw_only=True):
-    """Where a node is, or was."""
+    """A location of a node."""
 
     canonical_id: UUID
     node_id: UUID
-    """The node as it was written, whatever it is merged with."""
+    """The node as it was written, before merges."""
     location_id: UUID
     latitude: float
     longitude: float
@@ -54,20 +54,20 @@ class Location(Version, frozen=True, kw_only=True):
 
 
 class Near(msgspec.Struct, frozen=True, kw_only=True):
-    """A location that was searched for."""
+    """A location that a search found."""
 
     node_id: UUID
-    """Of the node that stands for all that are the same."""
+    """The canonical node, which represents all nodes merged into it."""
     label: str | None
     type: str | None
     location_id: UUID
     stored_id: UUID
-    """The node as it was written, whatever it is merged with."""
+    """The node as it was written, before merges."""
     latitude: float
     longitude: float
     radius_m: float
     metres: float
-    """From the point that was asked for; in a box, from its middle."""
+    """Distance from the given point; in a box, from its centre."""
     valid_from: datetime | None
     valid_to: datetime | None
     recorded_from: datetime
@@ -75,31 +75,31 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Locations(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a node is and was."""
+    """Locations of a node, present and past."""
 
     items: list[Location]
-    """The newest valid time first."""
+    """Newest valid time first."""
 
 
 class Nearby(msgspec.Struct, frozen=True, kw_only=True):
-    """What is near."""
+    """Locations near a point or in a box."""
 
     items: list[Near]
-    """The nearest first."""
+    """Nearest first."""
     truncated: bool
-    """More was there: ask for a smaller radius, or for more."""
+    """There are more: use a smaller radius or a higher limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """Where to look: around a point, in a box, or in a part of the box around a point."""
+    """Where to search: around a point, in a box, or in the part of a box around a point."""
 
     latitude: float
     longitude: float
     radius_m: float | None = None
-    """None: however far."""
+    """None: any distance."""
     box: tuple[float, float, float, float] | None = None
-    """South, west, north, east in degrees; west of it may be the greater one: it then crosses the antimeridian."""
+    """South, west, north, east in degrees; if west is greater than east, the box crosses the antimeridian."""
 
 
 def area(
@@ -108,13 +108,13 @@ def area(
     radius_m: float | None = None,
     box: Sequence[float] | None = None,
 ) -> Area:
-    """Where to look, checked.
+    """Check where to search, and return it as an ``Area``.
 
     Args:
         lat: degrees north of a point.
         lon: degrees east of it.
-        radius_m: metres around it; None: however far.
-        box: west, south, east, north in degrees, in the order of GeoJSON (RFC 7946, section 5); None: none.
+        radius_m: metres around it; None: any distance.
+        box: west, south, east, north in degrees, in the order of GeoJSON (RFC 7946, section 5); None: no box.
 
     Raises:
         InvalidPlaceError: there is no such point, radius or box.
@@ -124,12 +124,12 @@ def area(
         raise InvalidPlaceError("A point has both lat and lon.", field="lat" if lat is None else "lon")
     sides = _sides(box) if box is not None else None
     if lat is not None and lon is not None:
-        reach = radius(radius_m, "radius") if radius_m is not None else None
-        return Area(latitude=latitude(lat, "lat"), longitude=longitude(lon, "lon"), radius_m=reach, box=sides)
+        checked = radius(radius_m, "radius") if radius_m is not None else None
+        return Area(latitude=latitude(lat, "lat"), longitude=longitude(lon, "lon"), radius_m=checked, box=sides)
     if radius_m is not None:
         raise InvalidPlaceError("A radius needs its centre.", hint="Give lat and lon.", field="radius")
     if sides is None:
-        raise InvalidRequestError("Where is missing.", hint="Give lat and lon, or box=west,south,east,north.")
+        raise InvalidRequestError("The area is missing.", hint="Give lat and lon, or box=west,south,east,north.")
     return _around(sides)
 
 
@@ -140,37 +140,37 @@ def _sides(box: Sequence[float]) -> tuple[float, float, float, float]:
     low, high = latitude(south, "box"), latitude(north, "box")
     if low > high:
         raise InvalidPlaceError(
-            "The box's south lies north of its north.", hint="box=west,south,east,north, in degrees.", field="box"
+            "The south of the box is north of its north.", hint="box=west,south,east,north, in degrees.", field="box"
         )
     for side in (west, east):
         longitude(side, "box")
     on_the_edge = abs(west) == abs(east) == EDGE
-    if on_the_edge and (west, east) != (-EDGE, EDGE):  # that meridian alone, by either of its names
+    if on_the_edge and (west, east) != (-EDGE, EDGE):  # both sides are the antimeridian: -180 and 180 are the same
         return low, -EDGE, high, -EDGE
     return low, -EDGE if west == EDGE else float(west), high, EDGE if east == -EDGE else float(east)
 
 
 def _around(box: tuple[float, float, float, float]) -> Area:
-    """A box with its middle, and the radius of the circle around it, from which an index can start.
+    """Return a box with its centre and the radius of a circle around it, with which an index can start.
 
-    Within a quarter turn of the middle, nothing of a box is farther away than its corners.
+    Within a quarter turn of the centre, no point of a box is farther away than its corners.
     """
     south, west, north, east = box
     width = east - west if west <= east else east - west + FULL_TURN
     middle_latitude, half = (south + north) / 2, width / 2
     middle = west + half
     middle = middle - FULL_TURN if middle >= FULL_TURN / 2 else middle
-    reach: float | None = None
+    radius_m: float | None = None
     if width <= FULL_TURN / 2:
         corners = (metres_between(middle_latitude, 0, side, half) for side in (south, north))
-        reach = min(max(corners) + 1, HALF_WAY_M)
-    return Area(latitude=middle_latitude, longitude=middle, radius_m=reach, box=box)
+        radius_m = min(max(corners) + 1, HALF_WAY_M)
+    return Area(latitude=middle_latitude, longitude=middle, radius_m=radius_m, box=box)
 
 
 def metres_between(latitude_a: float, longitude_a: float, latitude_b: float, longitude_b: float) -> float:
-    """Metres between two points (degrees) along a great circle, by the haversine formula.
+    """Return the metres between two points (degrees) along a great circle, by the haversine formula.
 
-    As ``memsvc.metres_between``, which a test compares it with.
+    A test compares it with ``memsvc.metres_between``.
     """
     a, b = math.radians(latitude_a), math.radians(latitude_b)
     height = math.sin((b - a) / 2) ** 2
@@ -181,7 +181,7 @@ def metres_between(latitude_a: float, longitude_a: float, latitude_b: float, lon
 async def locations(
     db: Database, owner: Owner, node: UUID, *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[Location]:
-    """Where a node and all that are the same are, the newest valid time first.
+    """Return the locations of a node and the nodes merged into it, newest valid time first.
 
     Raises:
         NodeUnknownError: there is no such node.
@@ -194,7 +194,7 @@ async def locations(
 
 
 async def _search(connection: AsyncConnection, asked: dict[str, Any]) -> Sequence[RowMapping]:
-    """What the statement ``nearby`` finds.
+    """Run the statement ``nearby``.
 
     Raises:
         CapabilityMissingError: the database cannot search places.
@@ -206,7 +206,7 @@ async def _search(connection: AsyncConnection, asked: dict[str, Any]) -> Sequenc
             raise
         raise CapabilityMissingError(
             "Places cannot be searched: the database has neither PostGIS nor cube.",
-            hint="Install one of them on the server and run 'memsvc db upgrade'; locations are kept meanwhile.",
+            hint="Install one of them on the server and run 'memsvc db upgrade'; locations are stored in the meantime.",
             capability="places",
         ) from error
 
@@ -222,17 +222,17 @@ async def nearby(
     known_at: datetime | None = None,
     limit: int = 50,
 ) -> Nearby:
-    """What is in an area, the nearest first. A node comes as often as it has locations there in that time.
+    """Return the locations in an area, nearest first. A node appears once for each of its locations there.
 
     Args:
         db: the database.
-        owner: whose graph.
+        owner: the user whose graph is read.
         where: the area.
         types: only nodes of these types.
-        as_of: who is there at this moment; None: now; "always": whoever ever was.
-        during: instead of it, who is there at some time in a span; None as a bound: without.
-        known_at: as known then.
-        limit: most of them, 1 to 1,000.
+        as_of: nodes that are there at this moment; None: now; "always": at any time.
+        during: instead of ``as_of``, nodes that are there at some time in a span; None as a bound: open.
+        known_at: recorded time.
+        limit: most locations, 1 to 1,000.
 
     Raises:
         InvalidIntervalError: the span ends before it begins.
@@ -253,7 +253,7 @@ async def nearby(
     }
     if during is not None:
         if as_of is not None:
-            raise InvalidRequestError("Ask for a moment (as_of) or for a span of time.", field="as_of")
+            raise InvalidRequestError("Give a moment (as_of) or a span of time, not both.", field="as_of")
         begin, end = during
         if begin is not None and end is not None and end <= begin:
             raise InvalidIntervalError(field="valid_to")
@@ -268,7 +268,7 @@ async def nearby(
 async def nodes_near(
     connection: AsyncConnection, owner: Owner, where: Area, as_of: datetime | None, known_at: datetime | None
 ) -> list[UUID]:
-    """Nodes in an area, as they are stored, with all that are the same; of the 500 nearest locations.
+    """Return the stored nodes of an area and those merged with them; only the 500 nearest locations count.
 
     Raises:
         CapabilityMissingError: the database cannot search places.
@@ -282,7 +282,7 @@ async def nodes_near(
 
 
 def _parameters(where: Area) -> dict[str, Any]:
-    """An area as a statement takes it."""
+    """Return an area as parameters of a statement."""
     return {
         "latitude": where.latitude,
         "longitude": where.longitude,
@@ -292,7 +292,7 @@ def _parameters(where: Area) -> dict[str, Any]:
 
 
 def as_geojson(found: Nearby) -> dict[str, Any]:
-    """A FeatureCollection of points (RFC 7946), nearest first; what a map does not know stands in properties."""
+    """Return a FeatureCollection of points (RFC 7946), nearest first; all other fields are in ``properties``."""
     return {
         "type": "FeatureCollection",
         "features": [

@@ -1,7 +1,7 @@
-"""Reads of the graph at two times: ``as_of``, when it was true, and ``known_at``, when memsvc knew it.
+"""Reads of the graph at two times: ``as_of``, the valid time, and ``known_at``, the recorded time.
 
-Both are now where they are not given; ``as_of`` may be ``ALWAYS`` for every valid time. Ids of merged nodes are as good
-as those of the nodes that stand for them.
+Both default to now; ``as_of`` may be ``ALWAYS`` for every valid time. The id of a merged node can be used in place of
+the id of its canonical node.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Kind = Literal["node", "edge", "alias", "place", "merge"]
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """What all versions have: who says so, and the four times."""
+    """The common fields of all versions: who asserted it, and the four times."""
 
     asserted_by: str
     valid_from: datetime | None
-    """None: as far as known, always."""
+    """None: no known start; counts as always."""
     valid_to: datetime | None
-    """None: it still is."""
+    """None: still true."""
     recorded_from: datetime
     recorded_to: datetime | None
-    """None: it is what is known now."""
+    """None: known now."""
 
 
 class Fact(Version, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Fact(Version, frozen=True, kw_only=True):
     version_id: UUID
     edge_id: UUID
     from_node: UUID
-    """The node that stands for its start."""
+    """The canonical node of its start."""
     type: str
     to_node: UUID
     key: str
@@ -53,9 +53,9 @@ class Fact(Version, frozen=True, kw_only=True):
     weight: float
     confidence: float
     contested: bool
-    """Only one of these can be true, and nodes that are the same disagree."""
+    """Only one value can be true at a time, but the nodes that were merged have different ones."""
     stored_from: UUID
-    """The start as it was written, whatever it is merged with."""
+    """The start as it was written, before merges."""
     stored_to: UUID
 
 
@@ -87,7 +87,7 @@ class Called(msgspec.Struct, frozen=True, kw_only=True):
     """A node that has a name."""
 
     name: str
-    """As it was asked for."""
+    """The name in the request."""
     canonical_id: UUID
     node_id: UUID
     alias: str
@@ -95,13 +95,13 @@ class Called(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was recorded."""
+    """A recorded event in the history of a node."""
 
     at: datetime
     event: Literal["written", "closed"]
     kind: Kind
     id: UUID
-    """Of the version, name or merge."""
+    """Id of the version, name or merge."""
     subject: UUID
     """The node or edge."""
     content: dict[str, Any]
@@ -110,11 +110,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     valid_to: datetime | None
     change_id: UUID | None
     changed_by: str | None
-    """Who wrote or closed it then."""
+    """Who wrote or closed it."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that speaks for a version, or says that it ended."""
+    """A passage that supports a version, or says that it ended."""
 
     version_id: UUID
     passage_id: UUID
@@ -126,7 +126,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def times(as_of: AsOf, known_at: datetime | None) -> dict[str, datetime | None]:
-    """Both times as parameters of a statement.
+    """Return both times as parameters of a statement.
 
     Raises:
         InvalidTimeError: one of them has no offset.
@@ -154,7 +154,7 @@ async def facts(
     known_at: datetime | None = None,
     side: Side = "both",
 ) -> list[Fact]:
-    """Facts about nodes and all that are the same, newest valid time first; none for unknown nodes."""
+    """Return facts about nodes and the nodes merged into them, newest valid time first; none for unknown nodes."""
     parameters = {"nodes": list(about), "types": None if types is None else list(types), "side": side}
     rows = await _rows(db, owner, "facts", parameters | times(as_of, known_at))
     return [Fact(**row) for row in rows]
@@ -163,31 +163,31 @@ async def facts(
 async def node_states(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[NodeState]:
-    """Properties of nodes and of all that are the same; those of the node that stands for them first."""
+    """Return properties of nodes and the nodes merged into them; those of the canonical node first."""
     rows = await _rows(db, owner, "node_states", {"nodes": list(nodes)} | times(as_of, known_at))
     return [NodeState(**row) for row in rows]
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """How a node is shown."""
+    """Label, type and description of a node."""
 
     node_id: UUID
-    """As it was asked for."""
+    """The node in the request."""
     canonical_id: UUID
     type: str | None
-    """None: nothing is known of it but that it is there."""
+    """None: nothing is known of the node except that it exists."""
     label: str | None
     description: str | None
     data: dict[str, Any] | None
     importance: float | None
     holds: bool
-    """False: this is not so at the time asked for, but the nearest that is known."""
+    """False: this was not true at the requested time; it is the nearest known version."""
 
 
 async def cards(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> dict[UUID, Card]:
-    """One label, type and description for each node, merges resolved; unknown nodes have a card without them."""
+    """Return label, type and description of each node's canonical node; unknown nodes have a card without them."""
     rows = await _rows(db, owner, "node_cards", {"nodes": list(nodes)} | times(as_of, known_at))
     return {row["node_id"]: Card(**row) for row in rows}
 
@@ -195,7 +195,7 @@ async def cards(
 async def names(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[Name]:
-    """Names of nodes and of all that are the same, in the order in which they were learnt."""
+    """Return names of nodes and the nodes merged into them, in the order in which they were recorded."""
     rows = await _rows(db, owner, "node_names", {"nodes": list(nodes)} | times(as_of, known_at))
     return [Name(**row) for row in rows]
 
@@ -203,7 +203,7 @@ async def names(
 async def called(
     db: Database, owner: Owner, wanted: Sequence[str], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[Called]:
-    """Nodes that have one of these names; several where a name is ambiguous."""
+    """Return nodes that have one of these names; several for an ambiguous name."""
     for name in wanted:
         check_storable(name, "name")
     rows = await _rows(db, owner, "nodes_called", {"names": list(wanted)} | times(as_of, known_at))
@@ -213,7 +213,7 @@ async def called(
 async def resolve(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, known_at: datetime | None = None
 ) -> dict[UUID, UUID]:
-    """For each node the one that stands for it; itself where it is not merged.
+    """Return the canonical node of each node: the node itself if it is not merged.
 
     Raises:
         NodeUnknownError: one of them does not exist.
@@ -232,7 +232,7 @@ async def resolve(
 async def history(
     db: Database, owner: Owner, node: UUID, *, before: datetime | None = None, limit: int = 100
 ) -> list[Event]:
-    """What was ever recorded of a node and of all that are the same now, newest first, before a time."""
+    """Return what was recorded of a node and the nodes merged into it now, newest first, before a time."""
     rows = await _rows(db, owner, "node_history", {"node_id": node, "before": before, "limit": limit})
     return [Event(**row) for row in rows]
 
@@ -240,7 +240,7 @@ async def history(
 async def evidence(
     db: Database, owner: Owner, kind: Kind, versions: Sequence[UUID], *, known_at: datetime | None = None
 ) -> list[Source]:
-    """Passages behind versions of one kind (of names by alias_id, of merges by merge_id)."""
+    """Return the passages that support versions of one kind (names by alias_id, merges by merge_id)."""
     parameters = {"kind": kind, "versions": list(versions), "known_at": known_at}
     rows = await _rows(db, owner, "evidence", parameters)
     return [

@@ -1,7 +1,7 @@
-"""Finding nodes: by what they are called, page by page, or by one exact name or id as people give them.
+"""Finds nodes: by their labels and names, page by page, or by one exact name or id as people type it.
 
-Names are compared in their normal form (case, accents, width and spaces do not count). What is the same comes first,
-then what begins so, then what has a word that begins so, then what holds it anywhere.
+Names are compared by their normal form (case, accents, width and spaces do not count). Exact matches come first, then
+names that begin with the text, then names with a word that begins with it, then names that contain it anywhere.
 """
 
 from __future__ import annotations
@@ -17,45 +17,46 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.errors import InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
+from memsvc.db.paging import Moment, Number, Page, check_page, read_cursor, write_cursor
+from memsvc.errors import BadCursorError, InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
 from memsvc.graph.operations import MAX_NAME_CHARS
 from memsvc.graph.read import AsOf, times
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Match = Literal["exact", "prefix", "word", "part"]
 MATCHES: tuple[Match, ...] = ("exact", "prefix", "word", "part")
 MOST_ASKED = 100
-"""Most names or ids of one question."""
+"""Most names or ids in one request."""
 MOST_NAMESAKES = 100
 """Most nodes that are considered for one name."""
 
 
 class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node with what one sees at a glance."""
+    """A node with its type, label and description."""
 
     node_id: UUID
-    """Of the node that stands for all that are the same."""
+    """The canonical node, which represents all nodes merged into it."""
     type: str | None
-    """None: nothing is known of it but that it is there."""
+    """None: nothing is known of the node except that it exists."""
     label: str | None
     description: str
     importance: float | None
     holds: bool
-    """False: this is not so at the time asked for, but the nearest that is known."""
+    """False: this was not true at the requested time; it is the nearest known version."""
 
 
 class MatchedNode(FoundNode, frozen=True, kw_only=True):
-    """A node that was searched for."""
+    """A node that a search found."""
 
     name: str
     """The label or name that matched, as it was written."""
     match: Match
-    """exact; prefix: it begins so; word: one of its words does; part: it stands somewhere inside."""
+    """exact; prefix: the name begins with the text; word: one of its words does; part: the name contains it."""
 
 
 class AskedNode(FoundNode, frozen=True, kw_only=True):
-    """A node that was asked for by an id or a name."""
+    """A node that was requested by an id or a name."""
 
     asked: str
 
@@ -67,7 +68,7 @@ async def glance(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> dict[UUID, FoundNode]:
-    """Each node, or the one that stands for it, at a glance."""
+    """Return type, label and description of the canonical node of each node."""
     parameters = {"user_id": owner.user_id, "nodes": list(dict.fromkeys(nodes)), **times(as_of, known_at)}
     return {
         row.node_id: FoundNode(
@@ -85,9 +86,9 @@ async def glance(
 def _place(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
     if cursor is None:
         return None, None, None, None
-    place = read_cursor(cursor, tuple[int, str, UUID, datetime | None])
-    if not 0 <= place[0] < len(MATCHES) or (place[3] is not None and place[3].tzinfo is None):
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    place = read_cursor(cursor, tuple[Number, str, UUID, Moment | None])
+    if place[0] >= len(MATCHES):
+        raise BadCursorError(field="cursor")
     return place
 
 
@@ -102,20 +103,20 @@ async def search_nodes(
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[MatchedNode]:
-    """Nodes by label or name, best matches first; all nodes with a label, in its order, where nothing is wanted.
+    """Return nodes by label or name, best matches first; without ``wanted`` all nodes that have a label, sorted by it.
 
     Args:
         db: the database.
-        owner: whose graph.
-        wanted: a name or a part of one, at most 200 characters; nothing in it is syntax.
+        owner: the user whose graph is read.
+        wanted: a name or a part of one, at most 200 characters; no character in it is syntax.
         node_type: only nodes of this type.
-        as_of: when they were called so; ``ALWAYS``: at any time.
-        known_at: as known then.
-        cursor: ``next_cursor`` of the page before.
+        as_of: valid time of the names; ``ALWAYS``: any time.
+        known_at: recorded time.
+        cursor: ``next_cursor`` of the previous page.
         limit: page size, 1 to 1,000.
 
     Raises:
-        InvalidRequestError: the cursor, the limit or the name cannot be used.
+        InvalidRequestError: the cursor, the limit or the name is not valid.
         TypeUnknownError: the ontology has no such node type.
     """
     check_page(limit)
@@ -129,8 +130,8 @@ async def search_nodes(
     async with db.transaction(owner.user_id) as connection:
         if node_type is not None:
             await check_type(connection, node_type, "node")
-        place = {"after_tier": tier, "after_form": form, "after_node": node, "limit": limit + 1}
-        parameters = {"user_id": owner.user_id, "wanted": wanted, "type": node_type, **asked, **place}
+        after = {"after_tier": tier, "after_form": form, "after_node": node, "limit": limit + 1}
+        parameters = {"user_id": owner.user_id, "wanted": wanted, "type": node_type, **asked, **after}
         rows = (await connection.execute(query("search_nodes"), parameters)).all()
         shown = rows[:limit]
         seen = await glance(connection, owner, [row.canonical_id for row in shown], asked["as_of"], known_at)
@@ -139,15 +140,15 @@ async def search_nodes(
         for row in shown
     ]
     last = shown[-1] if len(rows) > limit else None
-    behind = write_cursor((last.tier, last.form, last.node_id, asked["as_of"])) if last is not None else None
-    return Page(items=items, next_cursor=behind)
+    following = write_cursor((last.tier, last.form, last.node_id, asked["as_of"])) if last is not None else None
+    return Page(items=items, next_cursor=following)
 
 
 async def check_type(connection: AsyncConnection, name: str, kind: Literal["node", "edge"]) -> None:
     """Refuse a type that the ontology does not have.
 
     Raises:
-        TypeUnknownError: it is one.
+        TypeUnknownError: the ontology does not have it.
     """
     check_storable(name, "type")
     known = (await connection.execute(query(f"known_{kind}_type"), {"name": name})).scalar_one()
@@ -163,17 +164,17 @@ async def find_asked(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> list[AskedNode]:
-    """Nodes by id, label or name (of any time); several for a name that is ambiguous.
+    """Return nodes by id, label or name (of any valid time); several for an ambiguous name.
 
     A name that was not known at ``known_at`` is looked up among those that are known now.
 
     Raises:
         InvalidRequestError, InvalidAliasError: more than 100 of them, or one cannot be a name.
-        NodeUnknownError: there is none for one of them.
+        NodeUnknownError: no node has one of these ids or names.
     """
     wanted = list(dict.fromkeys(text.strip() for text in asked))
     if len(wanted) > MOST_ASKED:
-        raise InvalidRequestError(f"{len(wanted):,} nodes; at most {MOST_ASKED} can be asked for at once.")
+        raise InvalidRequestError(f"{len(wanted):,} nodes; at most {MOST_ASKED} can be given in one request.")
     ids = {text: node for text in wanted if (node := as_id(text)) is not None}
     names = [text for text in wanted if text not in ids]
     for name in names:
@@ -183,7 +184,7 @@ async def find_asked(
     found: list[tuple[str, UUID]] = [(text, one) for text, one in ids.items() if one in known]
     found += await _named(connection, owner, names, known_at)
     unnamed = [name for name in names if name not in {text for text, _ in found}]
-    if unnamed and known_at is not None:  # it may be called so only since then
+    if unnamed and known_at is not None:  # the name may have been recorded after known_at
         found += await _named(connection, owner, unnamed, None)
     missing = set(wanted) - {text for text, _ in found}
     for text in wanted:
@@ -197,7 +198,7 @@ async def find_asked(
 async def _named(
     connection: AsyncConnection, owner: Owner, names: Sequence[str], known_at: datetime | None
 ) -> list[tuple[str, UUID]]:
-    """Nodes that have one of these as their label or name, as known at a time, whenever it was so."""
+    """Return nodes with one of these labels or names, at any valid time, as known at a time."""
     if not names:
         return []
     parameters = {"user_id": owner.user_id, "names": list(names), "known_at": known_at, "limit": MOST_NAMESAKES}
@@ -205,18 +206,18 @@ async def _named(
 
 
 def check_name(name: str) -> None:
-    """Refuse what nothing can be called.
+    """Refuse a text that cannot be a name.
 
     Raises:
-        InvalidAliasError, InvalidTextError: it is empty or too long, or cannot be stored.
+        InvalidAliasError, InvalidTextError: it is empty, too long, or cannot be stored.
     """
     check_storable(name, "name")
-    if not name.strip() or len(name) > MAX_NAME_CHARS:
+    if not is_visible(name) or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.")
 
 
 def as_id(text: str) -> UUID | None:
-    """The id that a text is, if it is one."""
+    """Return the text as an id; None if it is not one."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Walking the graph: what is near, as it was true at one time (``as_of``) and known at another (``known_at``).
+"""Walks of the graph from given nodes, at a valid time (``as_of``) and a recorded time (``known_at``).
 
-Merged nodes are one. Bounds keep supernodes harmless; without them (None) everything is found.
-``memsvc.graph.overview`` looks at the graph as a whole.
+Merged nodes count as one. Bounds keep nodes with many edges from flooding a walk; without bounds (None) everything is
+found. ``memsvc.graph.overview`` reads the whole graph.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ FAN_OUT = 25
 MOST_NODES = 200
 MOST_HOPS = 6
 MOST_STARTS = 1_000
-"""Most nodes that one walk begins at, and most types that it may name."""
+"""Most start nodes of one walk, and most types that it may name."""
 MOST_COUNT = 100_000
-"""The highest bound; None is no bound."""
+"""The highest value of a bound; None means no bound."""
 WORK = 50_000
-"""Most edges that a search for paths looks at before it gives up."""
+"""Most edges that a search for paths reads before it gives up."""
 
 
 class GraphNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node as it is drawn."""
+    """A node of a walk or a drawing."""
 
     node_id: UUID
-    """Of the node that stands for all that are the same."""
+    """The canonical node, which represents all nodes merged into it."""
     type: str | None
-    """None: nothing is known of it but that it is there."""
+    """None: nothing is known of the node except that it exists."""
     label: str | None
     description: str
     data: dict[str, Any]
     importance: float | None
     hop: int
-    """How far it is from where one began."""
+    """Distance from the start nodes, in edges."""
 
 
 class GraphEdge(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact between two nodes that are shown."""
+    """A fact between two nodes of the result."""
 
     version_id: UUID
     edge_id: UUID
@@ -69,26 +69,26 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     truncated: bool
-    """The bounds left nodes or facts out: of a node more than ``fan_out`` facts, or in all more than ``limit``."""
+    """The bounds left nodes or facts out: a node has more than ``fan_out`` facts, or there are more than ``limit``."""
 
 
 class Path(msgspec.Struct, frozen=True, kw_only=True):
-    """A way from one node to another."""
+    """A path from one node to another."""
 
     nodes: list[GraphNode]
-    """From the first to the last; ``hop`` is the place."""
+    """From the first to the last; ``hop`` is the index in the path."""
     edges: list[GraphEdge]
-    """One fewer; the strongest between each two, whichever way it points."""
+    """One fewer than nodes; between two nodes the strongest fact, in either direction."""
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):
-    """The shortest ways from one node to another: all have the same length."""
+    """The shortest paths from one node to another; all have the same length."""
 
     paths: list[Path]
     complete: bool
-    """False: the search gave up. Without paths nobody knows whether there is one; with some there may be others."""
+    """False: the search gave up. Without paths, one may exist; with paths, there may be others."""
     truncated: bool
-    """There are more than ``limit``."""
+    """There are more paths than ``limit``."""
 
 
 class _Step(msgspec.Struct):
@@ -97,13 +97,13 @@ class _Step(msgspec.Struct):
 
 
 def check_count(name: str, value: int | None, least: int, most: int) -> None:
-    """Refuse a bound that is none.
+    """Refuse a bound that is out of range.
 
     Raises:
-        InvalidRequestError: it does not lie between ``least`` and ``most``.
+        InvalidRequestError: it is not between ``least`` and ``most``.
     """
     if value is not None and not least <= value <= most:
-        raise InvalidRequestError(f"{name} must lie between {least} and {most:,}.", field=name)
+        raise InvalidRequestError(f"{name} must be between {least} and {most:,}.", field=name)
 
 
 def asked_for(
@@ -115,11 +115,11 @@ def asked_for(
     as_of: AsOf,
     known_at: datetime | None,
 ) -> dict[str, Any]:
-    """What all walks ask for, as parameters of their statements.
+    """Return the parameters that the statements of all walks have in common.
 
     Raises:
-        InvalidRequestError: no nodes or too many, too many types, or a side that is none.
-        InvalidTextError: a type that the database cannot hold.
+        InvalidRequestError: no nodes, too many nodes or types, or an unknown side.
+        InvalidTextError: a type that the database cannot store.
         InvalidTimeError: a time without offset.
     """
     check_count("The number of nodes", len(nodes), 1, MOST_STARTS)
@@ -127,7 +127,7 @@ def asked_for(
     for name in types or ():
         check_storable(name, "types")
     if side not in get_args(Side):
-        raise InvalidRequestError(f"{side!r} is no side.", hint="from, to or both.", field="side")
+        raise InvalidRequestError(f"{side!r} is not a side.", hint="from, to or both.", field="side")
     return {
         "user_id": owner.user_id,
         "nodes": list(dict.fromkeys(nodes)),
@@ -138,10 +138,10 @@ def asked_for(
 
 
 async def ask(db: Database, owner: Owner, name: str, asked: dict[str, Any]) -> Any:
-    """The one row of a walk, in one round trip.
+    """Run the statement of a walk in one round trip, and return its one row.
 
     Raises:
-        NodeUnknownError: it begins or ends at a node that there is not.
+        NodeUnknownError: a start or end node does not exist.
     """
     together = Together(db, owner.user_id, keep_plans=True, stores=False)
     rows = together.ask(query(name), asked)
@@ -153,12 +153,12 @@ async def ask(db: Database, owner: Owner, name: str, asked: dict[str, Any]) -> A
 
 
 def drawn_nodes(text: str) -> list[GraphNode]:
-    """Nodes as the database gives them."""
+    """Decode nodes from the JSON of a statement."""
     return msgspec.json.decode(text, type=list[GraphNode])
 
 
 def drawn_edges(text: str) -> list[GraphEdge]:
-    """Facts as the database gives them."""
+    """Decode facts from the JSON of a statement."""
     return msgspec.json.decode(text, type=list[GraphEdge])
 
 
@@ -175,23 +175,23 @@ async def neighbourhood(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> Graph:
-    """Nodes within ``hops`` of the given ones, and the facts by which they were reached; nearest first.
+    """Return nodes within ``hops`` of the given ones, nearest first, and the facts along which they were found.
 
     Args:
         db: the database.
-        owner: whose graph it is.
-        nodes: where one begins, 1 to 1,000; merged ones are as good as those that stand for them.
+        owner: the user whose graph is read.
+        nodes: where to start, 1 to 1,000; merged nodes count as their canonical node.
         hops: 0 to 6.
-        types: facts of these types only; None: of all.
-        side: from: along the facts; to: against them; both.
+        types: follow only facts of these types; None: all types.
+        side: from: in the direction of the facts; to: against it; both.
         fan_out: most facts that are followed from one node, the strongest first, then the newest; None: all.
-        limit: most nodes, the given ones always among them; None: all.
-        as_of: when it was true.
-        known_at: when it was known.
+        limit: most nodes; the given ones are always included; None: all.
+        as_of: valid time.
+        known_at: recorded time.
 
     Raises:
         NodeUnknownError: one of the nodes does not exist.
-        InvalidRequestError: a bound is none.
+        InvalidRequestError: a bound is out of range.
         InvalidTimeError: a time has no offset.
     """
     check_count("hops", hops, 0, MOST_HOPS)
@@ -215,18 +215,18 @@ async def subgraph(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> Graph:
-    """Nodes, those within ``hops`` of them, and all facts among all of these, the strongest first.
+    """Return nodes, those within ``hops`` of them, and all facts between any of these, the strongest first.
 
     Args:
         db: the database.
-        owner: whose graph it is.
+        owner: the user whose graph is read.
         nodes: 1 to 1,000.
         hops: 0 to 2.
-        types: facts of these types only; None: of all.
-        fan_out: as ``neighbourhood``.
-        limit: most nodes, the given ones always among them, and a quarter of the most facts; None: all.
-        as_of: when it was true.
-        known_at: when it was known.
+        types: only facts of these types; None: all types.
+        fan_out: as in ``neighbourhood``.
+        limit: most nodes, the given ones always included; at most four times as many facts; None: all.
+        as_of: valid time.
+        known_at: recorded time.
 
     Raises:
         NodeUnknownError, InvalidRequestError, InvalidTimeError: as ``neighbourhood``.
@@ -253,19 +253,19 @@ async def paths(
     as_of: AsOf = None,
     known_at: datetime | None = None,
 ) -> Paths:
-    """The shortest paths between two nodes, at most ``limit`` of them, the strongest facts first.
+    """Return the shortest paths between two nodes, at most ``limit`` of them, those with the strongest facts first.
 
     Args:
         db: the database.
-        owner: whose graph it is.
-        from_node: where they begin.
-        to_node: where they end; if it is the same node, the one path has no edges.
+        owner: the user whose graph is read.
+        from_node: where they start.
+        to_node: where they end; if it is the same node, the only path has no edges.
         max_hops: 1 to 6.
-        types: along facts of these types only; None: of all.
-        side: from: along the facts; to: against them; both.
+        types: only facts of these types; None: all types.
+        side: from: in the direction of the facts; to: against it; both.
         limit: 1 to 100.
-        as_of: when it was true.
-        known_at: when it was known.
+        as_of: valid time.
+        known_at: recorded time.
 
     Raises:
         NodeUnknownError, InvalidRequestError, InvalidTimeError: as ``neighbourhood``.

@@ -1,1 +1,1 @@
-"""Who is who: which node a name means, and which nodes are the same."""
+"""Identity: which node a name means, and which nodes are the same."""

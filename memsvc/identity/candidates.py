@@ -1,6 +1,6 @@
-"""Pairs of nodes that may be the same: noted when they are met, decided by the judge or by a person.
+"""Pairs of nodes that may be the same: stored when they are found, decided later by the judge or by a person.
 
-A rejected pair stays rejected for ever, whoever meets it again. Kept in ``memsvc.duplicate_candidates``.
+A rejected pair stays rejected, whoever finds it again. The table is ``memsvc.duplicate_candidates``.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from memsvc.identity.cards import Card
 
 
 class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
-    """Two nodes may be the same."""
+    """Two nodes that may be the same."""
 
     node: UUID
     other: UUID
     score: float
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     evidence: Mapping[str, float] = {}
 
 
 async def note(connection: AsyncConnection, owner: Owner, found: Sequence[Suspicion], *, found_by: str) -> int:
-    """Note pairs, in the caller's transaction, and give how many are new.
+    """Store pairs in the caller's transaction, and return how many are new.
 
-    A pair that is open already gets the new score. What is one node already, or was refused before, is left out.
+    A pair that is open already gets the new score. Pairs that are one node already or were rejected are left out.
 
     Args:
         connection: the caller's transaction.
-        owner: whose memory.
-        found: nodes as they are stored, or those that stand for them, in any order.
-        found_by: an extractor's or a task's name.
+        owner: the user whose memory it is.
+        found: pairs of stored or canonical nodes, in any order.
+        found_by: the name of an extractor or a task.
     """
     if not found:
         return 0
@@ -51,7 +51,7 @@ async def note(connection: AsyncConnection, owner: Owner, found: Sequence[Suspic
 async def refused(
     connection: AsyncConnection, owner: Owner, pairs: Sequence[tuple[UUID, UUID]]
 ) -> set[tuple[UUID, UUID]]:
-    """Those of some pairs that must never be one: somebody rejected them, or parted them after a merge."""
+    """Return those of some pairs that must never be merged: a person rejected them, or split them after a merge."""
     if not pairs:
         return set()
     nodes, others = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -61,18 +61,18 @@ async def refused(
 
 
 async def cards(connection: AsyncConnection, owner: Owner, nodes: Sequence[UUID]) -> dict[UUID, Card]:
-    """Cards of the nodes that stand for some nodes, by their ids, from one statement; a node without label has none."""
+    """Return the cards of the canonical nodes of some nodes, by id, from one statement; unlabelled nodes have none."""
     parameters = {"user_id": owner.user_id, "nodes": list(nodes)}
     rows = await connection.execute(query("identity_cards"), parameters)
     return {row.node_id: card_of(row) for row in rows}
 
 
 NOT_ATTRIBUTES = frozenset({"named", "kind", "relation", "category", "state"})
-"""Properties in ``data`` that say nothing about who somebody is."""
+"""Properties in ``data`` that do not help to identify somebody."""
 
 
 def card_of(row: object) -> Card:
-    """A card from a row of ``memsvc.identity_cards``."""
+    """Make a card from a row of ``memsvc.identity_cards``."""
     get = row._mapping  # type: ignore[attr-defined]  # noqa: SLF001 - the public name of a row's mapping
     return Card(
         node_id=get["node_id"],

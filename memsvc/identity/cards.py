@@ -1,4 +1,4 @@
-"""What is known about somebody or something, as a judge of identity needs it."""
+"""The card of a node: what is known about it, as far as the judge of identity needs it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ Decision = Literal["same", "unsure", "different"]
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """A node, or a record, to be compared with another."""
+    """A node, or a record, that is compared with another."""
 
     node_id: UUID
     type: str
     names: tuple[str, ...] = ()
-    """Label and aliases, as written; proper names only."""
+    """Label and aliases, as written; only proper names."""
     named: bool = True
-    """False: its label only describes it ("blue van"), so that being called the same says little."""
+    """False: the label only describes it ("blue van"), so an equal label is weak evidence."""
     facts: frozenset[tuple[str, str, UUID]] = frozenset()
-    """Current facts: edge type, out or in, the other node (canonical)."""
+    """Current facts: edge type, direction (out or in), the other node (canonical)."""
     attributes: Mapping[str, str] = {}
-    """Further properties with one value: street, phone, birthday."""
+    """Other properties with one value: street, phone, birthday."""
     sources: frozenset[UUID] = frozenset()
-    """Conversations and files that speak of it."""
+    """Conversations and files that mention it."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether two cards are of the same."""
+    """The judge's decision on two cards."""
 
     decision: Decision
     score: float
-    """From 0 to 1: how likely they are the same, as calibrated by ``bench/identity.py``."""
+    """Probability from 0 to 1 that they are the same, as calibrated by ``bench/identity.py``."""
     evidence: Mapping[str, float]
-    """What spoke for it (above 0) and against it (below), by name of the comparison; holds no text of memories."""
+    """Evidence for (above 0) and against (below 0), by the name of the comparison; holds no text of memories."""

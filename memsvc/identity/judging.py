@@ -1,10 +1,10 @@
-"""Whether two cards are of the same: names, attributes and company, weighed as evidence.
+"""Judges whether two cards are the same node, weighing names, attributes and company as evidence.
 
-Each comparison gives bits: the binary logarithm of how much more often it comes out so for the same than for different
-ones (Fellegi and Sunter 1969); agreement on what is rare weighs more than on what is common (Winkler's adjustment by
-frequency). The weights are general priors and need no labels; frequencies, where they are known, come from the memory
-that is judged. Two rules stand above the sum: what would be merged by itself must agree in full name and in something
-else besides, and it must not contradict itself. Thresholds and what they are worth: docs/identity.md.
+Each comparison gives bits: the binary logarithm of how much more often its result occurs for the same node than for
+different ones (Fellegi and Sunter 1969). Agreement on something rare weighs more than on something common (Winkler's
+adjustment by frequency). The weights are general priors and need no labels; frequencies, where known, come from the
+memory that is judged. Two rules override the sum: an automatic merge needs agreement in the full name and in something
+else, and no strong contradiction. Thresholds and their measured quality: docs/identity.md.
 """
 
 from __future__ import annotations
@@ -21,38 +21,40 @@ from memsvc.identity.similarity import is_typo, ratio
 from memsvc.identity.words import is_first_name
 
 PRIOR = -9.0
-"""Bits before anything is compared: one in some hundred of the pairs that look alike is the same."""
+"""Bits before any comparison: of some hundred pairs that look alike, one is the same."""
 SAME, UNSURE = 0.985, 0.15
-"""Scores from which two are the same, if nothing forbids it, and from which a person is asked."""
+"""Scores from which two are the same, unless a rule forbids it, and from which a person is asked."""
 LEAST_SUPPORT = 5.0
-"""Bits that attributes and company must give besides the name before two are merged by themselves."""
+"""Bits that attributes and company must give, in addition to the name, for an automatic merge."""
 LEAST_SUPPORT_IF_UNSURE = 8.0
-"""The same where a nickname or an initial stands for a name."""
+"""The same, if a nickname or an initial takes the place of a name."""
 LEAST_SUPPORT_FOR_PART = 14.0
-"""The same where only a part of the name agrees: an identifier, or many things."""
+"""The same, if only a part of the name agrees: an identifier, or many things."""
 MOST_CONTRARY = -5.0
-"""Bits against that a merge without asking may bear, summed over attributes and company."""
+"""Bits against, summed over attributes and company, that still allow an automatic merge."""
 COMMON_FIRST_NAME, COMMON_WORD, RARE = 2**-7, 2**-9, 2**-12
-"""Frequencies where nothing is known: of a first name, of any other name, of a word that a memory has never met."""
+"""Default frequencies of a first name, of any other name, and of a word that the memory does not hold."""
 MOST_BITS = 12.0
-"""Most that one word or value can give."""
+"""Most bits that one word or value can give."""
 SHARED_FACT, SHARED_NEIGHBOUR, MOST_COMPANY = 5.0, 2.5, 10.0
-"""Bits of the same fact about the same other, of another fact about it, and of all company together."""
+"""Bits of the same fact about the same other node, of another fact about it, and the most of all company together."""
 RELATED, ONE_VALUE_DIFFERS, SHARED_SOURCE = -14.0, -3.0, 1.0
-"""Bits of a fact between the two themselves, of another current value where one is usual, of a common source."""
+"""Bits of a fact between the two nodes, of different current values where one is usual, and of a common source."""
 COMMON_FACTS = {"LOCATED_AT": 3.0, "LIVES_IN": 3.0, "LIKES": 2.0, "DISLIKES": 2.0, "USES": 2.0, "KNOWS": 3.0}
-"""Bits of the same fact about the same other, where it is one that many share."""
-TOLD_APART = frozenset({"KNOWS", "FAMILY_OF", "PARTICIPATED_IN", "WORKS_AT", "LIVES_IN", "OWNS", "LIKES", "DISLIKES"})
-"""Facts that nobody has with oneself."""
+"""Bits of the same fact about the same other node, for facts that many nodes share."""
+NEVER_WITH_ITSELF = frozenset({
+    "KNOWS", "FAMILY_OF", "PARTICIPATED_IN", "WORKS_AT", "LIVES_IN", "OWNS", "LIKES", "DISLIKES",
+})  # fmt: skip
+"""Facts that no node has with itself."""
 ONE_VALUE = frozenset({"WORKS_AT", "LIVES_IN", "LOCATED_AT"})
 SHARE_OF_NAME = {
     Agreement.EQUAL: 1.0, Agreement.ORDER: 0.9, Agreement.TYPO: 0.75, Agreement.NICKNAME: 0.7, Agreement.INITIAL: 0.5,
     Agreement.PART: 0.5, Agreement.ALIKE: 0.3,
 }  # fmt: skip
-"""How much of the bits of an equal name each agreement is worth."""
+"""Share of the bits of an equal name that each agreement gives."""
 NOT_NAMED_ALIKE, CONTRARY = -4.0, -9.0
 FULL = frozenset({Agreement.EQUAL, Agreement.ORDER, Agreement.TYPO, Agreement.NICKNAME, Agreement.INITIAL})
-STANDING_FOR = frozenset({Agreement.NICKNAME, Agreement.INITIAL})
+SHORT_FORMS = frozenset({Agreement.NICKNAME, Agreement.INITIAL})
 INCOMPATIBLE = -10.0
 NEAR_TYPES = frozenset(
     map(
@@ -65,10 +67,10 @@ NEAR_TYPES = frozenset(
         ],
     )
 )  # fmt: skip
-"""Types between which people and extractors waver."""
+"""Pairs of types that people and extractors often confuse."""
 
 
-# Kind of attribute -> (frequency of a value where none is known, bits where two values have nothing in common).
+# Kind of attribute -> (default frequency of a value, bits if two values have nothing in common).
 IDENTIFIER, DATE, ADDRESS, TOWN, REGION, NUMBER, OTHER = (
     (2**-14, -4.0), (2**-12, -6.0), (2**-10, -2.0), (2**-8, -2.5), (2**-3, -2.0), (2**-6, -1.5), (2**-5, -1.0)
 )  # fmt: skip
@@ -90,7 +92,7 @@ Fact = tuple[str, str, UUID]
 
 
 def frequencies(cards: Iterable[Card]) -> dict[str, float]:
-    """How frequent words of names, values of attributes and facts are among cards: their share of them, by key."""
+    """Return the share of cards that have each word of a name, each value of an attribute and each fact, by key."""
     counted: Counter[str] = Counter()
     total = 0
     for card in cards:
@@ -102,13 +104,13 @@ def frequencies(cards: Iterable[Card]) -> dict[str, float]:
 
 
 def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> Verdict:
-    """Whether two cards are of the same.
+    """Judge whether two cards are the same node.
 
     Args:
-        a: one.
-        b: the other.
-        frequencies: as ``frequencies`` counts them in the memory that is judged: share (above 0, at most 1) of nodes
-            whose names have a word, or that have a value. None: general knowledge of how common names are.
+        a: one card.
+        b: the other card.
+        frequencies: the result of ``frequencies`` for the memory that is judged: the share (above 0, at most 1) of
+            nodes whose names have a word, or that have a value. None: general knowledge of how common names are.
     """
     types = _types(a, b)
     if types == INCOMPATIBLE:
@@ -129,7 +131,7 @@ def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> V
 
 
 def judge_many(pairs: Iterable[tuple[Card, Card]], frequencies: Mapping[str, float] | None = None) -> list[Verdict]:
-    """``judge`` for each pair, in their order."""
+    """Return ``judge`` of each pair, in their order."""
     return [judge(a, b, frequencies) for a, b in pairs]
 
 
@@ -142,12 +144,12 @@ def _decision(pair: tuple[Card, Card], score: float, agreement: Agreement, bits:
     if agreement not in FULL or not _is_whole(pair):
         least = LEAST_SUPPORT_FOR_PART
     else:
-        least = LEAST_SUPPORT_IF_UNSURE if agreement in STANDING_FOR else LEAST_SUPPORT
+        least = LEAST_SUPPORT_IF_UNSURE if agreement in SHORT_FORMS else LEAST_SUPPORT
     return "same" if support >= least else "unsure"
 
 
 def _is_whole(pair: tuple[Card, Card]) -> bool:
-    """Whether both are called by more than a first name, where they are people."""
+    """Whether both have more than a first name; true for anything but people."""
     return pair[0].type != PERSON or all(
         any(len([word for word in parse(name).words if len(word) > 1]) > 1 for name in card.names) for card in pair
     )
@@ -195,7 +197,7 @@ def _fact_key(fact: Fact) -> str:
 
 
 def _attributes(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[float, float]:
-    """Bits for and against by properties with one value; parts of an address may have changed places."""
+    """Return bits for and against from attributes with one value; parts of an address may be in each other's fields."""
     ours, theirs = ({key: _value(value) for key, value in card.attributes.items()} for card in (a, b))
     agree, differ = 0.0, 0.0
     apart: list[str] = []
@@ -213,7 +215,7 @@ def _attributes(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[fl
 
 
 def _moved(ours: Mapping[str, str], theirs: Mapping[str, str], known: Mapping[str, float] | None) -> dict[str, float]:
-    """Bits of values that stand under different keys: by the keys of both sides, so that each value counts twice."""
+    """Return the bits of values under different keys, by the keys of both sides; each value counts twice."""
     found: dict[str, float] = {}
     for one, value in ours.items():
         for two, other in theirs.items():
@@ -226,7 +228,7 @@ def _moved(ours: Mapping[str, str], theirs: Mapping[str, str], known: Mapping[st
 
 
 def _value_bits(one: tuple[str, str], two: tuple[str, str], known: Mapping[str, float] | None) -> float:
-    """Bits of two values of a kind, each with its key; 0 where they have nothing in common."""
+    """Return the bits of two values of a kind, each with its key; 0 if they have nothing in common."""
     if not one[1] or not two[1]:
         return 0.0
     if one[1] == two[1]:
@@ -243,9 +245,9 @@ def _value_bits(one: tuple[str, str], two: tuple[str, str], known: Mapping[str, 
 
 
 def _company(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[float, float]:
-    """Bits for and against by whom and what current facts connect them with."""
+    """Return bits for and against from the nodes that current facts connect them with."""
     for one, two in ((a, b), (b, a)):
-        if any(other == two.node_id and kind in TOLD_APART for kind, _side, other in one.facts):
+        if any(other == two.node_id and kind in NEVER_WITH_ITSELF for kind, _side, other in one.facts):
             return 0.0, RELATED
     shared = a.facts & b.facts
     others = {other for _kind, _side, other in shared}

@@ -1,8 +1,9 @@
-"""Whom a mention means among those that are known: pure thought, no database.
+"""Chooses which known node a mention means. Pure functions, without the database.
 
-From the surest to the least sure: who is called exactly so and fits; who is called so in part, by a nickname or with a
-slip, and is spoken of here; else nobody, and those who come close become rivals, for a person or the judge to decide.
-Whoever is ambiguous stays apart: two nodes can become one at any time, one that is two people cannot be told apart.
+From certain to uncertain: a node with exactly this name that fits; a node with a part of the name, a nickname or a typo
+that this conversation mentions; otherwise a new node, and similar nodes become rivals, for a person or the judge to
+decide. Ambiguous mentions become nodes of their own: two nodes can be merged at any time, but a node that mixes two
+people can hardly be separated.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from memsvc.identity.relations import same
 from memsvc.identity.words import is_first_name
 
 HERE, SHARED = 2.0, 3.0
-"""Points of a namesake for being spoken of in this conversation, and for each of the company that a fact connects."""
+"""Points of a namesake for being mentioned in this conversation, and for each node that facts connect with both."""
 CLEAR = 2.0
-"""Points that the best namesake must be ahead by to be taken."""
+"""Points by which the best namesake must lead to be chosen."""
 LEAST_RIVAL = Agreement.ALIKE
 CONFIDENCE: dict[Agreement, float] = {
     Agreement.EQUAL: 0.97, Agreement.ORDER: 0.95, Agreement.TYPO: 0.9, Agreement.NICKNAME: 0.85,
@@ -34,17 +35,17 @@ RIVALRY: dict[Agreement, float] = {
     Agreement.EQUAL: 0.5, Agreement.ORDER: 0.45, Agreement.TYPO: 0.4, Agreement.NICKNAME: 0.3, Agreement.INITIAL: 0.35,
     Agreement.PART: 0.3, Agreement.ALIKE: 0.2,
 }  # fmt: skip
-"""How likely a node is the one meant that was not taken, by how its name agrees."""
+"""Probability that a node that was not chosen is the right one, by the agreement of its name."""
 MOST_RIVALS = 5
 
 
 class Link(msgspec.Struct, frozen=True):
-    """A fact that connects a node with whom a mention counts from."""
+    """A fact that connects a node with the one from which a mention is described ("her" in "her dog")."""
 
     relation: str
     fact_type: str
     outgoing: bool
-    """It leads from whom the mention counts to the node."""
+    """True: the fact leads from that node to this one."""
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +53,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
 
     card: Card
     here: bool = False
-    """This conversation, or the window, speaks of it."""
+    """This conversation, or the window, mentions it."""
     links: tuple[Link, ...] = ()
     last_at: datetime | None = None
 
@@ -66,17 +67,17 @@ class _Fit(msgspec.Struct, frozen=True):
 
 
 def type_fits(mention: str, node: str) -> bool:
-    """Whether what is mentioned as of one type can be a node of the other."""
+    """Whether a mention of one type can mean a node of the other type."""
     return mention == node or frozenset((mention, node)) in NEAR_TYPES
 
 
 def choose(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUID] = frozenset()) -> Resolved:
-    """Whom a mention means; nothing is changed.
+    """Choose the node that a mention means; nothing is changed.
 
     Args:
-        mention: who is spoken of.
-        holders: nodes that come into question; others than these are never meant.
-        company: nodes that facts of the same text connect the mention with, without the memory's owner.
+        mention: the mention.
+        holders: candidate nodes; no other node is chosen.
+        company: nodes that facts of the same text connect with the mention, without the memory's owner.
     """
     if mention.known is not None:
         known = next((holder for holder in holders if holder.card.node_id == mention.known), None)
@@ -93,7 +94,7 @@ def choose(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUI
 
 
 def _fits(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUID]) -> list[_Fit]:
-    """Named holders whose type fits and whose names agree, the best first."""
+    """Return named holders whose type fits and whose names agree, the best first."""
     found: list[_Fit] = []
     for holder in holders:
         card = holder.card
@@ -109,7 +110,7 @@ def _fits(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUID
 
 
 def _called(mention: Mention, card: Card) -> tuple[Agreement, bool]:
-    """How a node's names agree with those of a mention; contrary if any of them contradicts another."""
+    """Return how a node's names agree with a mention's, and whether the mention's name is one of them exactly."""
     node_type = card.type
     values = [agree(ours, theirs, node_type) for ours in (mention.name, *mention.aliases) for theirs in card.names]
     forms = {latin(name) for name in card.names}
@@ -121,7 +122,7 @@ def _called(mention: Mention, card: Card) -> tuple[Agreement, bool]:
 
 
 def _namesakes(mention: Mention, exact: Sequence[_Fit], fits: Sequence[_Fit], company: AbstractSet[UUID]) -> Resolved:
-    """Among those that are called exactly so."""
+    """Choose among nodes with exactly this name."""
     best, others = exact[0], exact[1:]
     if others and best.points - others[0].points < CLEAR:
         return _nobody(mention, fits)
@@ -132,9 +133,9 @@ def _namesakes(mention: Mention, exact: Sequence[_Fit], fits: Sequence[_Fit], co
 
 
 def _speaks_against(mention: Mention, fit: _Fit, company: AbstractSet[UUID]) -> bool:
-    """Whether a lone namesake is probably somebody else: a common first name, elsewhere, in other company.
+    """Whether the only namesake is probably another person: a common first name, elsewhere, in other company.
 
-    Whoever has no facts yet, or is mentioned without company, cannot be told apart so.
+    A node without facts, or a mention without company, gives no evidence against it.
     """
     if mention.type != PERSON or fit.holder.here or fit.shared or not company or not fit.holder.card.facts:
         return False
@@ -143,7 +144,7 @@ def _speaks_against(mention: Mention, fit: _Fit, company: AbstractSet[UUID]) -> 
 
 
 def _partly(mention: Mention, fits: Sequence[_Fit]) -> Resolved:
-    """Among those whose names only agree: taken are the spoken of, or those in whose company it is, if only one is."""
+    """Choose among nodes whose names only agree: one that is mentioned here or shares company, without a competitor."""
     least = Agreement.PART if mention.type == PERSON else Agreement.TYPO  # London Bridge is not London
     near = [fit for fit in fits if fit.points and fit.agreement >= least]
     if near:
@@ -157,7 +158,7 @@ def _partly(mention: Mention, fits: Sequence[_Fit]) -> Resolved:
 
 
 def _competes(best: _Fit, other: _Fit) -> bool:
-    """Whether another could be meant just as well; a first name and a family name complete each other."""
+    """Whether another node fits equally well; a first name and a family name complement each other."""
     if best.points - other.points >= CLEAR or best.agreement > other.agreement:
         return False
     ours, theirs = (
@@ -168,7 +169,7 @@ def _competes(best: _Fit, other: _Fit) -> bool:
 
 
 def _related(mention: Mention, holders: Sequence[Holder]) -> Resolved | None:
-    """Through the facts of whom it counts from: "my sister", "her dog"."""
+    """Find a relative by the facts of the node that the mention is described from: "my sister", "her dog"."""
     relation = mention.relation or mention.name
     found = [
         holder
@@ -187,12 +188,12 @@ def _related(mention: Mention, holders: Sequence[Holder]) -> Resolved | None:
 
 
 def _may_be_called(mention: Mention, card: Card) -> bool:
-    """Whether a relative can have this name: none is known of it, or it agrees."""
+    """Whether a relative can have this name: it has no name yet, or its name agrees."""
     return not card.named or _called(mention, card)[0] >= Agreement.PART
 
 
 def _same_thing(mention: Mention, card: Card) -> bool:
-    """Whether a description and an unnamed node's label are of one thing: the same head, no other adjectives."""
+    """Whether a description and an unnamed node's label mean the same thing: same head word, no other adjectives."""
     if card.named or not type_fits(mention.type, card.type):
         return False
     ours = latin(mention.name).split()
@@ -204,7 +205,7 @@ def _same_thing(mention: Mention, card: Card) -> bool:
 
 
 def _described(mention: Mention, holders: Sequence[Holder]) -> list[_Fit]:
-    """Unnamed nodes that a description may be of, where none is clear."""
+    """Return unnamed nodes that a description may mean, if none is certain."""
     relation = mention.relation or mention.name
     return [
         _Fit(holder, Agreement.PART, exact=False, points=HERE * holder.here, shared=0)
@@ -247,7 +248,7 @@ def _rivals(fits: Sequence[_Fit]) -> tuple[Rival, ...]:
 
 
 def _learned(mention: Mention, how: How, holder: Holder | None) -> tuple[str, ...]:
-    """Proper names of the mention that the node does not have; a slip of the pen is none."""
+    """Return proper names of the mention that the node does not have yet; a typo is not a name."""
     if holder is None or how == "similar":
         return ()
     known = {latin(name) for name in holder.card.names} if holder.card.named else set()

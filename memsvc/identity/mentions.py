@@ -1,4 +1,4 @@
-"""What resolution is asked and what it answers: which node a mention in a text means."""
+"""The input and output of resolution: mentions in a text, and the node that each one means."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 
 How = Literal["given", "name", "relation", "similar", "judged", "new"]
 """given: the extractor named the candidate; name: exact normal form of a label or alias; relation: through the owner's
-own edges ("my sister"); similar: by trigrams or vectors; judged: by its card; new: nobody that is known."""
+own edges ("my sister"); similar: by trigrams or vectors; judged: by its card; new: no known node."""
 
 
 class Mention(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody or something that a text speaks of."""
+    """A mention of a person or a thing in a text."""
 
     key: int
     name: str
@@ -23,14 +23,14 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     known: UUID | None = None
     of: int | None = None
-    """Key of the mention from which it counts ("her dog")."""
+    """Key of the mention that it is described from ("her dog")."""
     relation: str = ""
     company: frozenset[int] = frozenset()
-    """Keys of mentions that facts of the same text connect it with: context for namesakes."""
+    """Keys of mentions that facts of the same text connect with it: context to choose among namesakes."""
 
 
 class Rival(msgspec.Struct, frozen=True, kw_only=True):
-    """A node that may be the same; becomes a duplicate candidate where a new node is made, or another was taken."""
+    """A node that may be the same; becomes a duplicate candidate if a new node is made, or another one was chosen."""
 
     node_id: UUID
     score: float
@@ -38,14 +38,14 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a mention."""
+    """The result for a mention."""
 
     key: int
     node_id: UUID | None
-    """None: nobody that is known; a node is to be made."""
+    """None: no known node; a new one must be made."""
     how: How
     confidence: float = 1.0
     evidence: Mapping[str, float] = {}
     rivals: tuple[Rival, ...] = ()
     learned: tuple[str, ...] = ()
-    """Names that the node does not have yet and is called by here: aliases to be added."""
+    """Names in the text that the node does not have yet: aliases to add."""

@@ -1,8 +1,8 @@
-"""Names as their parts, and how two of them agree.
+"""Splits names into parts, and compares two of them.
 
-A name is brought to Latin letters (``anyascii``), lower case and words; titles and legal forms stand aside. Two names
-of people agree in full, by initials, by nicknames, by a part, by a typo, or they contradict each other: the same family
-name with another first name is somebody else.
+A name is converted to Latin letters (``anyascii``), lower case and words; titles and legal forms are kept separately.
+Names of two people agree in full, by initials, by nicknames, by a part or by a typo, or they contradict each other: the
+same family name with a different first name is another person.
 """
 
 from __future__ import annotations
@@ -39,44 +39,44 @@ POSSESSIVE = re.compile(r"\s?['’]s\b", re.IGNORECASE)
 MOST_COMPARED = 400
 """Most pairs of names of two cards that are compared letter by letter."""
 SPELLED_ALIKE = 0.86
-"""Least share of letters in order by which two long names of a thing are spellings of one."""
+"""Least share of letters in the same order for two long names of things to be spellings of one name."""
 
 
 class Agreement(IntEnum):
     """How two names agree, from worst to best."""
 
     CONTRARY = 0
-    """They cannot be of the same: another first name, another sex, junior and senior."""
+    """They cannot mean the same: a different first name or sex, or junior and senior."""
     NONE = 1
     ALIKE = 2
-    """They share rare words or many letters; no more."""
+    """They only share rare words or many letters."""
     PART = 3
     """One is a part of the other: a first name, a family name."""
     INITIAL = 4
-    """In full, but with an initial for a word."""
+    """In full, but with an initial in place of a word."""
     NICKNAME = 5
-    """In full or as far as told, with a nickname for the first name."""
+    """In full, or as far as both go, with a nickname in place of the first name."""
     TYPO = 6
-    """The same but for a slip."""
+    """The same except for a typo."""
     ORDER = 7
     """The same words in another order."""
     EQUAL = 8
 
 
 class Name(msgspec.Struct, frozen=True):
-    """A name taken apart."""
+    """A name split into its parts."""
 
     words: tuple[str, ...]
-    """Latin, lower case, without titles, suffixes, legal forms and small words; all of them if nothing else is left."""
+    """Latin, lower case, without titles, suffixes, legal forms and small words; with them if nothing else is left."""
     titles: frozenset[str]
     suffixes: frozenset[str]
     sex: str
-    """m, f or empty: what a title says."""
+    """m, f or empty: the sex that a title implies."""
 
 
 @lru_cache(maxsize=500_000)
 def latin(text: str) -> str:
-    """In Latin letters, lower case, one space between words; possessives dropped."""
+    """Convert to Latin letters, lower case, and single spaces between words; drop possessive endings."""
     plain = text if text.isascii() else anyascii(text)
     plain = RELATIVE.sub("", plain)
     return " ".join(WORD.findall(POSSESSIVE.sub("", plain).lower()))
@@ -84,7 +84,7 @@ def latin(text: str) -> str:
 
 @lru_cache(maxsize=500_000)
 def parse(text: str, node_type: str = PERSON) -> Name:
-    """Take a name apart, as one of a node of this type."""
+    """Split a name of a node of this type into its parts."""
     words = [word.rstrip(".'’") for word in latin(text).split()]
     if node_type == PERSON:
         titles: list[str] = []
@@ -103,14 +103,9 @@ def parse(text: str, node_type: str = PERSON) -> Name:
     return Name(tuple(kept), frozenset(), frozenset(), "")
 
 
-def same_letters(text: str) -> str:
-    """What two spellings of a place share when only the transliteration differs: consonants, doubled letters once."""
-    return re.sub(r"(.)\1+", r"\1", re.sub(r"[aeiouyhw\s]+", "", latin(text)))
-
-
 @lru_cache(maxsize=500_000)
 def agree(a: str, b: str, node_type: str = PERSON) -> Agreement:
-    """How two names, as written, agree as names of nodes of this type."""
+    """Return how two names, as written, agree as names of nodes of this type."""
     one, two = parse(a, node_type), parse(b, node_type)
     if not one.words or not two.words:
         return Agreement.NONE
@@ -141,7 +136,7 @@ SPELLED_LIKENESS = 0.9
 
 
 def _contrary(a: Name, b: Name) -> bool:
-    """Whether titles or suffixes cannot be of one person."""
+    """Whether titles or suffixes cannot belong to one person."""
     if {a.sex, b.sex} == {MALE, FEMALE} or (a.suffixes and b.suffixes and a.suffixes != b.suffixes):
         return True
     return bool((a.titles & MARRIED and b.titles & UNMARRIED) or (a.titles & UNMARRIED and b.titles & MARRIED))
@@ -163,20 +158,20 @@ def _people(a: Name, b: Name) -> Agreement:
 
 
 def _word(a: str, b: str, *, first: bool) -> Agreement:
-    """How two words at the same place agree."""
+    """Return how two words at the same position agree."""
     if a == b:
         return Agreement.EQUAL
     if 1 in {len(a), len(b)}:
         return Agreement.INITIAL if a[0] == b[0] else Agreement.CONTRARY
     if first and (b in other_names(a) or a in other_names(b)):
         return Agreement.NICKNAME
-    if is_typo(a, b) and b not in {f"{a}s", a.removesuffix("s")}:  # Robert and Roberts, the Blaines
+    if is_typo(a, b) and b not in {f"{a}s", a.removesuffix("s")}:  # a final s is not a typo: Robert and Roberts
         return Agreement.TYPO
     return Agreement.NONE
 
 
 def _word_by_word(a: tuple[str, ...], b: tuple[str, ...]) -> Agreement:
-    found = [_word(one, two, first=place == 0) for place, (one, two) in enumerate(zip(a, b, strict=True))]
+    found = [_word(one, two, first=index == 0) for index, (one, two) in enumerate(zip(a, b, strict=True))]
     worst = min(found)
     if worst > Agreement.NONE:
         return worst
@@ -187,7 +182,7 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...]) -> Agreement:
 
 
 def _within(short: Name, long: Name) -> Agreement:
-    """How a name agrees with one of more words: "Anna" and "Anna Berg", "A. Berg" and "Anna Maria Berg"."""
+    """Compare a name with a longer one: "Anna" and "Anna Berg", "A. Berg" and "Anna Maria Berg"."""
     if len(short.words) == 1:
         word = short.words[0]
         if word in {long.words[0], long.words[-1]} and len(word) > 1:
@@ -208,9 +203,9 @@ def _within(short: Name, long: Name) -> Agreement:
 
 
 def best(ours: tuple[str, ...], theirs: tuple[str, ...], node_type: str) -> tuple[Agreement, str, str]:
-    """The best agreement between names of two nodes, and the two names; a contradiction counts where nothing agrees.
+    """Return the best agreement between names of two nodes, and the two names; CONTRARY only if no names agree.
 
-    Equal names are found at once; of the others, at most 400 pairs are looked at.
+    Equal names are found directly; of the others, at most 400 pairs are compared.
     """
     found, pair = Agreement.NONE, (ours[0] if ours else "", theirs[0] if theirs else "")
     contrary = False
@@ -225,8 +220,8 @@ def best(ours: tuple[str, ...], theirs: tuple[str, ...], node_type: str) -> tupl
         contrary |= value == Agreement.CONTRARY
     if found == Agreement.EQUAL and (most_words > 1 or node_type != PERSON):
         return found, *pair
-    for place, (one, two) in enumerate((one, two) for one in ours for two in theirs):
-        if place >= MOST_COMPARED:
+    for compared, (one, two) in enumerate((one, two) for one in ours for two in theirs):
+        if compared >= MOST_COMPARED:
             break
         value = agree(one, two, node_type)
         contrary |= value == Agreement.CONTRARY

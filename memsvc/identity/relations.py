@@ -1,4 +1,4 @@
-"""Words for what somebody is to somebody: "mom" and "my mother" are one."""
+"""Words for relations between people: "mom" and "my mother" are the same relation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPENING = re.compile(r"^(?:my|our|your|his|her|their|the|a|an|older|younger|elde
 
 
 def canonical(relation: str) -> str:
-    """One word for a relation: "My older sister" gives sister, "mom" mother; what is not known stays as it is."""
+    """Return one word for a relation: sister for "My older sister", mother for "mom"; unknown words are kept."""
     word = latin(relation.replace("-", ""))
     while (shorter := OPENING.sub("", word)) != word:
         word = shorter
@@ -44,6 +44,6 @@ def canonical(relation: str) -> str:
 
 
 def same(a: str, b: str) -> bool:
-    """Whether two words say the same relation; a wife or a husband is a partner."""
+    """Whether two words name the same relation; a wife or a husband is also a partner."""
     one, two = canonical(a), canonical(b)
     return bool(one) and (one == two or ("partner" in {one, two} and {one, two} <= MARRIED))

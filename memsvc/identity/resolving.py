@@ -1,8 +1,8 @@
-"""Which node a mention means; asked by extraction inside the transaction that writes.
+"""Finds the node that each mention means; extraction calls it inside the transaction that writes.
 
-One statement fetches whoever comes into question for all mentions, with their cards (``memsvc.mention_candidates``);
-``memsvc.identity.known`` chooses among them. Mentions that count from somebody who is only found so ("Ana's brother")
-take another statement for each step of that chain. No model is asked.
+One statement fetches the candidates of all mentions, with their cards (``memsvc.mention_candidates``);
+``memsvc.identity.known`` chooses among them. Mentions that are described from another mention ("Ana's brother") need
+another statement for each step of that chain. No model is asked.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from memsvc.identity.words import other_names
 
 NOBODY: frozenset[UUID] = frozenset()
 MOST_STEPS = 3
-"""Longest chain of mentions that count from one another, as it is followed: "my sister's boss's dog"."""
+"""Longest chain of mentions that are described from one another: "my sister's boss's dog"."""
 MOST_VARIANTS = 12
-"""Most other forms of a name that are looked up."""
+"""Most variants of a name that are looked up."""
 LEAST_LOOSE_CHARS = 2
 SELF = -1
-"""Key under which the memory's owner is looked up beside the mentions."""
+"""Key under which the memory's owner is looked up, in addition to the mentions."""
 
 Holders = dict[int, list[Holder]]
 
@@ -41,14 +41,14 @@ async def resolve(
     source_id: UUID | None = None,
     near: frozenset[UUID] = NOBODY,
 ) -> list[Resolved]:
-    """What each mention means, in the order of the mentions; nothing is written.
+    """Return the result for each mention, in the order of the mentions; nothing is written.
 
     Args:
         connection: the caller's transaction.
-        owner: whose memory.
-        mentions: of one window; keys are unique among them.
-        source_id: the conversation or file that is read; its people are preferred.
-        near: further nodes that the text is about: those of the window before.
+        owner: the user whose memory it is.
+        mentions: of one window; their keys are unique.
+        source_id: the conversation or file that is read; nodes that it mentions are preferred.
+        near: further nodes that the text is about: those of the previous window.
     """
     settled: dict[int, UUID] = {mention.key: mention.known for mention in mentions if mention.known is not None}
     by_key = {mention.key: mention for mention in mentions}
@@ -58,10 +58,10 @@ async def resolve(
     for step in range(MOST_STEPS):
         ready = [one for one in waiting if step == MOST_STEPS - 1 or one.of is None or one.of in settled]
         if not ready:
-            ready = waiting  # they count from somebody new, or from each other
+            ready = waiting  # they are described from a new node, or from each other
         holders |= await _fetch(connection, owner, ready, settled, (source_id, near))
         selves = {holder.card.node_id for holder in holders.get(SELF, ())}
-        for _ in range(2):  # the second time in the company of those found the first time
+        for _ in range(2):  # the second round uses the nodes of the first as company
             for mention in ready:
                 company = {settled[key] for key in _company(mention, by_key) if key in settled} - selves
                 answer = choose(mention, holders.get(mention.key, ()), company)
@@ -82,7 +82,7 @@ def _settle(settled: dict[int, UUID], mention: Mention, answer: Resolved) -> Non
 
 
 def _company(mention: Mention, by_key: Mapping[int, Mention]) -> set[int]:
-    """Keys of whom facts of the text connect a mention with, whichever of both names the other."""
+    """Return the keys of mentions that facts of the text connect with this one, in either direction."""
     return set(mention.company) | {key for key, other in by_key.items() if mention.key in other.company}
 
 
@@ -93,7 +93,7 @@ async def _fetch(
     settled: Mapping[int, UUID],
     context: tuple[UUID | None, frozenset[UUID]],
 ) -> Holders:
-    """Whoever comes into question for each mention, by its key; the owner under ``SELF``."""
+    """Return the candidates of each mention, by its key; the owner under ``SELF``."""
     source_id, near = context
     asked = [(SELF, "exact", "I"), *(form for mention in mentions for form in forms(mention))]
     counted = [(one.key, settled[one.of]) for one in mentions if one.of is not None and one.of in settled]
@@ -108,8 +108,8 @@ async def _fetch(
     }
     found: dict[tuple[int, UUID], Holder] = {}
     for row in await connection.execute(query("mention_candidates"), parameters):
-        place = (row.key, row.node_id)
-        holder = found.get(place)
+        pair = (row.key, row.node_id)
+        holder = found.get(pair)
         if holder is None:
             card = card_of(row)
             here = row.node_id in near or source_id in card.sources
@@ -117,7 +117,7 @@ async def _fetch(
         if row.kind == "of":
             link = Link(row.relation, row.fact_type, row.outgoing)
             holder = msgspec.structs.replace(holder, links=(*holder.links, link))
-        found[place] = holder
+        found[pair] = holder
     grouped: Holders = {}
     for (key, _), holder in found.items():
         grouped.setdefault(key, []).append(holder)
@@ -125,7 +125,7 @@ async def _fetch(
 
 
 def forms(mention: Mention) -> Iterable[tuple[int, str, str]]:
-    """Under which names to look a mention up: key, kind (exact, variant, similar, word) and name."""
+    """Yield the names under which to look a mention up: key, kind (exact, variant, similar, word) and name."""
     if not mention.named:
         return
     names = dict.fromkeys((mention.name, *mention.aliases))
@@ -146,7 +146,7 @@ def forms(mention: Mention) -> Iterable[tuple[int, str, str]]:
 
 
 def variants_of(name: str, node_type: str) -> list[str]:
-    """Other forms under which the same may be known: without title, turned, by its parts, by nicknames."""
+    """Return variants of a name: without title, in another order, its parts, with nicknames."""
     words = parse(name, node_type).words
     found = [" ".join(words), latin(name)]
     if node_type == PERSON and words:

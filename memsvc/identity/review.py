@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Page, Share, check_page, read_cursor, write_cursor
 from memsvc.errors import PairDecidedError, PairUnknownError
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Merge
@@ -24,19 +24,19 @@ State = Literal["open", "merged", "rejected", "split"]
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """One of a pair, at a glance."""
+    """One node of a pair, in short."""
 
     node_id: UUID
-    """As it was noted."""
+    """The node as it was stored in the pair."""
     canonical_id: UUID
-    """The node that stands for it now."""
+    """The node that represents it now."""
     type: str | None
-    """None: nothing is known of it but that it is there."""
+    """None: nothing is known of the node except that it exists."""
     names: list[str]
     facts: int
-    """How many current facts connect it with others."""
+    """Number of current facts that connect it with other nodes."""
     sources: list[UUID]
-    """Conversations and files that speak of it."""
+    """Conversations and files that mention it."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,52 +45,51 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     a: Side
     b: Side
     score: float
-    """How likely they are the same, from 0 to 1."""
+    """Probability from 0 to 1 that they are the same."""
     evidence: Mapping[str, float]
-    """What spoke for it (above 0) and against it (below), by comparison."""
+    """Evidence for (above 0) and against (below 0), by comparison."""
     found_by: str
     found_at: datetime
     state: State
-    """open; merged: they are the same; rejected: they are not; split: they had been one and were parted."""
+    """open; merged: they are the same; rejected: they are not; split: they were one node and were separated."""
     decided_at: datetime | None
     decided_by: str | None
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What was decided of a pair."""
+    """The decision on a pair."""
 
     node_a: UUID
     node_b: UUID
     state: State
     canonical_id: UUID | None = None
-    """The node that stands for both, where they are one."""
+    """The node that represents both, if they are one."""
     change_id: UUID | None = None
-    """The change of the history that merged them; undoing it parts them again. None: nothing was changed."""
+    """The change that merged them; undoing it separates them again. None: nothing was changed."""
 
 
 async def pairs(
     db: Database, owner: Owner, *, state: State = "open", cursor: str | None = None, limit: int = 50
 ) -> Page[Pair]:
-    """Pairs in a state, the likeliest first.
+    """Return pairs in a state, the most probable first.
 
     Raises:
-        InvalidRequestError: the cursor or the limit cannot be used.
+        InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    score, node_a, node_b = read_cursor(cursor, tuple[float, UUID, UUID]) if cursor else (None, None, None)
-    place = {"after_score": score, "after_a": node_a, "after_b": node_b, "limit": limit + 1}
+    place = read_cursor(cursor, tuple[Share, UUID, UUID]) if cursor is not None else (None, None, None)
+    after = dict(zip(("after_score", "after_a", "after_b"), place, strict=True))
     async with db.transaction(owner.user_id) as connection:
-        rows = (
-            await connection.execute(query("duplicates_page"), {"user_id": owner.user_id, "state": state, **place})
-        ).all()
+        asked = {"user_id": owner.user_id, "state": state, **after, "limit": limit + 1}
+        rows = (await connection.execute(query("duplicates_page"), asked)).all()
         shown = rows[:limit]
         nodes = [node for row in shown for node in (row.node_a, row.node_b)]
-        standing = await _standing(connection, owner, nodes)
+        canonical_of = await _canonical(connection, owner, nodes)
         known = await cards(connection, owner, nodes)
     items = [
         Pair(
-            a=_side(row.node_a, standing, known),
-            b=_side(row.node_b, standing, known),
+            a=_side(row.node_a, canonical_of, known),
+            b=_side(row.node_b, canonical_of, known),
             score=row.score,
             evidence=msgspec.json.decode(row.evidence, type=dict[str, float]),
             found_by=row.found_by,
@@ -105,8 +104,8 @@ async def pairs(
     return Page(items=items, next_cursor=write_cursor((last.score, last.node_a, last.node_b)) if last else None)
 
 
-def _side(node: UUID, standing: Mapping[UUID, UUID], known: Mapping[UUID, Card]) -> Side:
-    canonical = standing.get(node, node)
+def _side(node: UUID, canonical_of: Mapping[UUID, UUID], known: Mapping[UUID, Card]) -> Side:
+    canonical = canonical_of.get(node, node)
     card = known.get(canonical)
     return Side(
         node_id=node,
@@ -118,20 +117,20 @@ def _side(node: UUID, standing: Mapping[UUID, UUID], known: Mapping[UUID, Card])
     )
 
 
-async def _standing(connection: AsyncConnection, owner: Owner, nodes: list[UUID]) -> dict[UUID, UUID]:
-    """The node that stands for each."""
+async def _canonical(connection: AsyncConnection, owner: Owner, nodes: list[UUID]) -> dict[UUID, UUID]:
+    """Return the canonical node of each node."""
     parameters = {"user_id": owner.user_id, "nodes": nodes, "known_at": None}
     return {row.node_id: row.canonical_id for row in await connection.execute(query("resolve_nodes"), parameters)}
 
 
 async def accept(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str = "user") -> Decision:
-    """The two are the same: merge them, the younger into the older, or into the one that has a name.
+    """Accept a pair: merge the younger node into the older one, or into the one that has a name.
 
-    Said again it changes nothing.
+    Accepting it again changes nothing.
 
     Raises:
-        PairUnknownError: nobody noted such a pair.
-        PairDecidedError: it was rejected, or parted after a merge.
+        PairUnknownError: there is no such pair.
+        PairDecidedError: it was rejected, or split after a merge.
         MergeCycleError, AlreadyMergedError: as ``memsvc.graph.history.merge``.
     """
     actor = valid_name(by, "by")
@@ -140,8 +139,8 @@ async def accept(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str
         node_a, node_b, state = await _held(connection, owner, node, other)
         if state in {"rejected", "split"}:
             raise PairDecidedError(f"This pair was {state}.")
-        standing = await _standing(connection, owner, [node_a, node_b])
-        one, two = standing[node_a], standing[node_b]
+        canonical_of = await _canonical(connection, owner, [node_a, node_b])
+        one, two = canonical_of[node_a], canonical_of[node_b]
         change_id = None
         if one != two:
             one, two = await _older(connection, owner, one, two)
@@ -155,19 +154,19 @@ async def accept(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str
 
 
 async def reject(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str = "user") -> Decision:
-    """The two are different: never propose or merge them again. Said again it changes nothing.
+    """Reject a pair: never propose or merge it again. Rejecting it again changes nothing.
 
     Raises:
-        PairUnknownError: nobody noted such a pair.
-        PairDecidedError: they are one node; split it.
+        PairUnknownError: there is no such pair.
+        PairDecidedError: the two are one node; split it.
     """
     actor = valid_name(by, "by")
 
     async def work(connection: AsyncConnection) -> Decision:
         node_a, node_b, state = await _held(connection, owner, node, other)
-        standing = await _standing(connection, owner, [node_a, node_b])
-        if standing[node_a] == standing[node_b]:
-            raise PairDecidedError("The two are one node by now.", hint="Split it by its sources, or undo the merge.")
+        canonical_of = await _canonical(connection, owner, [node_a, node_b])
+        if canonical_of[node_a] == canonical_of[node_b]:
+            raise PairDecidedError("The two are one node now.", hint="Split it by its sources, or undo the merge.")
         if state not in {"rejected", "split"}:
             await decide(connection, owner, (node_a, node_b), "rejected", by=actor)
             state = "rejected"
@@ -177,13 +176,13 @@ async def reject(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str
 
 
 async def decide(connection: AsyncConnection, owner: Owner, pair: tuple[UUID, UUID], state: State, *, by: str) -> None:
-    """Note what was decided of a pair, noted before or not, in the caller's transaction."""
+    """Store the decision on a pair, whether the pair was known or not, in the caller's transaction."""
     parameters = {"user_id": owner.user_id, "node": pair[0], "other": pair[1], "state": state, "decided_by": by}
     await connection.execute(query("decide_duplicates"), parameters)
 
 
 async def _held(connection: AsyncConnection, owner: Owner, node: UUID, other: UUID) -> tuple[UUID, UUID, State]:
-    """The pair as it was noted, locked until the transaction ends."""
+    """Return the stored pair, locked until the transaction ends."""
     node_a, node_b = sorted((node, other))
     parameters = {"user_id": owner.user_id, "node_a": node_a, "node_b": node_b}
     row = (await connection.execute(query("duplicate_pair"), parameters)).one_or_none()
@@ -193,7 +192,7 @@ async def _held(connection: AsyncConnection, owner: Owner, node: UUID, other: UU
 
 
 async def _older(connection: AsyncConnection, owner: Owner, one: UUID, two: UUID) -> tuple[UUID, UUID]:
-    """Which of two stands for both, and the other: the named one, else the older, whose id is smaller."""
+    """Return the node that represents both, then the other: the named one, else the older one (with the smaller id)."""
     known = await cards(connection, owner, [one, two])
     named = {node: card.named for node, card in known.items()}
     first, second = sorted((one, two), key=lambda node: (not named.get(node, False), node))

@@ -1,10 +1,10 @@
-"""One node that is two: parted by the sources that speak of it.
+"""Splits a node that mixes two people or things, by the sources that mention it.
 
-Where it had been merged, those nodes that only these sources speak of leave, together; the others stay together, merged
-anew where a merge that held them led through one that leaves. Else a new node is made, and
-facts and names that only these sources support go over to it: taken back there and asserted here, with the same times
-and evidence, in one change of the history, which can be undone. What other sources support too stays with both. The two
-are never proposed as duplicates again.
+If nodes were merged into it, those that only the given sources mention leave together; the others stay together, and
+are merged again if a merge that held them led through a leaving node. Otherwise a new node is made, and facts and names
+that only these sources support move to it: they are taken back on the old node and asserted on the new one, with the
+same times and evidence, in one change of the history that can be undone. What other sources support too stays with
+both. The two nodes are never proposed as duplicates again.
 """
 
 from __future__ import annotations
@@ -39,40 +39,40 @@ from memsvc.identity.review import decide
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a node."""
+    """The result of a split."""
 
     node_id: UUID
-    """It, with what other sources say."""
+    """The node that stays, with what other sources say."""
     other_id: UUID
-    """Whom the named sources speak of."""
+    """The node that the given sources mention."""
     unmerged: bool
-    """True: the two had been merged and are themselves again; False: a new node was made."""
+    """True: the two were merged, and the merge was undone; False: a new node was made."""
     change_id: UUID
-    """The change of the history that did it; undoing it makes them one again."""
+    """The change that split them; undoing it makes them one again."""
     facts: int
-    """How many facts went over; 0 where a merge was undone, for then each has its own."""
+    """How many facts moved; 0 if a merge was undone, because each node then has its own."""
     names: int
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """What is known of a node and all that are the same, with the evidence of each piece."""
+    """All that is known of a node and the nodes merged into it, with the evidence of each item."""
 
     nodes: Sequence[UUID]
-    """As they are stored; the one that stands for them first."""
+    """Stored nodes, the canonical one first."""
     states: Sequence[Any]
     names: Sequence[Any]
     facts: Sequence[Any]
     evidence: dict[UUID, list[Any]]
-    """By version, and for nodes as such by node."""
+    """By version; evidence of the nodes themselves by node."""
     source_of: dict[UUID, UUID]
 
     def sources(self, subject: UUID) -> set[UUID]:
-        """Sources that speak for a version or a node."""
+        """Return the sources that support a version or a node."""
         return {self.source_of[row.passage_id] for row in self.evidence[subject]}
 
     @property
     def spoken(self) -> dict[UUID, set[UUID]]:
-        """Sources that speak of each stored node, by itself, its names or its facts."""
+        """Return the sources that mention each stored node, by itself, its names or its facts."""
         found = {node: self.sources(node) for node in self.nodes}
         for state in self.states:
             found[state.node_id] |= self.sources(state.version_id)
@@ -84,29 +84,30 @@ class _Known(msgspec.Struct, frozen=True):
         return found
 
     def cited(self, subject: UUID, sources: Collection[UUID]) -> list[Evidence]:
-        """Evidence of a version or a node from some sources."""
+        """Return the evidence of a version or a node from some sources."""
         return [_evidence(row) for row in self.evidence[subject] if self.source_of[row.passage_id] in sources]
 
 
 async def split(db: Database, owner: Owner, node: UUID, sources: Collection[UUID], *, by: str = "user") -> Split:
-    """Part a node by its sources.
+    """Split a node by its sources.
 
     Args:
         db: the database.
-        owner: whose memory.
-        node: it, or one that is merged with it.
-        sources: conversations and files that speak of the other one.
-        by: who decides so.
+        owner: the user whose memory it is.
+        node: the node, or one that is merged with it.
+        sources: conversations and files that mention the other person or thing.
+        by: who decides.
 
     Raises:
         NodeUnknownError: there is no such node.
-        NothingToSplitError: these sources say nothing of it, or nobody else does.
-        BatchTooLargeError: more than some 500 facts and names would go over.
+        NothingToSplitError: none of these sources mentions it, or no other source does.
+        BatchTooLargeError: more than about 500 facts and names would move.
     """
     actor, wanted = valid_name(by, "by"), frozenset(sources)
 
     async def work(connection: AsyncConnection) -> Split:
-        await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})  # or evidence comes meanwhile
+        # No other writer may add evidence while the node is being read.
+        await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
         known = await _read(connection, owner, node)
         leaving = _leaving(known, wanted)
         if leaving:
@@ -124,7 +125,7 @@ def _made(node: UUID, other: UUID, change: Change, facts: int, names: int) -> Sp
 
 
 async def _read(connection: AsyncConnection, owner: Owner, node: UUID) -> _Known:
-    """All that is known now of a node, of any valid time."""
+    """Read all that is known now of a node, at any valid time."""
     user = {"user_id": owner.user_id}
     times = {"as_of": None, "known_at": None}
     same = (await connection.execute(query("same_nodes"), {**user, "nodes": [node]})).all()
@@ -154,14 +155,14 @@ async def _read(connection: AsyncConnection, owner: Owner, node: UUID) -> _Known
 
 
 def _leaving(known: _Known, wanted: frozenset[UUID]) -> set[UUID]:
-    """Nodes that only the wanted sources speak of; the standing one only where nobody there speaks of another one."""
-    told = {node: sources for node, sources in known.spoken.items() if sources}
-    leaving = {node for node, sources in told.items() if sources <= wanted}
-    return leaving if any(not sources & wanted for sources in told.values()) else leaving - {known.nodes[0]}
+    """Return nodes that only the given sources mention; the canonical one only if one has no such source."""
+    mentioned = {node: sources for node, sources in known.spoken.items() if sources}
+    leaving = {node for node, sources in mentioned.items() if sources <= wanted}
+    return leaving if any(not sources & wanted for sources in mentioned.values()) else leaving - {known.nodes[0]}
 
 
 async def _part(connection: AsyncConnection, owner: Owner, known: _Known, leaving: set[UUID], actor: str) -> Split:
-    """Undo the merges between those that leave and those that stay; each side is one node."""
+    """Undo the merges between nodes that leave and nodes that stay; each side becomes one node."""
     user = {"user_id": owner.user_id, "known_at": None}
     merges = (await connection.execute(query("merges_among"), {**user, "nodes": known.nodes})).all()
     broken = {row.node_id: row for row in merges if (row.node_id in leaving) != (row.canonical_id in leaving)}
@@ -192,16 +193,16 @@ async def _part(connection: AsyncConnection, owner: Owner, known: _Known, leavin
 
 
 def _moves(known: _Known, wanted: frozenset[UUID]) -> tuple[UUID, list[Operation], int, int]:
-    """The new node, what makes it, and how many facts and names it gets."""
+    """Return the new node, the operations that make it, and how many facts and names it gets."""
     other = new_id()
     facts = [fact for fact in known.facts if known.sources(fact.version_id) & wanted]
     names = [name for name in known.names if known.sources(name.alias_id) & wanted]
     seen = [piece for node in known.nodes for piece in known.cited(node, wanted)]
     seen += [piece for state in known.states for piece in known.cited(state.version_id, wanted)]
     if not facts and not names and not seen:
-        raise NothingToSplitError("These sources say nothing of it.")
+        raise NothingToSplitError("These sources say nothing about it.")
     if _all_sources(known) <= wanted:
-        raise NothingToSplitError("All that is known of it comes from these sources.")
+        raise NothingToSplitError("Everything that is known about it comes from these sources.")
     state = known.states[0]
     own = next((name.alias for name in names if known.sources(name.alias_id) <= wanted), state.label)
     made = Node(

@@ -1,7 +1,7 @@
-"""Words in names that say little about who it is: titles, legal forms, articles; and other names of first names.
+"""Words in names that do not identify anybody (titles, legal forms, articles), and other forms of first names.
 
-Nicknames come from the package ``nicknames`` (English names, 2,691 pairs); a name can have several, and a nickname can
-belong to several names, so that alone it proves nothing.
+Nicknames come from the package ``nicknames`` (English names, 2,691 pairs). A name can have several nicknames, and a
+nickname can belong to several names, so a nickname alone proves nothing.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ TITLES: dict[str, str] = {
         EITHER,
     ),
 }
-"""Words before a name, and whom they are for. "Saint" is one before people; in names of places it is kept."""
+"""Titles before a name, and the sex that they imply. "Saint" is a title of people; in names of places it is kept."""
 EPITHETS = _words(
     "poor dear dearest old young little plain late beloved good great big sweet darling my our your his her their "
     "farmer nurse comrade constable"
 )
-"""Words before names that are none of them."""
+"""Words before names that are not titles."""
 MARRIED, UNMARRIED = frozenset({"mrs", "madame", "mme", "frau", "senora", "signora"}), frozenset({"miss", "mlle"})
 SUFFIXES = _words("jr sr junior senior ii iii iv esq esquire phd md")
 LEGAL_FORMS = _words(
@@ -64,9 +64,9 @@ def _nicknames() -> NickNamer:
 
 @cache
 def other_names(first_name: str) -> frozenset[str]:
-    """What a first name is called for short, and what it is short for, in lower case; never itself.
+    """Return the short forms of a first name and the names that it is short for, in lower case, without itself.
 
-    Two nicknames of one name ("Bob" and "Rob") are not other names of each other here: that would join far too many.
+    Two nicknames of one name ("Bob" and "Rob") do not count as forms of each other: that would join far too many names.
     """
     known = _nicknames()
     found: set[str] = set(known.nicknames_of(first_name)) | set(known.canonicals_of(first_name))

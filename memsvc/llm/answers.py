@@ -1,14 +1,15 @@
-"""Answers of a language model in the form of a JSON schema, from servers that know schemas and from those that do not.
+"""Gets answers of a language model by a JSON schema, from servers that support schemas and from those that do not.
 
-The ladder: a strict ``json_schema``; where the server refuses that, ``json_object`` with the schema beside it, as
-llama.cpp's server wants it, then without; then plain text, with the schema in the prompt. What a model knows is
-remembered. The answer's first JSON object that fits is taken, whatever stands around it. A model whose answer does not
-fit is told why, once.
+It tries forms in this order: a strict ``json_schema``; ``json_object`` with the schema next to it, as llama.cpp's
+server expects it; ``json_object`` without it; then plain text, with the schema in the prompt. The form that a model
+accepts is remembered. The first JSON object in the answer that fits is used, whatever text surrounds it. If no object
+fits, the model is told why, once.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,12 +27,14 @@ Outcome = Literal["answered", "unusable", "refused", "failed"]
 
 FORMS: tuple[Form, ...] = ("json_schema", "json_object and schema", "json_object", "text")
 DOWN = frozenset({400, 422, 500})
-"""What servers say to a form that they do not know; llama-cpp-python says 500."""
+"""Statuses with which servers refuse an unknown form; llama-cpp-python uses 500."""
 LOOK_UP_S = 3_600.0
-"""So long a better form is not tried: a server may have been renewed, or its 500 have meant something else."""
+"""How long better forms are not tried: the server may be upgraded later, or its 500 had another cause."""
 MOST_OBJECTS = 20
 ECHO_CHARS = 8_000
 THOUGHT = "</think>"
+QUOTED = re.compile(r"'.*'|(?<=unknown field )`.*?`(?= - at|$)", re.DOTALL)
+"""What msgspec quotes of an answer, which ends in logs: a value that is none of an enumeration, a name of a field."""
 IN_WORDS = (
     "Answer with one JSON object and nothing else: no explanation, no code fence. It must be valid by this JSON schema "
     "(it is an instance of it, not the schema itself):\n"
@@ -42,7 +45,7 @@ NOT_USABLE = (
 
 
 class UnfitError(Exception):
-    """An answer lacks the form that was asked for; says how, in words for the model and with nothing of the answer."""
+    """An answer does not have the requested form; its text is for the model and quotes nothing of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,62 +55,62 @@ class Task(Generic[T]):
     name: str
     """For ``model_calls``: lower case, at most 40 characters."""
     version: str
-    """Of its prompt."""
+    """Version of its prompt."""
     messages: Sequence[Message]
     schema: dict[str, Any]
-    """By the rules of strict schemas: every property required, no others, null for what may lack."""
+    """By the rules of strict schemas: every property required, no other properties, null for a missing value."""
     read: Callable[[dict[str, Any]], T]
-    """Makes the answer of an object; raises UnfitError or msgspec.ValidationError where that is none."""
+    """Converts a JSON object to the answer; raises UnfitError or msgspec.ValidationError if it does not fit."""
 
 
 class Book(Protocol):
-    """Keeps account of calls; ``memsvc.llm.calls`` has the one that writes them down."""
+    """Keeps account of calls; ``memsvc.llm.calls`` has the one that stores them."""
 
     async def open(self) -> None:
-        """Called before each call.
+        """Allow a call; called before each one.
 
         Raises:
             LlmBudgetError: no call is allowed now.
         """
 
     async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
-        """Called after each call. The reply has no tokens where none came."""
+        """Record a call; called after each one. Without an answer, the reply has no tokens."""
 
 
 class NoBook:
-    """Keeps no account: for checks and measurements that are nobody's."""
+    """Keeps no account: for checks and measurements that belong to no user."""
 
     async def open(self) -> None:
-        """Every call is allowed."""
+        """Allow every call."""
 
     async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
-        """Forget it."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What came of a question."""
+    """The answer to a question."""
 
     value: T
     reply: Reply
-    """The last one."""
+    """The last reply."""
     form: Form
-    """In which it was asked for."""
+    """The form that was requested."""
     repaired: bool
-    """It took a second turn."""
+    """It took a second attempt."""
 
 
-# Form that was accepted, and until when it is not asked for a better one; by server and model, in this process.
+# For each server and model, in this process: the accepted form, and the time until which no better one is tried.
 _known: dict[tuple[str, str], tuple[Form, float]] = {}
 
 
 async def ask(client: ChatClient, task: Task[T], book: Book, *, stream: bool = False) -> Answer[T]:
-    """Ask for an answer of a form; at most two turns, each of which is entered into the book.
+    """Ask for an answer in a form; at most two attempts, each of which is recorded in the book.
 
     Raises:
         LlmAnswerError: neither answer has the form.
         LlmRefusedError: the server refuses the question in every form.
-        LlmError: the server cannot be asked now.
+        LlmError: the server cannot be used now.
         LlmBudgetError: the book allows no call.
     """
     messages = list(task.messages)
@@ -134,10 +137,10 @@ async def _turn(
     began = time.monotonic()
     values = {"gen_ai.operation.name": "chat", "gen_ai.request.model": client.model, "memsvc.task": task.name}
     try:
-        with traces.span(f"chat {client.model}", "client", values=values) as told:
+        with traces.span(f"chat {client.model}", "client", values=values) as span:
             reply, form = await _down_the_ladder(client, task, messages, stream=stream)
-            told.note("gen_ai.usage.input_tokens", reply.tokens_in)
-            told.note("gen_ai.usage.output_tokens", reply.tokens_out)
+            span.note("gen_ai.usage.input_tokens", reply.tokens_in)
+            span.note("gen_ai.usage.output_tokens", reply.tokens_out)
     except LlmError as error:
         ms = (time.monotonic() - began) * 1000
         tries = error.details.setdefault("tries", 1)
@@ -148,7 +151,7 @@ async def _turn(
 
 
 async def _enter(book: Book, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
-    """Count a turn for operators, and write it into the book."""
+    """Count an attempt in the metrics, and record it in the book."""
     observe.LLM_CALLS.labels(task.name, outcome).inc()
     observe.LLM_SECONDS.labels(task.name).observe(reply.ms / 1000)
     observe.LLM_TOKENS.labels(task.name, "in").inc(reply.tokens_in)
@@ -160,14 +163,15 @@ async def _enter(book: Book, task: Task[Any], outcome: Outcome, reply: Reply) ->
 async def _down_the_ladder(
     client: ChatClient, task: Task[Any], messages: Sequence[Message], *, stream: bool
 ) -> tuple[Reply, Form]:
-    """Ask in the best form that the server may know, then in the next ones."""
-    place = client.url, client.model
-    known, until = _known.get(place, (None, 0.0))
+    """Ask in the best form that the server may support, then in the next ones."""
+    key = client.url, client.model
+    known, until = _known.get(key, (None, 0.0))
     if known is not None and known != FORMS[0] and time.monotonic() >= until:
         known = None
     began, refused = time.monotonic(), 0
     for form in FORMS[FORMS.index(known) if known else 0 :]:
-        # A form that was accepted before is not to blame for a 500; an unknown one is, and is not tried twice.
+        # With a form that was accepted before, a 500 has another cause and is tried again; with an unknown form it is
+        # not.
         proved = form in {known, FORMS[-1]}
         try:
             reply = await client.chat(
@@ -184,7 +188,7 @@ async def _down_the_ladder(
                 raise
         else:
             if form != known:
-                _known[place] = form, time.monotonic() + LOOK_UP_S
+                _known[key] = form, time.monotonic() + LOOK_UP_S
             return reply.after((time.monotonic() - began) * 1000 - reply.ms, refused), form
     message = "the last form neither answers nor fails"
     raise AssertionError(message)
@@ -204,7 +208,7 @@ def _response_format(task: Task[Any], form: Form) -> dict[str, Any] | None:
 
 
 def _said(messages: Sequence[Message], schema: dict[str, Any], form: Form) -> list[Message]:
-    """The talk, with the schema in it where the server does not hold the model to it."""
+    """Return the messages, with the schema in the prompt if the server does not enforce it."""
     if form == FORMS[0]:
         return list(messages)
     first, *rest = messages
@@ -219,10 +223,10 @@ def _compact(schema: dict[str, Any]) -> str:
 
 
 def read(reply: Reply, task: Task[T]) -> T:
-    """The value of the first JSON object in an answer that fits.
+    """Return the value of the first JSON object in an answer that fits.
 
     Raises:
-        UnfitError: none does.
+        UnfitError: no object fits.
     """
     problem = UnfitError("it is empty" if not reply.text.strip() else "it holds no JSON object")
     for number, found in enumerate(objects_in(reply.text)):
@@ -232,14 +236,14 @@ def read(reply: Reply, task: Task[T]) -> T:
             return task.read(found)
         except (UnfitError, msgspec.ValidationError) as error:
             if number == 0:
-                problem = UnfitError(str(error))
+                problem = UnfitError(QUOTED.sub("…", str(error)))
     if reply.finish == "length":
         raise UnfitError("it was cut off before its end; be shorter")
     raise problem
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in what a model wrote, outer ones before inner ones; thoughts before the answer are left out."""
+    """Yield JSON objects in a model's text, outer ones before inner ones, without its thoughts before the answer."""
     begin = 0
     if not text.lstrip().startswith("{") and THOUGHT in text:  # some templates write the opening <think> themselves
         begin = text.index(THOUGHT) + len(THOUGHT)

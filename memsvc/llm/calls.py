@@ -1,7 +1,7 @@
-"""What the language model was asked for whom, and what that cost; budgets per day. See ``sql/functions/models``.
+"""Calls of the language model by user and task, their costs, and daily budgets. See ``sql/functions/models``.
 
-``model_calls`` has a row for each turn with the model: counts, times and how it ended, never a text. A budget counts
-tokens from midnight UTC on. It is looked at before a call, so what is under way may exceed it by a call or two.
+``model_calls`` has a row for each call: counts, times and the outcome, never a text. A budget counts tokens from
+midnight UTC. It is checked before a call, so calls in progress may exceed it by a call or two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SPENDING_OF_ALL = text("SELECT * FROM memsvc.model_spending(:since)")
 
 
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn with the language model."""
+    """A call of the language model."""
 
     call_id: UUID
     at: datetime
@@ -39,12 +39,12 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     tokens_out: int
     ms: int
     cost: Decimal | None
-    """In the server's currency; None: it does not tell."""
+    """In the server's currency; None: the server does not report it."""
     tries: int
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True):
-    """What a task cost on a day (UTC)."""
+    """Cost of a task on a day (UTC)."""
 
     day: date
     task: str
@@ -58,16 +58,16 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Account:
-    """A user's book: writes calls down, and allows none beyond the budgets. See ``memsvc.llm.answers.Book``."""
+    """A user's book: records calls, and refuses those beyond the budgets. See ``memsvc.llm.answers.Book``."""
 
     def __init__(self, db: Database, user_id: UUID, settings: Settings) -> None:
-        """Note whose it is."""
+        """Set the user and the budgets."""
         self._db, self._user_id = db, user_id
         self._model = settings.llm_model or ""
         self._of_all, self._of_user = settings.llm_tokens_per_day, settings.llm_tokens_per_user
 
     async def open(self) -> None:
-        """Look at the budgets; where there are none, nothing is asked.
+        """Check the budgets; without budgets, no query is sent.
 
         Raises:
             LlmBudgetError: one is used up; details have ``budget`` (its setting) and ``again_at``.
@@ -86,13 +86,13 @@ class Account:
                 again_at = midnight + timedelta(days=1)
                 raise LlmBudgetError(
                     f"Today's {limit:,} tokens of {whose} budget ({name}) are used up.",
-                    hint=f"It goes on at {again_at:%Y-%m-%d %H:%M} UTC by itself, or with a larger budget.",
+                    hint=f"Work continues at {again_at:%Y-%m-%d %H:%M} UTC by itself, or with a larger budget.",
                     budget=name.removeprefix("MEMSVC_").lower(),
                     again_at=again_at.isoformat(),
                 )
 
     async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
-        """Write a call down, in a transaction of its own: what came of the answer does not change what it cost."""
+        """Record a call in a transaction of its own, because it costs the same whatever happens to its answer."""
         values = {
             "user_id": self._user_id,
             "task": task.name,
@@ -110,7 +110,7 @@ class Account:
 
 
 async def list_calls(db: Database, user_id: UUID, *, cursor: str | None = None, limit: int = 50) -> Page[ModelCall]:
-    """A user's calls, newest first.
+    """Return a user's calls, newest first.
 
     Raises:
         InvalidRequestError: a limit outside 1 to 1,000, or a cursor that is not one of ours.
@@ -125,18 +125,18 @@ async def list_calls(db: Database, user_id: UUID, *, cursor: str | None = None, 
 
 
 async def spending(db: Database, user_id: UUID | None = None, *, days: int = 7) -> list[Spending]:
-    """What the last days cost, today included, by day (UTC), task and model; newest day first.
+    """Return the costs of the last days, today included, by day (UTC), task and model; newest day first.
 
     Args:
         db: the database.
-        user_id: of whom; None: of all users together, for operators.
+        user_id: the user; None: all users together, for operators.
         days: from 1 to 3,650.
 
     Raises:
         InvalidRequestError: another number of days.
     """
     if not 1 <= days <= MAX_DAYS:
-        raise InvalidRequestError(f"days must lie between 1 and {MAX_DAYS:,}.", field="days")
+        raise InvalidRequestError(f"days must be between 1 and {MAX_DAYS:,}.", field="days")
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     since = midnight - timedelta(days=days - 1)
     async with db.transaction(user_id) as connection:

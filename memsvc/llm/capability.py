@@ -1,4 +1,4 @@
-"""What the language model can do: the doctor's line about it, and ``memsvc llm check``."""
+"""Checks what the language model can do: for the doctor's line about it, and for ``memsvc llm check``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memsvc.settings import Settings
 NAME = "language model"
 COST = "nothing new is read with it; texts stay, and jobs try again"
 CITIES = ("Lisbon", "Madrid", "Rome")
-"""A choice: a small model that is held to a grammar would write one long string until nobody waits any more."""
+"""A choice, because a small model under a grammar could write one endless string."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"capital": {"type": "string", "enum": list(CITIES)}},
@@ -27,18 +27,18 @@ SCHEMA: dict[str, Any] = {
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """What one question showed."""
+    """The result of one test question."""
 
     model: str
     url: str
     form: Form
-    """The best form of an answer that the server accepts: ``json_schema`` holds the model to it."""
+    """The best form of an answer that the server accepts: ``json_schema`` enforces the schema."""
     strict: bool
-    """It is ``json_schema``."""
+    """The form is ``json_schema``."""
     repaired: bool
     """The first answer did not have the form."""
     first_ms: float
-    """Until the first sign of the answer."""
+    """Milliseconds until the first token of the answer."""
     ms: float
     tokens_in: int
     tokens_out: int
@@ -52,11 +52,11 @@ def _capital(found: dict[str, Any]) -> str:
 
 
 async def try_model(settings: Settings) -> Tried:
-    """Ask the configured model one short question with a schema; recorded nowhere, for it is no user's.
+    """Ask the configured model one short question with a schema; it is not recorded, because it belongs to no user.
 
     Raises:
-        ConfigurationError: none is configured.
-        LlmError: it cannot be asked, or its answers have no form.
+        ConfigurationError: no model is configured.
+        LlmError: it cannot be asked, or its answers do not have the form.
     """
     client = ChatClient(settings)
     task = Task(
@@ -85,7 +85,7 @@ async def try_model(settings: Settings) -> Tried:
 
 
 def check_llm(settings: Settings) -> Iterator[Check]:
-    """The doctor's line: one short question to the model; nothing of it is needed for memsvc to work."""
+    """Yield the doctor's line: one short question to the model, which memsvc does not need to work."""
     if not settings.llm_model:
         yield Check(NAME, "ok", "none configured (MEMSVC_LLM_MODEL): facts are read without one")
         return

@@ -1,8 +1,8 @@
-"""One question to a language model behind any OpenAI-compatible ``/chat/completions``, and its answer.
+"""Asks a language model one question over any OpenAI-compatible ``/chat/completions``.
 
-OpenAI, vLLM, Ollama, llama.cpp, LM Studio and most others speak it. The openai package is not needed: it takes 1.8 s to
-import, and the protocol is one POST. Nothing that a server or a person wrote gets into an error or a log: servers
-repeat what they were asked.
+OpenAI, vLLM, Ollama, llama.cpp, LM Studio and most others support it. The openai package is not used: it takes 1.8 s to
+import, and the protocol is one POST. Text from a server or a person never gets into an error or a log, because servers
+repeat parts of the question.
 """
 
 from __future__ import annotations
@@ -31,91 +31,91 @@ from memsvc.text.tokens import estimate_tokens
 
 TRIES = 2
 PAUSE_S = (0.3, 0.8)
-"""Before the second try, where the server names no pause; by chance, for others failed with us."""
+"""Range of a random pause before the second try, if the server names none; random, because other calls failed too."""
 MAX_PAUSE_S = 10.0
-"""Who is asked to wait longer gives up; a job has tries of its own."""
+"""If the server asks for a longer pause, the call gives up; a job has tries of its own."""
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 UNFIT = frozenset({400, 422})
 MAX_ANSWER_BYTES = 4_000_000
 CODE = re.compile(r"[a-z][a-z0-9_.]{1,59}")
-"""What servers call their errors; anything else could be a quotation."""
+"""Shape of servers' error codes; anything else could be quoted text."""
 NEVER_DROPPED = frozenset({"model", "messages", "response_format", "stream"})
 RENAMED = {"max_tokens": "max_completion_tokens"}
-"""What newer models of OpenAI call it."""
+"""The name that newer models of OpenAI expect."""
 LOOK_S = 0.02
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A turn of the talk with a model."""
+    """A message in the conversation with a model."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model answered, and what that cost."""
+    """A model's answer, and what it cost."""
 
     text: str
     finish: str
-    """stop; length: it was cut off; or what else the server says; empty: nothing."""
+    """stop; length: it was cut off; or another reason that the server gives; empty: none."""
     tokens_in: int
     tokens_out: int
-    """As the server counts; estimated where it does not say."""
+    """As counted by the server; estimated if it does not report them."""
     cost: float | None = None
-    """In the server's currency, where it tells."""
+    """In the server's currency, if it reports the cost."""
     first_ms: float
-    """Until the first sign of the answer; the same as ``ms`` where it did not come as a stream."""
+    """Milliseconds until the first token of the answer; the same as ``ms`` without a stream."""
     ms: float
-    """Until it was whole, tries and pauses included."""
+    """Milliseconds until it was complete, tries and pauses included."""
     tries: int
-    """Requests that it took."""
+    """Number of requests that it took."""
 
     def after(self, ms: float, tries: int) -> Self:
-        """The same with the time and the tries that went before."""
+        """Return the same reply, with earlier time and tries added."""
         return msgspec.structs.replace(self, first_ms=self.first_ms + ms, ms=self.ms + ms, tries=self.tries + tries)
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a try may take, in seconds."""
+    """Timeouts of a try, in seconds."""
 
     whole: float
-    """Until the answer is whole."""
+    """Until the answer is complete."""
     connect: float = 5.0
     first: float = 60.0
-    """Until the first sign of a stream: servers read the whole question before it."""
+    """Until the first token of a stream: servers read the whole question before it."""
     silence: float = 30.0
-    """Between two signs of a stream."""
+    """Between two tokens of a stream."""
 
 
 class Gate:
-    """Lets so many through at once, whichever threads and event loops they come from."""
+    """Limits the number of simultaneous calls, across threads and event loops."""
 
-    def __init__(self, places: int) -> None:
-        """Open it."""
-        self._free = threading.BoundedSemaphore(places)
+    def __init__(self, slots: int) -> None:
+        """Open the gate for this many calls."""
+        self._free = threading.BoundedSemaphore(slots)
 
     async def __aenter__(self) -> Self:
-        """Wait for a place; looking again is nothing beside the seconds that a model takes."""
-        while not self._free.acquire(blocking=False):  # noqa: ASYNC110 - events of asyncio know one loop alone
+        """Wait for a free slot; polling costs nothing compared with the seconds that a model takes."""
+        while not self._free.acquire(blocking=False):  # noqa: ASYNC110 - asyncio's events work in one loop only
             await asyncio.sleep(LOOK_S)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the place back."""
+        """Free the slot."""
         self._free.release()
 
 
 @lru_cache(maxsize=1)
 def _certificates() -> ssl.SSLContext:
-    return ssl.create_default_context()  # the system's; 20 ms: once, not for each call
+    return ssl.create_default_context()  # the system's certificates; loading takes 20 ms, so it is cached
 
 
 @dataclass(slots=True)
 class _Manners:
-    """What a model does not want to be told, learnt from its refusals; for the life of the process."""
+    """The parts of a request that a model does not accept, learnt from its refusals; kept by this process."""
 
     left_out: set[str] = field(default_factory=set)
 
@@ -125,13 +125,13 @@ class _Manners:
         return {**kept, **{name: value for name, value in renamed.items() if name not in self.left_out}}
 
 
-# Of this process: how many calls a server gets at once, and what each of its models does not want to be told.
+# For this process: the gate of each server, and the parts of a request that each of its models does not accept.
 _gates: dict[tuple[str, int], Gate] = {}
 _manners: dict[tuple[str, str], _Manners] = {}
 
 
 class _TryAgainError(Exception):
-    """This try failed, and another one may not."""
+    """This try failed, and another one may succeed."""
 
     def __init__(self, error: LlmError, pause_s: float | None = None) -> None:
         super().__init__()
@@ -147,17 +147,17 @@ class _UnwantedError(Exception):
 
 
 class ChatClient:
-    """A model of a server. Nothing is kept open between calls, so any event loop of any thread may use it."""
+    """A model of a server. No connection is kept between calls, so any event loop of any thread may use it."""
 
     def __init__(self, settings: Settings, patience: Patience | None = None) -> None:
-        """Note the server; nothing is asked yet.
+        """Read the settings; the server is not contacted yet.
 
         Args:
-            settings: which server, model and key, how long to wait, how many calls at once.
+            settings: give the server, model and key, the timeout, and the number of simultaneous calls.
             patience: None: ``llm_timeout_s`` for the whole answer.
 
         Raises:
-            ConfigurationError: no model is named, or the key cannot be sent.
+            ConfigurationError: no model is named, or the key cannot be sent in a header.
         """
         if not settings.llm_model:
             raise ConfigurationError("MEMSVC_LLM_MODEL is not set.", hint="Set it to the name of a model.")
@@ -165,11 +165,11 @@ class ChatClient:
         self.url = settings.llm_url.rstrip("/")
         key = settings.llm_key.get_secret_value().strip() if settings.llm_key else ""
         if not (key.isascii() and key.isprintable()):
-            raise ConfigurationError("MEMSVC_LLM_KEY holds signs that no key has.")
+            raise ConfigurationError("MEMSVC_LLM_KEY holds characters that a key cannot have.")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self.patience = patience or Patience(whole=settings.llm_timeout_s)
-        places = settings.llm_concurrency
-        self._gate = _gates.setdefault((self.url, places), Gate(places))
+        slots = settings.llm_concurrency
+        self._gate = _gates.setdefault((self.url, slots), Gate(slots))
         self._manners = _manners.setdefault((self.url, self.model), _Manners())
 
     async def chat(
@@ -181,20 +181,20 @@ class ChatClient:
         stream: bool = False,
         again: frozenset[int] = AGAIN,
     ) -> Reply:
-        """Ask; two tries where the second may help, with the pause that the server wants.
+        """Ask; a failed try is repeated once if that may help, after the pause that the server asks for.
 
         Args:
-            messages: the talk so far.
+            messages: the conversation so far.
             form: ``response_format``; None: any text.
-            max_tokens: of the answer; None: as many as the server gives.
-            stream: let the answer come in pieces, so that a silent server is noticed early.
-            again: statuses that are tried again.
+            max_tokens: of the answer; None: the server's limit.
+            stream: receive the answer in pieces, so that a silent server is noticed early.
+            again: statuses after which a second try is made.
 
         Raises:
-            LlmError: the server cannot be reached, is too slow or too busy, or broke off; details may have ``answered``
-                (its HTTP status) and ``retry_after_s``, and have ``tries``.
+            LlmError: the server cannot be reached, is too slow or too busy, or broke off; details have ``tries``, and
+                may have ``answered`` (its HTTP status) and ``retry_after_s``.
             LlmRefusedError: it refuses the request.
-            LlmAnswerError: what it sends is no answer of this protocol.
+            LlmAnswerError: its answer does not follow the protocol.
         """
         body: dict[str, Any] = {
             "model": self.model, "messages": [msgspec.to_builtins(message) for message in messages], "temperature": 0,
@@ -242,16 +242,16 @@ class ChatClient:
                         left_s = min(patience.silence, patience.whole - elapsed_s)
                         limit.reschedule(asyncio.get_running_loop().time() + left_s)
         except TimeoutError as error:
-            # Who was slow once is not asked again at once.
+            # A server that was too slow is not asked again right away.
             raise LlmError(f"The language model's server {self._lateness(began, answer)}.") from error
         except (httpx.ConnectTimeout, httpx.ConnectError) as error:
             raise _TryAgainError(LlmError("The language model's server cannot be reached.")) from error
         except httpx.TransportError as error:
-            raise _TryAgainError(LlmError("The language model's server broke off.")) from error
+            raise _TryAgainError(LlmError("The language model's server broke off its answer.")) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise LlmError(f"The language model's server cannot be asked: {type(error).__name__}.") from error
         if body.get("stream") and not answer.ended:
-            raise _TryAgainError(LlmError("The language model's server broke off."))
+            raise _TryAgainError(LlmError("The language model's server broke off its answer."))
         return answer.reply(time.monotonic() - began)
 
     def _lateness(self, began: float, answer: _Arriving) -> str:
@@ -262,7 +262,7 @@ class ChatClient:
         return f"fell silent for {self.patience.silence:g} s"
 
     async def _lines(self, body: Mapping[str, Any], again: frozenset[int]) -> AsyncGenerator[str]:
-        """The answer's lines: one JSON document, or a stream of events."""
+        """Yield the answer's lines: one JSON document, or a stream of events."""
         async with (
             httpx.AsyncClient(
                 verify=_certificates(),
@@ -281,16 +281,16 @@ class ChatClient:
 
 
 async def _pieces(response: httpx.Response) -> AsyncGenerator[bytes]:
-    """The body as it comes.
+    """Yield the body as it arrives.
 
     Raises:
-        LlmAnswerError: it is larger than any answer.
+        LlmAnswerError: it is larger than any answer can be.
     """
     size = 0
     async for piece in response.aiter_bytes():
         size += len(piece)
         if size > MAX_ANSWER_BYTES:
-            raise LlmAnswerError("The language model's server sends more than any answer.")
+            raise LlmAnswerError("The language model's server sends more data than any answer has.")
         yield piece
 
 
@@ -299,7 +299,7 @@ async def _read(response: httpx.Response) -> bytes:
 
 
 async def _split(response: httpx.Response) -> AsyncGenerator[str]:
-    """The body's lines; httpx would wait for the end of one without limit."""
+    """Yield the body's lines; httpx's own reader would buffer a line without limit."""
     rest = b""
     async for piece in _pieces(response):
         *lines, rest = (rest + piece).split(b"\n")
@@ -311,7 +311,7 @@ async def _split(response: httpx.Response) -> AsyncGenerator[str]:
 def _refusal(
     response: httpx.Response, raw: bytes, again: frozenset[int], body: Mapping[str, Any]
 ) -> LlmError | _TryAgainError | _UnwantedError:
-    """What a status other than 200 means."""
+    """Return the error for a status other than 200."""
     status = response.status_code
     try:
         says = msgspec.json.decode(raw)["error"]
@@ -332,7 +332,7 @@ def _refusal(
 
 
 def _wanted_pause(header: str | None) -> float | None:
-    """Retry-After in seconds (RFC 9110, 10.2.3: seconds, or a date); None: it says nothing that can be read."""
+    """Return Retry-After in seconds (RFC 9110, 10.2.3: seconds, or a date); None: missing or not readable."""
     if header is None:
         return None
     try:
@@ -345,7 +345,7 @@ def _wanted_pause(header: str | None) -> float | None:
 
 
 class _Arriving:
-    """An answer as it comes in."""
+    """An answer while it arrives."""
 
     def __init__(self) -> None:
         self.first_s: float | None = None
@@ -355,10 +355,10 @@ class _Arriving:
         self._usage: dict[str, Any] = {}
 
     def take(self, line: str, elapsed_s: float) -> bool:
-        """Take a line; True: it was the last one of a stream.
+        """Take a line; return True if it was the last one of a stream.
 
         Raises:
-            LlmAnswerError: it is not of this protocol.
+            LlmAnswerError: it does not follow the protocol.
         """
         line = line.strip()
         if not line or line.startswith((":", "event:", "id:", "retry:")):
@@ -372,7 +372,7 @@ class _Arriving:
             self._add(msgspec.json.decode(data))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
             raise LlmAnswerError(
-                "The language model's server sends something that is no chat completion.",
+                "The language model's server sends something that is not a chat completion.",
                 hint="See MEMSVC_LLM_URL: it is the base of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1.",
             ) from error
         return False
@@ -381,7 +381,7 @@ class _Arriving:
         if "error" in event and not event.get("choices"):
             raise _TryAgainError(LlmError("The language model's server failed in the middle of its answer."))
         self._usage = event.get("usage") or self._usage
-        if not event["choices"]:  # the last event of a stream has the usage alone
+        if not event["choices"]:  # the last event of a stream has only the usage
             return
         choice = event["choices"][0]
         said = choice.get("message") or choice.get("delta") or {}
@@ -394,7 +394,7 @@ class _Arriving:
             self.ended = True
 
     def reply(self, elapsed_s: float) -> Reply:
-        """The whole answer."""
+        """Return the complete answer."""
         first_s = self.first_s if self.first_s is not None else elapsed_s
         return Reply(
             text="".join(self._pieces),
@@ -417,7 +417,7 @@ def _cost(value: Any) -> float | None:
 
 
 def _counted(reply: Reply, messages: Sequence[Message]) -> Reply:
-    """With estimates where the server counted nothing, so that budgets hold there as well."""
+    """Add estimated tokens if the server counted none, so that budgets work there too."""
     return msgspec.structs.replace(
         reply,
         tokens_in=reply.tokens_in or sum(estimate_tokens(message.content) for message in messages),

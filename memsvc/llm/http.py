@@ -1,4 +1,4 @@
-"""What clients of model servers share: the standard library's urllib serves, for the protocols are one POST each."""
+"""Shared code of clients of model servers. They use urllib, because each protocol is one POST."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key to another host."""
+    """Refuses redirects: one would carry the key to another host."""
 
     def redirect_request(self, *_request: Any) -> None:
-        """Follow none."""
+        """Follow no redirect."""

@@ -1,7 +1,7 @@
-"""What the profile is made of: blocks of text in three tiers, and the limits that hold for them.
+"""The blocks of the profile: texts in three tiers, and their limits.
 
-Tiers are those of MemGPT (Packer et al. 2023, arXiv:2310.08560): core memory stands in every context, working memory in
-those of one conversation, and archival memory is looked up. How to: docs/profile.md.
+Tiers are those of MemGPT (Packer et al. 2023, arXiv:2310.08560): core memory is in every context, working memory in the
+contexts of one conversation, and archival memory is found by recall. How to: docs/profile.md.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from memsvc.db.short_ids import short_id
 from memsvc.errors import InvalidRequestError
 
 Tier = Literal["core", "working", "archival"]
-"""core: in every context; working: in those of one conversation, for a while; archival: where recall finds it."""
+"""core: in every context; working: in contexts of one conversation, for some time; archival: found by recall."""
 Section = Literal["fixed_traits", "preferences", "current_state"]
-"""Blocks that every profile has a place for: what stays so, what is liked and wanted, what is so just now."""
+"""Blocks with fixed names: lasting traits, preferences, and the current state."""
 TIERS: tuple[Tier, ...] = get_args(Tier)
 SECTIONS: tuple[Section, ...] = get_args(Section)
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 LIMIT_TOKENS, MAX_LIMIT_TOKENS = 500, 2_000
-"""How long a block may be where nobody says, and at most."""
+"""Default and highest limit of a block's length, in tokens."""
 CORE_TOKENS = 2_000
-"""How long all core blocks may be together."""
+"""Most tokens of all core blocks together."""
 MOST_BLOCKS: dict[Tier, int] = {"core": 20, "working": 10, "archival": 200}
-"""Of a user, by tier; of working memory: of a conversation. A node has as many as core memory, whatever their tier."""
+"""Most blocks of a user by tier; of working memory, those of a conversation. A node may have as many as core has."""
 MOST_WORKING = 100
-"""Of working memory, how many blocks are read at once where no conversation is named: the newest."""
+"""Most blocks of working memory that a read returns if no conversation is named: the newest."""
 MAX_LINES = 200
 MAX_EVIDENCE = 20
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that lines of a block rest on."""
+    """A passage that supports lines of a block."""
 
     passage_id: UUID
     lines: list[int]
-    """From 1."""
+    """Line numbers, from 1."""
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a block; the present one, where ``recorded_to`` is None."""
+    """A version of a block; the current one if ``recorded_to`` is None."""
 
     id: str
     """b: and the block's short id; GET /v1/memories/{id} opens it."""
@@ -55,67 +55,67 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     kind: Tier
     text: str
     version: int
-    """From 1; name it as expected_version to change what was read and nothing newer."""
+    """From 1; send it as expected_version to make sure that nobody changed the block in the meantime."""
     tokens: int
-    """How long it was when it was written, as memsvc estimates."""
+    """Its length when it was written, as memsvc estimates it."""
     limit_tokens: int
-    """How long it may be, 1 to 2,000."""
+    """Its highest allowed length, 1 to 2,000."""
     node_id: UUID | None
     """The person, project or other node that it describes."""
     node: str | None
-    """What that node is called."""
+    """The label of that node."""
     conversation_id: UUID | None
-    """Of working memory: the conversation that it belongs to."""
+    """Working memory: the conversation that it belongs to."""
     expires_at: datetime | None
-    """Of working memory: from then on it is not read any more."""
+    """Working memory: the time from which it is not read any more."""
     evidence: list[Support]
-    """What its lines rest on; lines that nobody gave evidence for are in none."""
+    """Passages that support its lines; lines without evidence are in none."""
     asserted_by: str
     """Who wrote it: user, app, or the name of a program."""
     recorded_from: datetime
-    """Since when it says this."""
+    """When this version was recorded."""
     recorded_to: datetime | None
-    """Until when it did; None: it does."""
+    """When it was superseded; None: it is the current version."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """All blocks by tier; sections first, then by name, working memory newest first."""
+    """All blocks by tier; fixed sections first, then by name; working memory newest first."""
 
     core: list[Block]
     working: list[Block]
-    """Of the named conversation; else of all, the 100 that were written last."""
+    """Of the named conversation; without one, the 100 newest of all conversations."""
     working_truncated: bool
-    """Older blocks of working memory were left out; name a conversation to read all of its own."""
+    """Older blocks of working memory were left out; name a conversation to read all of its blocks."""
     archival: list[Block]
     core_tokens: int
-    """How long the core blocks are together."""
+    """Length of the core blocks together."""
     core_limit_tokens: int
-    """How long they may be."""
+    """Highest allowed length of the core blocks together."""
 
     @property
     def blocks(self) -> list[Block]:
-        """All of them."""
+        """All blocks of the three tiers."""
         return [*self.core, *self.working, *self.archival]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block stands: a name means another block in each conversation, and of each node."""
+    """The address of a block: each conversation and each node has its own names."""
 
     name: str
     conversation: str | None = None
-    """Id or identifier, of working memory."""
+    """Id or identifier of the conversation, for working memory."""
     node: UUID | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be.
+        """Check the address.
 
         Raises:
-            InvalidRequestError: it names the field.
+            InvalidRequestError: it is not valid; ``field`` names the field.
         """
         if not NAME.fullmatch(self.name):
             raise InvalidRequestError(
-                f"{self.name[:60]!r} is no name of a block.",
+                f"{self.name[:60]!r} is not a valid name of a block.",
                 hint="Lower-case letters, digits, _ and -, 60 at most; the first is a letter.",
                 field="name",
             )
@@ -124,27 +124,27 @@ class Place:
 
 
 def checked_tier(kind: str, conversation: str | None) -> Tier:
-    """A tier that fits the place.
+    """Check that a tier fits the conversation.
 
     Raises:
-        InvalidRequestError: there is no such tier, or working memory lacks its conversation, or another has one.
+        InvalidRequestError: there is no such tier, working memory lacks its conversation, or another tier has one.
     """
     for tier in TIERS:
         if kind == tier and (tier == "working") == (conversation is not None):
             return tier
     if kind not in TIERS:
         raise InvalidRequestError(
-            f"{kind[:60]!r} is no kind of block.", hint=f"One of: {', '.join(TIERS)}.", field="kind"
+            f"{kind[:60]!r} is not a kind of block.", hint=f"One of: {', '.join(TIERS)}.", field="kind"
         )
     raise InvalidRequestError(
-        "Working memory belongs to a conversation, and nothing else does.",
-        hint="Name the conversation where kind is working, and only there.",
+        "Working memory belongs to a conversation, and other tiers do not.",
+        hint="Name the conversation if kind is working, and only then.",
         field="conversation",
     )
 
 
 def as_block(row: Row[Any]) -> Block:
-    """A row of the table, with its evidence and the label of its node."""
+    """Return a row as a block, with its evidence and the label of its node."""
     return Block(
         id=f"b:{short_id(row.block_id)}",
         block_id=row.block_id,

@@ -1,8 +1,8 @@
-"""Changes of a block's text, and what becomes of its evidence; no database.
+"""Changes of a block's text and their effect on its evidence; without the database.
 
-Evidence is kept line by line, for a block says many things and each was heard somewhere else. A line that stays as it
-is keeps what it rests on. A new line rests on the passages that were given with the change; where none were given, on
-those of the lines that it replaces, so that rewording does not hide where something came from.
+Evidence is kept by line, because the lines of a block come from different passages. An unchanged line keeps its
+evidence. A new line gets the passages that were given with the change; if none were given, it gets those of the lines
+that it replaces, so that rewording does not hide where a statement came from.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ import msgspec
 
 from memsvc.errors import EmptyTextError, InvalidRequestError
 from memsvc.profiles.blocks import Support
+from memsvc.text.characters import is_visible, trimmed
 
 
 class Append(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="append"):
-    """Add lines behind the others."""
+    """Add lines at the end."""
 
     text: str
 
 
 class Replace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="replace"):
-    """Put one text into the place of another, which must stand there exactly once."""
+    """Replace one text by another; the old text must occur exactly once."""
 
     old: str
     new: str
-    """May be empty: then the old text goes."""
+    """May be empty: then the old text is deleted."""
 
 
 class Set(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="set"):
-    """Say something else."""
+    """Replace the whole text."""
 
     text: str
 
@@ -42,14 +43,14 @@ Change = Append | Replace | Set
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line and the passages that it rests on."""
+    """A line, and the passages that support it."""
 
     text: str
     passages: frozenset[UUID] = frozenset()
 
 
 def lines_of(text: str, evidence: Iterable[Support]) -> list[Line]:
-    """The lines of a block; none of an empty one."""
+    """Return the lines of a block; an empty block has none."""
     resting: dict[int, set[UUID]] = {}
     for support in evidence:
         for number in support.lines:
@@ -59,12 +60,12 @@ def lines_of(text: str, evidence: Iterable[Support]) -> list[Line]:
 
 
 def text_of(lines: Sequence[Line]) -> str:
-    """The text again."""
+    """Join the lines to a text."""
     return "\n".join(line.text for line in lines)
 
 
 def evidence_of(lines: Sequence[Line]) -> list[Support]:
-    """The evidence again, by passage."""
+    """Return the evidence of the lines, by passage."""
     found: dict[UUID, list[int]] = {}
     for number, line in enumerate(lines, 1):
         for passage in line.passages:
@@ -73,16 +74,16 @@ def evidence_of(lines: Sequence[Line]) -> list[Support]:
 
 
 def changed(lines: Sequence[Line], change: Change, evidence: Sequence[UUID] = ()) -> list[Line]:
-    """The lines after a change.
+    """Return the lines after a change.
 
     Args:
-        lines: as they are.
-        change: what is to become of them.
-        evidence: passages that the new lines rest on.
+        lines: the present lines.
+        change: the change.
+        evidence: passages that support the new lines.
 
     Raises:
-        EmptyTextError: there is nothing to append, or to look for.
-        InvalidRequestError: the text that is to be replaced does not stand there, or stands there several times.
+        EmptyTextError: the text to append, or to search for, is empty.
+        InvalidRequestError: the text to replace does not occur, or occurs several times.
     """
     given = frozenset(evidence)
     match change:
@@ -98,18 +99,18 @@ def changed(lines: Sequence[Line], change: Change, evidence: Sequence[UUID] = ()
         case Replace():
             first, last, middle = _replaced(text_of(lines), change)
             after = [*lines[:first], *_rewritten(lines[first : last + 1], middle, given), *lines[last + 1 :]]
-            return after if any(line.text.strip() for line in after) else []
+            return after if any(is_visible(line.text) for line in after) else []
 
 
 def _replaced(text: str, change: Replace) -> tuple[int, int, list[str]]:
-    """The first and the last line that a replacement touches, from 0, and what stands there then."""
+    """Return the first and the last line that a replacement changes, from 0, and the new lines for them."""
     old, new = _plain(change.old), _plain(change.new)
     if not old:
-        raise EmptyTextError("There is no text to look for.", hint="Send as old what is to be replaced.", field="old")
+        raise EmptyTextError("The old text is empty.", hint="Send the text to replace as old.", field="old")
     if (times := text.count(old)) != 1:
         raise InvalidRequestError(
-            f"The old text stands there {times} times." if times else "The old text does not stand there.",
-            hint="Send it to the letter, with enough around it that it stands there once.",
+            f"The old text occurs {times} times in the block." if times else "The old text is not in the block.",
+            hint="Send it letter for letter, with enough text around it that it occurs once.",
             field="old",
         )
     begin = text.index(old)
@@ -117,9 +118,9 @@ def _replaced(text: str, change: Replace) -> tuple[int, int, list[str]]:
     first, last = text.count("\n", 0, begin), text.count("\n", 0, end)
     line_begin = text.rfind("\n", 0, begin) + 1
     line_end = text.find("\n", end)
-    before, behind = text[line_begin:begin], text[end : line_end if line_end >= 0 else len(text)]
-    said = before + new + behind
-    return first, last, said.split("\n") if said.strip() else []
+    before, after = text[line_begin:begin], text[end : line_end if line_end >= 0 else len(text)]
+    said = before + new + after
+    return first, last, said.split("\n") if is_visible(said) else []
 
 
 def _rewritten(before: Sequence[Line], said: Sequence[str], given: frozenset[UUID]) -> list[Line]:
@@ -132,11 +133,11 @@ def _rewritten(before: Sequence[Line], said: Sequence[str], given: frozenset[UUI
 
 
 def _plain(text: str) -> str:
-    """Lines that end as PostgreSQL's do here."""
+    """Convert line ends to line feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _split(text: str) -> list[str]:
-    """Lines without blank ones around them."""
-    plain = _plain(text).strip()
+    """Return the lines, without blank ones at both ends."""
+    plain = trimmed(_plain(text))
     return plain.split("\n") if plain else []

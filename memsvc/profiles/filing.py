@@ -1,8 +1,8 @@
-"""Keeps blocks of the archive among what recall finds: their text as passages, in parts that fit an embedder's window.
+"""Keeps archival blocks findable by recall: stores their text as passages, in parts that fit an embedder's window.
 
-A change files its block in its own transaction. What is there without passages (blocks of an older version of memsvc
-or of an import, and what an erasure left of one) is filed by the job ``tidy``. Rules:
-docs/adr/0033 and ``sql/functions/profiles/30_filed_blocks.sql``.
+A change files its block in its own transaction. Blocks without passages (from an older version of memsvc, from an
+import, or after an erasure) are filed by the job ``tidy``. Rules: docs/adr/0033 and
+``sql/functions/profiles/30_filed_blocks.sql``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ BATCH = 50
 async def file_block(
     connection: AsyncConnection, user_id: UUID, block_id: UUID, window: int, *, upto: int | None = None
 ) -> None:
-    """Bring the passages of a block in line with what it says, in a transaction that holds the profile.
+    """Bring the passages of a block in line with its text, in a transaction that holds the profile's lock.
 
     Args:
         connection: in that transaction.
-        user_id: whose block it is.
-        block_id: which.
-        window: what it says is split to parts of at most so many estimated tokens.
-        upto: the newest of the versions to be filed, of which there are ``BATCH`` at most; None: the present one.
+        user_id: the block's owner.
+        block_id: the block.
+        window: the text is split into parts of at most this many estimated tokens.
+        upto: the newest of at most ``BATCH`` versions to file; None: the current version.
     """
     if upto is None:
         said = await connection.execute(query("profile_archived"), {"user_id": user_id, "block_id": block_id})
@@ -48,26 +48,26 @@ async def file_block(
 
 
 def filing_steps(window: int) -> Steps:
-    """The first step of a user's job ``tidy``: files what has no passages yet.
+    """Return the first step of a user's job ``tidy``: it files what has no passages yet.
 
     Args:
-        window: as ``file_block``.
+        window: as in ``file_block``.
     """
 
     async def file(db: Database, user_id: UUID, _user: UUID) -> bool:
-        turns = await _turns(db, user_id)
+        batches = await _batches(db, user_id)
         until = time.monotonic() + SLICE_S
-        for done, (block_id, upto) in enumerate(turns, start=1):
+        for done, (block_id, upto) in enumerate(batches, start=1):
             await db.attempt(user_id, partial(_take, user_id=user_id, block_id=block_id, window=window, upto=upto))
-            if done < len(turns) and time.monotonic() >= until:
+            if done < len(batches) and time.monotonic() >= until:
                 return True
         return False
 
     return {"tidy": [file]}
 
 
-async def _turns(db: Database, user_id: UUID) -> list[tuple[UUID, int]]:
-    """What there is to file, a transaction each: a block, and the newest version of those that are its turn."""
+async def _batches(db: Database, user_id: UUID) -> list[tuple[UUID, int]]:
+    """Return the work, one item for each transaction: a block, and the newest version to file in it."""
     async with db.transaction(user_id) as connection:
         unfiled = (await connection.execute(query("profile_unfiled_versions"), {"user_id": user_id})).all()
     return [

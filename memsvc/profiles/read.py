@@ -1,4 +1,4 @@
-"""Reads the profile: what its blocks say now, or said at some time. Statements: ``sql/queries/profiles.sql``."""
+"""Reads the profile, as it is now or was at some time. Statements: ``sql/queries/profiles.sql``."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ async def read_profile(
     node: UUID | None = None,
     known_at: datetime | None = None,
 ) -> Profile:
-    """All blocks of the user, with those about nodes that are core; or all blocks about one node.
+    """Return all blocks of the user, including core blocks about nodes; or all blocks about one node.
 
     Args:
         db: the database.
-        owner: whose profile.
-        conversation: of working memory only that of this conversation, by id or identifier; None: of all, the newest
-            100 blocks, and ``working_truncated`` says whether there are older ones.
+        owner: the user whose profile it is.
+        conversation: return working memory of this conversation only, given by id or identifier; None: of all
+            conversations, the newest 100 blocks (``working_truncated`` is true if there are older ones).
         node: a node, or one that is merged into it; None: the user's own profile.
-        known_at: as it was recorded then; None: now.
+        known_at: recorded time; None: now.
 
     Raises:
-        ConversationUnknownError, NodeUnknownError: the user has none such.
+        ConversationUnknownError, NodeUnknownError: the user has no such conversation or node.
     """
     canonical = (await graph.resolve(db, owner, [node]))[node] if node is not None else None
     async with db.transaction(owner.user_id) as connection:
@@ -61,19 +61,19 @@ async def read_profile(
 async def read_block(
     db: Database, owner: Owner, name: str, *, conversation: str | None = None, node: UUID | None = None
 ) -> Block:
-    """What a block says now.
+    """Return the current version of a block.
 
     Args:
         db: the database.
-        owner: whose profile.
-        name: what it is called.
-        conversation: whose working memory it is in, by id or identifier; None: it is not in working memory.
-        node: what it describes; None: it is the user's own.
+        owner: the user whose profile it is.
+        name: the block's name.
+        conversation: the conversation whose working memory it is in, by id or identifier; None: another tier.
+        node: the node that it describes; None: the user's own profile.
 
     Raises:
-        BlockUnknownError: there is none of this name, or it has expired.
-        ConversationUnknownError, NodeUnknownError: the user has none such.
-        InvalidRequestError: it cannot be a name.
+        BlockUnknownError: there is no block of this name, or it has expired.
+        ConversationUnknownError, NodeUnknownError: the user has no such conversation or node.
+        InvalidRequestError: the name is not valid.
     """
     row = await _row(db, owner, Place(name, conversation, node))
     if not row.live:
@@ -91,19 +91,19 @@ async def history(
     before: int | None = None,
     limit: int = 50,
 ) -> list[Block]:
-    """What a block has said, newest first; also one that has expired or made room.
+    """Return the versions of a block, newest first, even if it has expired or was evicted.
 
     Args:
         db: the database.
-        owner: whose profile.
-        name: what it is called.
-        conversation: as ``read_block``.
-        node: as ``read_block``.
-        before: only versions below this one.
+        owner: the user whose profile it is.
+        name: the block's name.
+        conversation: as in ``read_block``.
+        node: as in ``read_block``.
+        before: only versions with a lower number.
         limit: most versions, 1 to 1,000.
 
     Raises:
-        BlockUnknownError: there never was one. Others: as ``read_block``.
+        BlockUnknownError: there never was such a block. Others: as ``read_block``.
     """
     check_page(limit)
     row = await _row(db, owner, Place(name, conversation, node))
@@ -113,10 +113,10 @@ async def history(
 
 
 async def last_version(db: Database, owner: Owner, block_id: UUID) -> Block:
-    """What a block says, or said last, by its id.
+    """Return the current or the last version of a block, by its id.
 
     Raises:
-        BlockUnknownError: there is none, or not any more.
+        BlockUnknownError: there is no such block, or it was erased.
     """
     parameters = {"user_id": owner.user_id, "block_id": block_id, "before": None, "limit": 1}
     async with db.transaction(owner.user_id) as connection:
@@ -136,7 +136,7 @@ async def _row(db: Database, owner: Owner, place: Place) -> Row[Any]:
 
 
 async def canonical_of(db: Database, owner: Owner, place: Place) -> UUID | None:
-    """The node that stands for the one that a place names.
+    """Return the canonical node of the one in an address.
 
     Raises:
         NodeUnknownError: there is no such node.
@@ -145,7 +145,7 @@ async def canonical_of(db: Database, owner: Owner, place: Place) -> UUID | None:
 
 
 async def called(connection: AsyncConnection, owner: Owner, place: Place, node_id: UUID | None) -> Row[Any] | None:
-    """The row of a block: what it says (``live``), or said last; None: there never was one.
+    """Return the row of a block: its current version (``live``) or its last one; None: there never was one.
 
     Raises:
         ConversationUnknownError: there is no such conversation.
@@ -156,11 +156,11 @@ async def called(connection: AsyncConnection, owner: Owner, place: Place, node_i
 
 
 async def conversation_id(connection: AsyncConnection, owner: Owner, name: str | None) -> UUID | None:
-    """The id of a conversation, by id or identifier; None of None.
+    """Return the id of a conversation, given by id or identifier; None for None.
 
     Raises:
         ConversationUnknownError: there is no such conversation.
-        InvalidTextError: the name cannot be stored, so nothing is called so.
+        InvalidTextError: the name cannot be stored, so no conversation can have it.
     """
     if name is None:
         return None
@@ -181,7 +181,7 @@ def blocks_asked(
     node_id: UUID | None = None,
     known_at: datetime | None = None,
 ) -> tuple[TextClause, dict[str, Any]]:
-    """The statement that gives the blocks of these tiers, in their order, and its values; see ``read_profile``."""
+    """Return the statement that selects the blocks of these tiers, in their order, and its values."""
     parameters = {
         "user_id": owner.user_id, "kinds": list(kinds), "sections": list(SECTIONS), "source_id": source_id,
         "node_id": node_id, "known_at": known_at, "most_working": MOST_WORKING,

@@ -1,7 +1,7 @@
-"""Writes the profile: each change is a new version of a block, and what it said before stays in its history.
+"""Writes the profile: each change is a new version of a block, and earlier versions stay in its history.
 
-Who changes a block can name the version that was read: where somebody else changed it since, nothing is written. All
-changes of a user's profile take turns (``profile_hold``), and none comes between an erasure and its passages.
+A writer can name the version that it read: if another writer changed the block since, nothing is written. Changes of
+one user's profile run one after another (``profile_hold``), and none runs between an erasure and its passages.
 """
 
 from __future__ import annotations
@@ -57,42 +57,40 @@ WORKING_HOURS, MAX_WORKING_HOURS = 24.0, 8_760.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A change of a block, and how it is to be kept."""
+    """A change of a block, and how the block is kept."""
 
     change: Change | None = None
-    """None: what it says stays."""
+    """None: the text stays as it is."""
     kind: Tier | None = None
-    """None: as it is; of a new one: working in a conversation, archival about a node, else core."""
+    """None: unchanged; for a new block: working in a conversation, archival about a node, else core."""
     expected_version: int | None = None
-    """The version that was read; 0: there must be none yet; None: whatever it says."""
+    """The version that was read; 0: the block must not exist yet; None: any version."""
     evidence: Sequence[UUID] = ()
-    """Passages that new lines rest on, 20 at most."""
+    """Passages that support new lines, 20 at most."""
     limit_tokens: int | None = None
-    """How long it may be, 1 to 2,000; None: as it is, 500 of a new one."""
+    """Highest length, 1 to 2,000; None: unchanged, 500 for a new block."""
     hours: float = WORKING_HOURS
-    """Of working memory: for so long it is read, above 0, at most 8,760."""
+    """Working memory: how long it is read, above 0, at most 8,760."""
     asserted_by: str = "user"
     """Who writes: user, app, or the name of a program."""
     passage_tokens: int = PASSAGE_TOKENS
-    """In the archive: the window that its text is split to, as settings have it for messages."""
+    """Archive: the window into whose size its text is split, as in the settings for messages."""
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Check the values.
 
         Raises:
-            InvalidRequestError: it names the field.
+            InvalidRequestError: one is not valid; ``field`` names it.
         """
         valid_name(self.asserted_by, "asserted_by")
         for field in self.change.__struct_fields__ if self.change is not None else ():
             check_storable(getattr(self.change, field), field)
         if len(self.evidence) > MAX_EVIDENCE:
-            raise InvalidRequestError(f"A change rests on {MAX_EVIDENCE} passages at most.", field="evidence")
+            raise InvalidRequestError(f"A change has at most {MAX_EVIDENCE} passages as evidence.", field="evidence")
         if self.limit_tokens is not None and not 1 <= self.limit_tokens <= MAX_LIMIT_TOKENS:
-            raise InvalidRequestError(
-                f"limit_tokens must lie between 1 and {MAX_LIMIT_TOKENS:,}.", field="limit_tokens"
-            )
+            raise InvalidRequestError(f"limit_tokens must be between 1 and {MAX_LIMIT_TOKENS:,}.", field="limit_tokens")
         if not 0 < self.hours <= MAX_WORKING_HOURS:
-            raise InvalidRequestError(f"hours must lie above 0, at most {MAX_WORKING_HOURS:,.0f}.", field="hours")
+            raise InvalidRequestError(f"hours must be above 0 and at most {MAX_WORKING_HOURS:,.0f}.", field="hours")
 
 
 async def write_block(
@@ -111,32 +109,32 @@ async def write_block(
     asserted_by: str = "user",
     passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
-    """Let a block say this, and nothing else; it is made where there is none.
+    """Set the whole text of a block; a block that does not exist is made.
 
-    Lines that stay as they are keep what they rest on. What changes nothing makes no version.
+    Unchanged lines keep their evidence. A write that changes nothing makes no version.
 
     Args:
         db: the database.
-        owner: whose profile.
+        owner: the user whose profile it is.
         name: lower-case letters, digits, _ and -, 60 at most; the first is a letter.
-        text: up to 8,000 characters in 200 lines, and limit_tokens; may be empty.
-        kind: core, working (needs conversation) or archival; None: as it is; of a new block: working where a
-            conversation is named, archival where a node is, else core.
-        expected_version: the version that was read; 0: there must be none yet; None: whatever it says.
-        evidence: passages that new lines rest on, 20 at most.
-        conversation: whose working memory it is in, by id or identifier.
-        node: what it describes; None: it is the user's own.
-        limit_tokens: how long it may be, 1 to 2,000; None: as it is, 500 of a new one.
-        hours: of working memory: for so long it is read, above 0, at most 8,760.
+        text: up to 8,000 characters in 200 lines, within limit_tokens; may be empty.
+        kind: core, working (needs conversation) or archival; None: unchanged; for a new block: working if a
+            conversation is given, archival if a node is given, else core.
+        expected_version: the version that was read; 0: the block must not exist yet; None: any version.
+        evidence: passages that support new lines, 20 at most.
+        conversation: the conversation whose working memory it is in, by id or identifier.
+        node: the node that it describes; None: the user's own profile.
+        limit_tokens: highest length, 1 to 2,000; None: unchanged, 500 for a new block.
+        hours: working memory: how long it is read, above 0, at most 8,760.
         asserted_by: who writes: user, app, or the name of a program.
-        passage_tokens: in the archive: the window that its text is split to, as settings have it for messages.
+        passage_tokens: archive: the window into whose size its text is split, as in the settings for messages.
 
     Raises:
-        ProfileConflictError: it is not at expected_version; its ``version`` is the present one.
-        ProfileFullError: the tier has no room: too many blocks, or core ones are too long together.
-        TextTooLongError: it is longer than the block may be.
-        ConversationUnknownError, NodeUnknownError, PassageUnknownError: the user has none such.
-        InvalidRequestError: something of it cannot be.
+        ProfileConflictError: the block is not at expected_version; ``version`` is its current one.
+        ProfileFullError: the tier has no room: too many blocks, or core blocks are too long together.
+        TextTooLongError: the text is longer than the block's limit.
+        ConversationUnknownError, NodeUnknownError, PassageUnknownError: the user has no such object.
+        InvalidRequestError: a value is not valid.
     """
     wish = Wish(
         change=Set(text=text),
@@ -162,15 +160,17 @@ async def change_section(
     asserted_by: str = "user",
     passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
-    """Change fixed_traits, preferences or current_state; a section that is not there yet is made.
+    """Change fixed_traits, preferences or current_state; a section that does not exist is made.
 
     Raises:
-        InvalidRequestError: there is no such section, or what is to be replaced does not stand there once.
+        InvalidRequestError: there is no such section, or the text to replace does not occur exactly once.
         Others: as ``write_block``.
     """
     if section not in SECTIONS:
         raise InvalidRequestError(
-            f"{section[:60]!r} is no section of the profile.", hint=f"One of: {', '.join(SECTIONS)}.", field="section"
+            f"{section[:60]!r} is not a section of the profile.",
+            hint=f"One of: {', '.join(SECTIONS)}.",
+            field="section",
         )
     wish = Wish(
         change=change,
@@ -183,19 +183,19 @@ async def change_section(
 
 
 async def change_block(db: Database, owner: Owner, place: Place, wish: Wish) -> Block:
-    """Change a block in any way; one that is not there yet is made, unless there is nothing to replace.
+    """Apply any change to a block; a block that does not exist is made, unless the change replaces text.
 
     Raises:
-        BlockUnknownError: it is not there, and the change needs what it says. Others: as ``write_block``.
+        BlockUnknownError: the block does not exist, and the change needs its text. Others: as ``write_block``.
     """
     wish.check()
     return await _attempt(db, owner, place, wish)
 
 
-async def _attempt(db: Database, owner: Owner, place: Place, wish: Wish, *, there: Place | None = None) -> Block:
+async def _attempt(db: Database, owner: Owner, place: Place, wish: Wish, *, target: Place | None = None) -> Block:
     node_id = await canonical_of(db, owner, place)
     block = await db.attempt(
-        owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish, there=there)
+        owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish, target=target)
     )
     db.notify(EVENTS)
     if block.kind == "archival":
@@ -216,26 +216,26 @@ async def move(
     asserted_by: str = "user",
     passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
-    """Promote or demote a block to another tier; it stays the same block, with its history.
+    """Move a block to another tier; it stays the same block, with its history.
 
     Args:
         db: the database.
-        owner: whose profile.
-        name: what it is called.
-        kind: where it goes.
-        conversation: whose working memory it comes from, or goes to where kind is working.
-        node: what it describes.
-        expected_version: as ``write_block``.
-        hours: as ``write_block``.
+        owner: the user whose profile it is.
+        name: the block's name.
+        kind: the tier to move it to.
+        conversation: the conversation whose working memory it leaves, or enters if kind is working.
+        node: the node that it describes.
+        expected_version: as in ``write_block``.
+        hours: as in ``write_block``.
         asserted_by: who moves it.
-        passage_tokens: as ``write_block``.
+        passage_tokens: as in ``write_block``.
 
     Raises:
         BlockUnknownError: there is no such block.
-        AlreadyExistsError: where it goes, another one has its name. Others: as ``write_block``.
+        AlreadyExistsError: another block has its name in the new tier. Others: as ``write_block``.
     """
-    here = Place(name, None if kind == "working" else conversation, node)
-    there = Place(name, conversation if kind == "working" else None, node)
+    origin = Place(name, None if kind == "working" else conversation, node)
+    target = Place(name, conversation if kind == "working" else None, node)
     wish = Wish(
         kind=kind,
         expected_version=expected_version,
@@ -244,7 +244,7 @@ async def move(
         passage_tokens=passage_tokens,
     )
     wish.check()
-    return await _attempt(db, owner, here, wish, there=there)
+    return await _attempt(db, owner, origin, wish, target=target)
 
 
 async def forget_block(
@@ -256,10 +256,10 @@ async def forget_block(
     conversation: str | None = None,
     node: UUID | None = None,
 ) -> Receipt:
-    """Erase a block for good, with all that it ever said; passages that it rests on stay.
+    """Erase a block permanently, with all its versions; passages that supported it stay.
 
     Raises:
-        BlockUnknownError: there never was one. Others: as ``read_block``.
+        BlockUnknownError: there never was such a block. Others: as ``read_block``.
     """
     block_id = await _ever(db, owner, Place(name, conversation, node))
     return await erase(db, owner, "block", block_id, requested_by=requested_by)
@@ -268,7 +268,7 @@ async def forget_block(
 async def preview_forgetting(
     db: Database, owner: Owner, name: str, *, conversation: str | None = None, node: UUID | None = None
 ) -> dict[str, int]:
-    """What ``forget_block`` would remove, by table. Raises: as it."""
+    """Return what ``forget_block`` would remove, by table. Raises: as ``forget_block``."""
     return await preview(db, owner, "block", await _ever(db, owner, Place(name, conversation, node)))
 
 
@@ -291,15 +291,15 @@ class _Writing:
     place: Place
     node_id: UUID | None
 
-    async def do(self, wish: Wish, *, there: Place | None = None) -> Block:
-        """Change the block; there: where it stands afterwards."""
+    async def do(self, wish: Wish, *, target: Place | None = None) -> Block:
+        """Change the block; ``target`` is its new address, if it moves."""
         await self._execute("profile_hold")
         row = await called(self.connection, self.owner, self.place, self.node_id)
         now = as_block(row) if row is not None and row.live else None
         if now is None and (wish.change is None or isinstance(wish.change, Replace)):
             raise BlockUnknownError(f"The profile has no block {self.place.name!r} now.")
         self._expect(wish, now)
-        place = there or self.place
+        place = target or self.place
         lines = lines_of(now.text, now.evidence) if now is not None else []
         if wish.change is not None:
             lines = changed(lines, wish.change, wish.evidence)
@@ -337,7 +337,7 @@ class _Writing:
             )
 
     async def _at(self, place: Place, row: Row[Any] | None, kind: Tier) -> dict[str, Any]:
-        """Where the next version stands."""
+        """Return the columns that place the next version in a tier, a conversation and a node."""
         if place != self.place:
             taken = await called(self.connection, self.owner, place, self.node_id)
             if taken is not None and taken.recorded_to is None:
@@ -377,7 +377,7 @@ class _Writing:
 
 
 def _tier_of(place: Place) -> Tier:
-    """The tier of a new block where nobody says."""
+    """Return the default tier of a new block."""
     if place.conversation is not None:
         return "working"
     return "core" if place.node is None else "archival"

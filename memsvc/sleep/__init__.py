@@ -1,1 +1,1 @@
-"""The night's work on what is remembered: tasks with one shape, resumable, bounded, recorded."""
+"""Sleep mode: maintenance of the memory at night, by tasks of one shape: resumable, bounded and recorded."""

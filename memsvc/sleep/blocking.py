@@ -1,9 +1,9 @@
-"""Which nodes are worth comparing: those that share a rare key. Blocking, after Christen, Data Matching (2012), ch. 4.
+"""Chooses pairs of nodes worth comparing: those that share a rare key (blocking; Christen, Data Matching, 2012, ch. 4).
 
-Each node gets keys from its names and attributes, several of each kind, so that a typo spoils only some. Nodes with the
-same key are a block; blocks of more than ``LARGEST`` say too little and are left out, for keys made of two parts cut
-them. Two nodes are a candidate pair by the sum of their common keys' weights, log2(nodes / block), and each node keeps
-its best ``NEAREST``. All of it is linear in the number of keys; a million keys take some seconds and 100 MB.
+Each node gets several keys of each kind from its names and attributes, so that a typo spoils only some of them. Nodes
+with the same key form a block. Blocks of more than ``LARGEST`` nodes are left out, because keys made of two parts split
+them. A pair scores the sum of the weights of its common keys, log2(nodes / block), and each node keeps its best
+``NEAREST``. The work is linear in the number of keys; a million keys take some seconds and 100 MB.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ NEAREST = 12
 MOST_WORDS = 6
 MOST_ATTRIBUTES = 12
 SMALL = 10_000
-"""Up to so many nodes, one rare key in common is worth a comparison."""
+"""Up to this many nodes, one rare common key is enough for a comparison."""
 LEAST_WEIGHT = 8.0
-"""In bits: what a pair must have in common in a small graph. In a large one it is 2 log2(nodes): twice what singles out
-one node by chance, for keys of one name depend on each other. Measured on Febrl's records among 100,000 others: .978 of
-the true pairs among 131,612 candidates, where 8 bits give .985 among 757,696."""
-PLACES = 24
-"""Bits of a node's place: at most 16 million nodes."""
-KEY_BITS = 64 - PLACES
+"""Least score of a pair in a small graph, in bits. In a large graph it is 2 log2(nodes): twice what identifies one node
+by chance, because the keys of one name depend on each other. Measured on Febrl's records among 100,000 others: .978 of
+the true pairs among 131,612 candidates; 8 bits give .985 among 757,696."""
+INDEX_BITS = 24
+"""Bits of a node's index: at most 16 million nodes."""
 SOUNDS = str.maketrans(
     {
         **dict.fromkeys("bfpv", "1"), **dict.fromkeys("cgjkqsxz", "2"), **dict.fromkeys("dt", "3"), "l": "4",
@@ -36,9 +35,10 @@ SOUNDS = str.maketrans(
 
 
 def sound(word: str) -> str:
-    """How a word sounds, roughly: its first letter, then classes of consonants, none twice in a row, four signs in all.
+    """Return a code for how a word sounds: its first letter, then classes of consonants, four signs in all.
 
-    Soundex without its rule for h and w (Russell 1918), on words in normal form; other scripts stay as they are.
+    No class occurs twice in a row. Soundex without its rule for h and w (Russell 1918), on words in normal form; other
+    scripts are kept.
     """
     code = word[:1]
     for sign in word[1:].translate(SOUNDS):
@@ -48,7 +48,7 @@ def sound(word: str) -> str:
 
 
 def keys_of(names: Iterable[str], attributes: Mapping[str, str]) -> set[str]:
-    """The keys of a node.
+    """Return the keys of a node.
 
     Args:
         names: in normal form.
@@ -75,34 +75,34 @@ def keys_of(names: Iterable[str], attributes: Mapping[str, str]) -> set[str]:
 
 
 class Blocks:
-    """Collects the keys of nodes, then tells which pairs are worth comparing."""
+    """Collects the keys of nodes, then yields the pairs worth comparing."""
 
     def __init__(self) -> None:
-        """Begin with no node."""
+        """Start without nodes."""
         self._entries = array("Q")
         self.nodes = 0
 
     def add(self, keys: Iterable[str]) -> int:
-        """Add a node; its place, from 0."""
-        place = self.nodes
+        """Add a node, and return its index, from 0."""
+        index = self.nodes
         for key in keys:
             raw = key.encode()
             digest = zlib.crc32(raw) | zlib.adler32(raw) << 32
-            self._entries.append((digest * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> PLACES << PLACES | place)
+            self._entries.append((digest * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> INDEX_BITS << INDEX_BITS | index)
         self.nodes += 1
-        return place
+        return index
 
     def pairs(self, wanted: Sequence[bool] | None = None) -> Iterator[tuple[int, int]]:
-        """Pairs of places, the smaller first, in their order.
+        """Yield pairs of indexes in order, the smaller index first.
 
         Args:
-            wanted: by place; only pairs with at least one wanted node are given. None: all.
+            wanted: by index; only pairs with at least one wanted node are yielded. None: all.
         """
         blocks, of_node = self._blocks()
         least = 2 * math.log2(self.nodes) if self.nodes > SMALL else LEAST_WEIGHT
         best: list[list[int]] = [[] for _ in range(self.nodes)]
-        for place, mine in enumerate(of_node):
-            if wanted is not None and not wanted[place]:
+        for index, mine in enumerate(of_node):
+            if wanted is not None and not wanted[index]:
                 continue
             weights: dict[int, float] = {}
             for number in mine:
@@ -110,28 +110,28 @@ class Blocks:
                 weight = math.log2(self.nodes / len(block)) if self.nodes > LARGEST else LEAST_WEIGHT
                 for other in block:
                     weights[other] = weights.get(other, 0.0) + weight
-            weights.pop(place, None)
+            weights.pop(index, None)
             near = sorted((-weight, other) for other, weight in weights.items() if weight >= least)[:NEAREST]
             for _, other in near:
-                low, high = (place, other) if place < other else (other, place)
+                low, high = (index, other) if index < other else (other, index)
                 best[low].append(high)
         for low, others in enumerate(best):
             for high in sorted(set(others)):
                 yield low, high
 
     def _blocks(self) -> tuple[list[array[int]], list[array[int]]]:
-        """Members of each block that says something, and the blocks of each node."""
+        """Return the members of each block that is kept, and the blocks of each node."""
         blocks: list[array[int]] = []
         of_node = [array("I") for _ in range(self.nodes)]
-        mask = (1 << PLACES) - 1
+        mask = (1 << INDEX_BITS) - 1
         members = array("I")
         last = -1
         for entry in [*sorted(self._entries), -1]:
-            key = entry >> PLACES
+            key = entry >> INDEX_BITS
             if key != last:
                 if 1 < len(members) <= LARGEST:
-                    for place in members:
-                        of_node[place].append(len(blocks))
+                    for index in members:
+                        of_node[index].append(len(blocks))
                     blocks.append(members)
                 members = array("I")
                 last = key

@@ -1,10 +1,9 @@
-"""Sleep's task ``duplicates``: who and what stands in the graph twice.
+"""Sleep's task ``duplicates``: finds nodes that are the same person or thing.
 
-All nodes with a proper name get blocking keys (``memsvc.sleep.blocking``), pairs that share rare ones are judged by
-their cards (``memsvc.identity.judging``). Whom the judge calls the same become one, by a merge that can be undone; of
-whom it is unsure goes to the review of pairs, and so do pairs whose merge was taken back. A pair that a person rejected
-never comes back. Nobody becomes another
-through a third: everybody who would be one must be judged so, pair by pair, and none of them different.
+All nodes with a proper name get blocking keys (``memsvc.sleep.blocking``). Pairs that share rare keys are judged by
+their cards (``memsvc.identity.judging``). Pairs that the judge calls the same are merged, by a merge that can be
+undone. Unsure pairs go to review, and so do pairs whose merge was undone. A pair that a person rejected never comes
+back. Nodes are not merged through a third one alone: every pair of a group must be judged the same, and none different.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from memsvc.sleep.blocking import Blocks, keys_of
 from memsvc.sleep.tasks import Applied, Page, Place, Proposal, Scope
 
 READ, COMPARED = 5_000, MAX_OPERATIONS
-"""Nodes that one statement reads; pairs of a page, all of which may become merges of one change."""
+"""Nodes that one statement reads, and pairs of a page, all of which may become merges of one change."""
 MOST_TOGETHER = 20
-"""More nodes than this never become one in one page: it would be a judge that calls everything the same."""
+"""Most nodes that become one in one page: a larger group would mean that the judge calls everything the same."""
 Pair = tuple[UUID, UUID]
 
 
 class Duplicates:
-    """See ``memsvc.sleep.tasks.Task``; its place is the last pair that was compared."""
+    """See ``memsvc.sleep.tasks.Task``; its ``place`` is the last pair that was compared."""
 
     name = "duplicates"
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
-        """Pairs worth comparing, in the order of their ids, judged."""
+        """Yield pages of pairs worth comparing, in the order of their ids, judged."""
         found, frequencies = await _candidates(db, owner, scope)
-        behind = (UUID(place["node"]), UUID(place["other"])) if place else None
-        todo = found if behind is None else [pair for pair in found if pair > behind]
+        last_done = (UUID(place["node"]), UUID(place["other"])) if place else None
+        todo = found if last_done is None else [pair for pair in found if pair > last_done]
         pairs = iter(todo)
         while page := list(islice(pairs, COMPARED)):
             nodes = sorted({node for pair in page for node in pair})
@@ -65,7 +64,7 @@ class Duplicates:
             )
 
     async def apply(self, connection: AsyncConnection, owner: Owner, proposals: Sequence[Proposal]) -> Applied:
-        """Merge the same, note the unsure; whoever was merged meanwhile is left for the next run."""
+        """Merge the same and store the unsure for review; nodes merged in the meantime are left for the next run."""
         merges = await _still_apart(connection, owner, [item for item in proposals if item.action == "merge"])
         if merges:
             operations = [
@@ -85,23 +84,23 @@ class Duplicates:
 
 
 async def _parted(connection: AsyncConnection, owner: Owner, nodes: Sequence[UUID]) -> set[Pair]:
-    """Pairs among nodes that had been merged and are apart again: only a person makes them one again."""
+    """Return pairs among nodes whose merge was undone: only a person may merge them again."""
     rows = await connection.execute(query("parted_pairs"), {"user_id": owner.user_id, "nodes": nodes})
     return {(row.node_id, row.other_id) for row in rows}
 
 
 async def _still_apart(connection: AsyncConnection, owner: Owner, merges: Sequence[Proposal]) -> list[Proposal]:
-    """Merges of nodes that still stand for themselves."""
+    """Return the merges whose nodes are all canonical still."""
     if not merges:
         return []
     nodes = list({node for item in merges for node in item.nodes})
     rows = await connection.execute(query("standing_nodes"), {"user_id": owner.user_id, "nodes": nodes})
-    standing = {row.node_id for row in rows if row.node_id == row.canonical_id}
-    return [item for item in merges if standing.issuperset(item.nodes)]
+    canonical = {row.node_id for row in rows if row.node_id == row.canonical_id}
+    return [item for item in merges if canonical.issuperset(item.nodes)]
 
 
 async def _settle(connection: AsyncConnection, owner: Owner, merges: Sequence[Proposal], *, by: str) -> None:
-    """Pairs that waited for a person, and are one node now, wait no more."""
+    """Close pairs that waited for review and are one node now."""
     groups: dict[UUID, list[UUID]] = {}
     for item in merges:
         node, into = item.nodes
@@ -113,12 +112,12 @@ async def _settle(connection: AsyncConnection, owner: Owner, merges: Sequence[Pr
 
 
 def _reason(evidence: Mapping[str, float]) -> str:
-    """The evidence as people read it: "name +9.1, phone +6.0"."""
+    """Return the evidence for people: "name +9.1, phone +6.0"."""
     return ", ".join(f"{name} {bits:+.1f}" for name, bits in sorted(evidence.items(), key=lambda item: -abs(item[1])))
 
 
 async def _candidates(db: Database, owner: Owner, scope: Scope) -> tuple[list[Pair], dict[str, float]]:
-    """Pairs worth comparing, in their order; and the share of nodes whose names have each word."""
+    """Return pairs worth comparing, in their order, and the share of nodes whose names have each word."""
     blocks, nodes, wanted, words = Blocks(), [], [], Counter[str]()
     after: UUID | None = None
     while True:
@@ -136,12 +135,12 @@ async def _candidates(db: Database, owner: Owner, scope: Scope) -> tuple[list[Pa
     if not any(wanted):
         return [], frequencies
     all_of_them = all(wanted)
-    places = await asyncio.to_thread(lambda: list(blocks.pairs(None if all_of_them else wanted)))
-    return [(nodes[low], nodes[high]) for low, high in places], frequencies
+    pairs = await asyncio.to_thread(lambda: list(blocks.pairs(None if all_of_them else wanted)))
+    return [(nodes[low], nodes[high]) for low, high in pairs], frequencies
 
 
 def _add_keys(blocks: Blocks, words: Counter[str], rows: Sequence[Any]) -> None:
-    """Add nodes to the blocks, and their words to those that are counted."""
+    """Add nodes to the blocks, and count the words of their names."""
     for row in rows:
         blocks.add(keys_of(row.names, _attributes(row.attributes)))
         words.update({word for name in row.names for word in name.split()})
@@ -158,9 +157,9 @@ def _attributes(data: Mapping[str, object]) -> dict[str, str]:
 def _propose(
     pairs: Sequence[Pair], cards: Mapping[UUID, Card], frequencies: Mapping[str, float], apart: set[Pair]
 ) -> list[Proposal]:
-    """What is to be done with some pairs: merges first, each into the node that stands for its group.
+    """Return proposals for some pairs: first merges, each into the canonical node of its group, then reviews.
 
-    None of ``apart`` are made one; those of them that are among the pairs go to review.
+    Pairs in ``apart`` are not merged; those that are among the pairs go to review.
     """
     verdicts = judge_many([(cards[one], cards[other]) for one, other in pairs], frequencies)
     judged = dict(zip(pairs, verdicts, strict=True))
@@ -184,7 +183,7 @@ def _proposal(action: str, pair: Pair, cards: Mapping[UUID, Card], verdict: Verd
 
 
 class _Groups:
-    """Who becomes one with whom within a page."""
+    """Groups of nodes that become one within a page."""
 
     def __init__(
         self,
@@ -197,11 +196,11 @@ class _Groups:
         self._group: dict[UUID, set[UUID]] = {}
 
     def together(self, one: UUID, other: UUID) -> bool:
-        """Whether two are one now."""
+        """Whether two nodes are in one group."""
         return other in self._group.get(one, ())
 
     def join(self, one: UUID, other: UUID) -> None:
-        """Make the groups of two one, unless some pair of them is different, or is to stay apart."""
+        """Join the groups of two nodes, unless a pair of their members is different or must stay apart."""
         mine, theirs = self._group.get(one, {one}), self._group.get(other, {other})
         if mine is theirs or len(mine) + len(theirs) > MOST_TOGETHER:
             return
@@ -219,16 +218,16 @@ class _Groups:
         return self._judged[low, high]
 
     def merges(self) -> Iterator[Proposal]:
-        """A merge for each node but the one that stands for its group: whoever has most facts, then the oldest."""
+        """Yield a merge for each node but the canonical one of its group: the one with most facts, then the oldest."""
         for group in {id(group): group for group in self._group.values()}.values():
-            standing = min(group, key=lambda node: (-len(self._cards[node].facts), node))
-            for node in sorted(group - {standing}):
-                verdict = self._verdict(min(node, standing), max(node, standing))
-                yield _proposal("merge", (node, standing), self._cards, verdict)
+            canonical = min(group, key=lambda node: (-len(self._cards[node].facts), node))
+            for node in sorted(group - {canonical}):
+                verdict = self._verdict(min(node, canonical), max(node, canonical))
+                yield _proposal("merge", (node, canonical), self._cards, verdict)
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dry run shows of a pair."""
+    """A pair in the output of a dry run."""
 
     action: str
     labels: tuple[str, str]
@@ -237,7 +236,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preview(proposal: Proposal) -> Preview:
-    """A proposal for people."""
+    """Return a proposal in a form for people."""
     return Preview(
         action=proposal.action, labels=proposal.labels, score=proposal.score, reason=_reason(proposal.evidence)
     )

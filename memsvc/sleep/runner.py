@@ -1,7 +1,7 @@
-"""Runs tasks of sleep mode: recorded in ``memsvc.sleep_runs``, page by page, each page in one transaction.
+"""Runs the tasks of sleep mode: recorded in ``memsvc.sleep_runs``, page by page, each page in one transaction.
 
-A run that was killed or paused goes on from its last page. Two processes never run the same user's tasks at once. What
-a task does is its own business (``memsvc.sleep.tasks``).
+A run that was killed or paused continues after its last page. Two processes never run the same user's tasks at the same
+time. The tasks themselves: ``memsvc.sleep.tasks``.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from memsvc.sleep.tasks import Applied, Page, Proposal, Scope, Task
 TASKS: Mapping[str, Task] = {task.name: task for task in (Duplicates(),)}
 """Every task, in the order in which they run."""
 SLICE_S = 60.0
-"""A job gives way to other users' after so long: finding the work again costs seconds."""
+"""Time after which a job lets other users' jobs run; it is long, because finding the work again costs seconds."""
 MAX_PAGE = 1_000
 Progress = Callable[["Run", int], None]
-"""Called after each page with the run so far and what is to be examined in all."""
+"""Called after each page with the run so far and the total number of items."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,22 +48,22 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Only what was learnt since then."""
     budget_s: float | None
     examined: int
-    """What it looked at; of duplicates: pairs that were compared."""
+    """Items that it examined; for duplicates: pairs that were compared."""
     applied: int
-    """What it did; of duplicates: merges."""
+    """Changes that it made; for duplicates: merges."""
     proposed: int
-    """What it left to a person; of duplicates: pairs to review."""
+    """Decisions that it left to a person; for duplicates: pairs to review."""
     seconds: float
-    """How long it worked, without pauses."""
+    """Working time, without pauses."""
     within_budget: bool
-    """False: its budget was used up before its work was done."""
+    """False: its budget was used up before the work was done."""
     error_code: str | None
     started_at: datetime
     finished_at: datetime | None
 
 
 def known_tasks(names: Sequence[str]) -> list[str]:
-    """Names of tasks, each once, in the order in which they run; none: all.
+    """Return the names of tasks, each once, in the order in which they run; all tasks if none is named.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -82,23 +82,23 @@ def _run(row: Row[Any]) -> Run:
 
 
 async def list_runs(db: Database, user_id: UUID, *, after: UUID | None = None, limit: int = 50) -> list[Run]:
-    """A user's runs, newest first; ``after`` is the last run of the page before.
+    """Return a user's runs, newest first; ``after`` is the last run of the previous page.
 
     Raises:
         InvalidRequestError: a limit outside 1 to 1,000.
     """
     if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+        raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
     async with db.transaction(user_id) as connection:
         values = {"user_id": user_id, "run_id": None, "after": after, "limit": limit}
         return [_run(row) for row in await connection.execute(query("list_sleep_runs"), values)]
 
 
 async def get_run(db: Database, user_id: UUID, run_id: UUID) -> Run:
-    """One run.
+    """Return one run.
 
     Raises:
-        NotFoundError: this user has none such.
+        NotFoundError: this user has no such run.
     """
     async with db.transaction(user_id) as connection:
         values = {"user_id": user_id, "run_id": run_id, "after": None, "limit": 1}
@@ -111,7 +111,7 @@ async def get_run(db: Database, user_id: UUID, run_id: UUID) -> Run:
 async def _opened(
     db: Database, owner: Owner, task: str, scope: Scope, budget_s: float | None, *, nightly: bool
 ) -> tuple[Run, Any]:
-    """The open run of a task and its place; one is made where there is none."""
+    """Return the open run of a task and the position that it reached; open one if there is none."""
     values = {
         "user_id": owner.user_id, "task": task, "from_node": scope.from_node, "since": scope.since,
         "budget_s": budget_s, "nightly": nightly,
@@ -119,7 +119,7 @@ async def _opened(
 
     async def work(connection: AsyncConnection) -> tuple[Run, Any]:
         row = (await connection.execute(query("open_sleep_run"), values)).one_or_none()
-        if row is None:  # opened, or ended, by somebody else while the statement ran
+        if row is None:  # another process opened or ended it while the statement ran
             raise ContendedError
         return _run(row), row.place
 
@@ -129,7 +129,7 @@ async def _opened(
 async def ask(
     db: Database, owner: Owner, tasks: Sequence[str], scope: Scope | None = None, *, budget_s: float | None = None
 ) -> tuple[UUID, list[Run]]:
-    """Ask for runs in the background; the job's id, and the runs. A task whose run is open goes on with that one.
+    """Request runs in the background; return the job's id and the runs. An open run of a task is continued.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -156,7 +156,7 @@ async def sleep(
     budget_s: float | None = None,
     progress: Progress = lambda _run, _total: None,
 ) -> list[Run]:
-    """Run tasks here and now, to their end or that of the budget, each; open runs go on where they were.
+    """Run tasks in this process, each until it is done or its budget is used up; open runs are continued.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -176,7 +176,7 @@ async def sleep(
 async def dry_run(
     db: Database, owner: Owner, tasks: Sequence[str] = (), scope: Scope | None = None
 ) -> AsyncGenerator[tuple[str, Page]]:
-    """What tasks would do, page by page; nothing is stored.
+    """Yield what tasks would do, page by page; nothing is stored.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -194,7 +194,7 @@ def _lock(user_id: UUID) -> str:
 async def _work(
     db: Database, owner: Owner, run: Run, place: Any, progress: Progress, *, until: float | None = None
 ) -> bool:
-    """Work on a run, from its place to its end; True: the time ``until`` came before."""
+    """Continue a run after ``place``; return True if the time ``until`` came before its end."""
     task = TASKS[run.task]
     scope = Scope(from_node=run.from_node, since=run.since)
     spent, began = run.seconds, time.monotonic()
@@ -224,7 +224,7 @@ async def _work(
 
 
 async def _apply(db: Database, owner: Owner, run: Run, page: Page, seconds: float) -> Applied:
-    """Do what a page proposes and say so, in one transaction."""
+    """Apply the proposals of a page and record them, in one transaction."""
 
     async def work(connection: AsyncConnection) -> Applied:
         proposals: Sequence[Proposal] = page.proposals
@@ -253,10 +253,10 @@ async def _end(
 
 
 def sleep_steps(settings: Settings) -> Steps:
-    """The step of the job ``sleep``: runs that were asked for go on; where there is none, it is the night's.
+    """Return the step of the job ``sleep``: it continues requested runs; if there are none, it does the nightly ones.
 
     Args:
-        settings: how long runs are kept: as long as jobs.
+        settings: give how long runs are kept, which is as long as jobs.
     """
     kept = timedelta(days=settings.keep_jobs_days)
 
@@ -279,7 +279,7 @@ def sleep_steps(settings: Settings) -> Steps:
 
 
 async def _forget(db: Database, user_id: UUID, kept: timedelta) -> None:
-    """Delete old runs; the last two of each task stay."""
+    """Delete old runs; the last two of each task are kept."""
 
     async def work(connection: AsyncConnection) -> None:
         await connection.execute(query("delete_sleep_runs"), {"user_id": user_id, "kept": kept})

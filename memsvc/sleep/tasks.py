@@ -1,6 +1,6 @@
-"""What a task of sleep mode is: it finds work in pages, proposes, and applies each page in one transaction.
+"""The interface of a sleep task: it finds work in pages, makes proposals, and applies each page in one transaction.
 
-The runner (``memsvc.sleep.runner``) does the rest: it records, goes on after a kill, keeps to a budget, or only shows.
+The runner (``memsvc.sleep.runner``) does the rest: it records runs, resumes them, keeps budgets, and makes dry runs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from memsvc.db.engine import Database
 
 Action = Literal["merge", "review"]
 Place = Mapping[str, Any]
-"""How far a task came: JSON, written by the task and read by nobody else."""
+"""The position that a task has reached: JSON that only the task itself writes and reads."""
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is about."""
+    """The scope of a run."""
 
     from_node: UUID | None = None
     """Only what concerns this node."""
@@ -31,46 +31,46 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What a task would do."""
+    """A proposed change."""
 
     action: Action
     nodes: tuple[UUID, UUID]
-    """merge: the first becomes the second."""
+    """merge: the first node is merged into the second."""
     labels: tuple[str, str]
-    """What people call them, for a dry run."""
+    """Names of the nodes, for a dry run."""
     score: float
     """From 0 to 1."""
     evidence: Mapping[str, float]
-    """What spoke for it and against it; numbers only."""
+    """Evidence for and against it; only numbers."""
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a task's work, proposed and not yet applied."""
 
     place: Place
-    """Where the work goes on behind it."""
+    """The position from which the work continues after this page."""
     examined: int
     total: int
-    """All that is to be examined in this run, as far as known by now."""
+    """Number of all items of this run, as far as known now."""
     proposals: Sequence[Proposal] = ()
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a page's proposals; what was done or decided meanwhile by others counts as neither."""
+    """The result of a page's proposals; what others did or decided in the meantime is not counted."""
 
     applied: int = 0
     proposed: int = 0
 
 
 class Task(Protocol):
-    """A task of sleep mode. Without a language model it does its computable part."""
+    """A task of sleep mode. Without a language model it does the part that needs none."""
 
     @property
     def name(self) -> str:
         """Its name on the command line and in ``sleep_runs``."""
 
     def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
-        """Its work behind a place, in an order that is the same when it is done again. Only reads."""
+        """Yield the work after a position, in an order that is the same every time. Only reads."""
 
     async def apply(self, connection: AsyncConnection, owner: Owner, proposals: Sequence[Proposal]) -> Applied:
-        """Do what was proposed, in the caller's transaction; what does not fit any more is left out."""
+        """Apply the proposals in the caller's transaction; those that do not fit any more are left out."""

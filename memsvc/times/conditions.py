@@ -1,7 +1,7 @@
-"""When an instruction counts: at a word in the query, at a time, when a sitting begins.
+"""Conditions of instructions: a word in the query, a time, or the beginning of a conversation.
 
-An Instruction node may have ``when`` in its data. All that it names must hold; what nobody can read never does. It is
-looked at when a context is built, so nothing has to be awake for a timed instruction.
+An Instruction node may have ``when`` in its data. All its conditions must hold; one that cannot be read never holds.
+Conditions are checked when a context is built, so timed instructions need no background process.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun"
 
 
 class When(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A condition, as it stands in a node's data."""
+    """A condition, as stored in a node's data."""
 
     keywords: list[str] = []
-    """One of these stands in the query, as whole words, in small letters or large."""
+    """One of these is in the query, as whole words, in upper or lower case."""
     between: tuple[Clock, Clock] | None = None
-    """From one time of day up to, and without, another on the user's clock, HH:MM; over midnight where it is later."""
+    """From a time of day to another (not included) on the user's clock, HH:MM; past midnight if the first is later."""
     weekdays: list[Weekday] = []
     """On one of these days."""
     event: Literal["begin"] | None = None
@@ -33,27 +33,27 @@ class When(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """For what a context is built."""
+    """The situation for which a context is built."""
 
     query: str
     now: datetime
-    """On the user's clock."""
+    """The time on the user's clock."""
     begins: bool
-    """A sitting begins."""
+    """A conversation begins."""
 
 
 def read_when(data: object) -> When | None:
-    """A condition as it can be held against an occasion; None: it cannot be read."""
+    """Read a condition from a node's data; None: it cannot be read."""
     try:
         when = msgspec.convert(data, When)
         clocks = [time.fromisoformat(clock) for clock in when.between or ()]
     except (msgspec.ValidationError, ValueError):
         return None
-    return when if all(clock.tzinfo is None for clock in clocks) else None  # it is the user's clock
+    return when if all(clock.tzinfo is None for clock in clocks) else None  # times are on the user's clock
 
 
 def holds(when: When, occasion: Occasion) -> bool:
-    """Whether all that a condition names is so."""
+    """Whether all parts of a condition hold."""
     return (
         (not when.keywords or _names(when.keywords, occasion.query))
         and (when.between is None or _lies_between(when.between, occasion.now.time()))
@@ -63,7 +63,7 @@ def holds(when: When, occasion: Occasion) -> bool:
 
 
 def why(when: When, occasion: Occasion) -> str:
-    """The reason why an instruction counts now, in a few words."""
+    """Return the reason why an instruction applies now, in a few words."""
     found = [f"says “{word}”" for word in when.keywords if _names([word], occasion.query)][:1]
     if when.between is not None:
         found.append(f"from {when.between[0]} to {when.between[1]}")

@@ -1,6 +1,6 @@
-"""Reads a date that a text names in English or German: 7 May 2023, 2023-05-07, May, summer 2022, Q2 2024, 3 to 9 May.
+"""Reads a date in English or German text: 7 May 2023, 2023-05-07, May, summer 2022, Q2 2024, 3 to 9 May.
 
-``Dates`` is the part of ``time_phrases.Reader`` that needs no other phrase.
+``Dates`` is the part of ``memsvc.times.phrases.Reader`` that does not refer to other phrases.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from memsvc.times.calendar import MONTHS_A_YEAR, Calendar, Span, months_from
 
 Kind = Literal["explicit", "relative"]
 LEAP = 8
-"""A 29 February is never longer ago than this many years."""
+"""The last 29 February is never longer ago than this many years."""
 DAY = timedelta(1)
 SOON = 31
-"""Days ahead in which a date without a year may be meant."""
+"""A date without a year may mean a day within this many days in the future."""
 DATE_FOLLOWS = re.compile(r",? (?:on |the |on the |dem |den )?")
 PERHAPS_A_VERB = re.compile(r" (?!(?:was|is|did|at|i|we|he|she|they|with|and|or|to)\b)[a-z]")
-"""What stands behind "March 15" at the beginning of a sentence, where it need not be a day."""
+"""What follows "March 15" at the beginning of a sentence if it may not be a date."""
 PARTS_OF_NUMBERS = ".,-–/+#$€£¥_:@"
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date as it is written; None was left out."""
+    """A date as written; None: the part was left out."""
 
     stop: int
     year: int | None
@@ -36,37 +36,37 @@ class Date:
     last: int | None = None
     """Last day of a span within the month."""
     months: int = 1
-    """How long, where there is no day: 1, 3 (a quarter, a season) or 12."""
+    """Length in months, if no day is given: 1, 3 (a quarter, a season) or 12."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Spans that a phrase names (two where it can be read in two ways), and where it stops."""
+    """The spans that a phrase names (two if it is ambiguous), and the offset of its end."""
 
     spans: tuple[Span, ...]
     stop: int
     kind: Kind
     vague: bool = False
-    """It says no more than "not long ago"."""
+    """True for phrases such as "recently" that only mean "not long ago"."""
 
 
 class Dates:
-    """A text and the calendar by which its dates are read."""
+    """A text, and the calendar by which its dates are read."""
 
     def __init__(self, text: str, calendar: Calendar) -> None:
         self.text = text
-        """With single spaces."""
-        self.low = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
+        """The text, with single spaces."""
+        self.low = text.replace("İ", "i").lower()  # the only letter whose lower case is longer
         self.calendar = calendar
         self.front = ""
-        """The word in front of the place, an article too."""
+        """The word before the current offset, articles included."""
 
     def capital(self, at: int) -> bool:
-        """Written with a capital and not in capitals."""
+        """Whether the word begins with a capital and is not all in capitals."""
         return self.text[at : at + 1].isupper() and not self.text[at + 1 : at + 2].isupper()
 
     def dates(self, at: int, before: str) -> Found | None:
-        """A date, or two and all between them."""
+        """Read a date, or two dates with everything between them."""
         if at and self.low[at - 1] in (PARTS_OF_NUMBERS if self.low[at].isdecimal() else "@#_"):
             return None
         between = before in words.FROM
@@ -92,7 +92,7 @@ class Dates:
         return Found((self.resolved(since), *filter(None, [soon])), since.stop, "explicit")
 
     def between(self, since: Date, until: Date) -> Found | None:
-        """From one date to another; what the first leaves out, the second tells."""
+        """Read a range of dates; parts that the first date leaves out come from the second."""
         last = self.resolved(until)
         whole = replace(since, month=since.month or until.month, year=since.year or last.begin.year)
         first = self.resolved(whole)
@@ -101,14 +101,14 @@ class Dates:
         return Found((Span(first.begin, last.end),), until.stop, "explicit") if first.begin < last.end else None
 
     def either_order(self, match: re.Match[str]) -> Found | None:
-        """5/7/2023: the day or the month first. Where both are dates, both days are meant."""
+        """Read 5/7/2023, with the day or the month first; if both are dates, return both days."""
         year, numbers = int(match["year"]), (int(match["first"]), int(match["second"]))
         days = {date(year, month, day) for day, month in (numbers, numbers[::-1]) if month <= MONTHS_A_YEAR}
         spans = tuple(self.calendar.day(day) for day in sorted(days))
         return Found(spans, match.end(), "explicit") if spans else None
 
     def date(self, at: int, before: str) -> Date | None:
-        """A date as it stands at a place, with its year or that of "last year"."""
+        """Read a date at an offset, with its year or the year of "last year"."""
         found = self.date_alone(at, before)
         if found is None:
             name = words.PERIOD.match(self.low, at)
@@ -172,7 +172,7 @@ class Dates:
         return None
 
     def written(self, match: re.Match[str], before: str) -> Date | None:
-        """The date of a match with year, month and day; None where its month is a verb ("the 10 may change")."""
+        """Return the date of a match with year, month and day; None if its month is a verb ("the 10 may change")."""
         group = match.groupdict()
         month, year, last = group["month"], group["year"], group.get("last")
         day = int(group["day"]) if group.get("day") else None
@@ -180,7 +180,7 @@ class Dates:
         if month.isdigit():
             return Date(stop, int(year), int(month), day)
         if last and "and" in group["dash"] and before not in words.FROM:
-            last, stop = None, match.start("dash")  # two days, not all between
+            last, stop = None, match.start("dash")  # two single days, not a range
         if month in words.VERBS and not year and not group["nth"]:
             at = match.start("month")
             prepared = before in words.ON or before in words.INSIDE | words.OPENING | words.FROM
@@ -190,7 +190,7 @@ class Dates:
         return Date(stop, int(year) if year else None, words.MONTHS[month], day, int(last) if last else None)
 
     def upcoming(self, found: Date) -> Span | None:
-        """The day that a date without a year means as well, where it comes within a month."""
+        """Return the future day that a date without a year may mean as well, if it is within a month."""
         if found.year is not None or found.month is None or found.day is None:
             return None
         today = self.calendar.today
@@ -199,7 +199,7 @@ class Dates:
         return self.calendar.days(begin, begin.replace(day=found.last or found.day) + DAY) if begin else None
 
     def resolved(self, found: Date) -> Span:
-        """The days of a date; without a year those of the latest one that has begun."""
+        """Return the days of a date; without a year, those of the latest one that has begun."""
         month, day = found.month or 1, found.day or 1
         if found.year is None:
             today = self.calendar.today
@@ -221,7 +221,7 @@ class Dates:
 
 
 def day_of(year: int, month: int, day: int) -> date | None:
-    """A day, or None where the year lacks it."""
+    """Return a day; None if the year does not have it."""
     try:
         return date(year, month, day)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How long ago something was, as a person counts it: by the days of a calendar, not by hours."""
+"""How long ago something was, as people count it: in calendar days, not in hours."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, months_from
 
 TODAY, YESTERDAY, FUTURE = "earlier today", "yesterday", "in the future"
 WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 2 * DAYS_A_WEEK, 2, 2 * MONTHS_A_YEAR
-"""From so many days on in weeks, from so many months on in months, then in years."""
+"""Numbers of days from which weeks are used, and of months from which months and then years are used."""
 
 
 def elapsed(since: datetime, now: datetime, zone: tzinfo) -> str:
-    """The time since a moment: "earlier today", "yesterday", "3 days", "2 weeks", "8 months", "2 years".
+    """Return the time since a moment: "earlier today", "yesterday", "3 days", "2 weeks", "8 months", "2 years".
 
     Args:
-        since: aware, in whatever zone.
-        now: aware; a day of ``zone`` later than ``since`` is yesterday, were it twenty minutes. A ``since`` on a later
-            day gives "in the future".
-        zone: where the user is now; both are seen on that clock.
+        since: aware, in any zone.
+        now: aware; if it is on the next calendar day, ``since`` is yesterday, even after twenty minutes. If ``since``
+            is on a later day, the result is "in the future".
+        zone: the user's present time zone; both moments are converted to it.
     """
     first, last = since.astimezone(zone).date(), now.astimezone(zone).date()
     days = (last - first).days
@@ -37,12 +37,12 @@ def elapsed(since: datetime, now: datetime, zone: tzinfo) -> str:
 
 
 def months_between(first: date, last: date) -> int:
-    """Whole months of the calendar from one day to a later one; a month from the 31st ends with the next one."""
+    """Return the whole calendar months between two days; a month from the 31st ends on the last day of the next."""
     months = (last.year - first.year) * MONTHS_A_YEAR + last.month - first.month
     return months - (months_from(first, months) > last)
 
 
 def last_spoke(since: datetime, now: datetime, zone: tzinfo) -> str:
-    """A line for an assistant: "3 days since you last spoke", "You last spoke yesterday"."""
+    """Return a line for an assistant: "3 days since you last spoke", "You last spoke yesterday"."""
     time = elapsed(since, now, zone)
     return f"You last spoke {time}" if time in {TODAY, YESTERDAY, FUTURE} else f"{time} since you last spoke"

@@ -1,4 +1,4 @@
-"""What a text asks for beside a date: the first or the last of something."""
+"""Hints of order in a text: whether it asks for the first or the last of something."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WEAK: dict[str, Order] = dict.fromkeys(
     ),
     "last",
 )
-"""They ask for what holds today; a strong one weighs more."""
+"""They ask for what is true now; a strong hint has priority."""
 HINTS = STRONG.keys() | WEAK.keys()
 
 _NAMELY = (
@@ -51,24 +51,24 @@ NOT_SO = {
     "still": re.compile(r" (?:life|lifes|water)\b"),
     **dict.fromkeys(("erste", "ersten", "erstes", "letzte", "letzten", "letztes"), re.compile(r"(?! mal\b)")),
 }
-"""What stands behind these words where they mean something else."""
-NOT_BEHIND = {
+"""What follows these words if they mean something else."""
+NOT_AFTER = {
     "last": {"at", "to", "will", "would", "can", "could", "second"},
     "now": {"", "by", "until", "till", "from", "just"},
     "still": {"stand", "sit", "keep", "hold", "lie", "stay", "standing", "sitting"},
     "most": {"at"},
 }
-"""What stands in front of them then; "": nothing."""
+"""What precedes them in that case; "": nothing."""
 
 FIRST_SIGNS = re.compile(r"第一次|最初|首次|初めて|はじめて")
 LAST_SIGNS = re.compile(r"最后一次|最後一次|最近一次|最新|目前|现在|現在|最後に|最後の")
 
 
 def order_at(low: str, word: str, stop: int, front: str) -> tuple[Order, bool] | None:
-    """What a word that ends at ``stop`` asks for, and whether it says so strongly."""
+    """Return what a word that ends at ``stop`` asks for, and whether it is a strong hint."""
     order = STRONG.get(word) or WEAK.get(word)
     pattern = NOT_SO.get(word)
-    if order is None or (pattern and pattern.match(low, stop)) or front in NOT_BEHIND.get(word, ()):
+    if order is None or (pattern and pattern.match(low, stop)) or front in NOT_AFTER.get(word, ()):
         return None
     if word == "latest" and low.startswith("at the ", max(stop - len("at the latest"), 0)):
         return None
@@ -78,7 +78,7 @@ def order_at(low: str, word: str, stop: int, front: str) -> tuple[Order, bool] |
 
 
 def order_of_signs(text: str) -> Order | None:
-    """The first or the last, in Chinese or Japanese."""
+    """Return the order that a Chinese or Japanese text asks for."""
     if FIRST_SIGNS.search(text):
         return "first"
     return "last" if LAST_SIGNS.search(text) else None

@@ -1,7 +1,7 @@
-"""Reads a time that a text names in English or German: one phrase at one place.
+"""Reads a time in English or German text: the phrase at one offset.
 
-``Reader.read`` is asked for each word of a text in turn: a rule by the word, or by its first digit, answers what begins
-there. Rules look a few words ahead and never guess: what could be something else is nothing.
+``Reader.read`` is called for each word of a text. A rule, chosen by the word or by its first digit, reads the phrase
+that begins there. Rules look a few words ahead and do not guess: an ambiguous phrase gives nothing.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from memsvc.times.dates import DAY, Dates, Found
 
 OTHER_DAY, EVENING, MORNING = 14, 18, 6
 DEEPEST = 2
-"""How far phrases refer to others: "the day before the first week of last year"."""
+"""How deep phrases may refer to each other: "the day before the first week of last year"."""
 THIRD = 3
 
 
 class Reader(Dates):
-    """A text and the calendar by which it is read."""
+    """A text, and the calendar by which it is read."""
 
     def __init__(self, text: str, calendar: Calendar) -> None:
         super().__init__(text, calendar)
         self.depth = 0
 
     def read(self, word: str, at: int, before: str, front: str) -> Found | None:
-        """The phrase that begins with this word, where one does; ``before``: the word in front that is no article."""
+        """Read the phrase that begins with this word, if any; ``before``: the previous word that is not an article."""
         rule = RULES.get(word) or (Reader.number if word[0].isdecimal() else None)
         if rule is None:
             return None
@@ -41,7 +41,7 @@ class Reader(Dates):
             return None
 
     def opened(self, found: Found, before: str) -> Found:
-        """What "since", "after", "until" or "before" make of the phrase behind them."""
+        """Apply "since", "after", "until" or "before" to the phrase that follows."""
         first, last = found.spans[0].begin, found.spans[-1].end
         if before == "as" and self.front != "of":
             return found
@@ -56,7 +56,7 @@ class Reader(Dates):
         return match[0] if match else ""
 
     def point(self, at: int) -> Found | None:
-        """A phrase that another one refers to, as in "the week of …"."""
+        """Read a phrase to which another one refers, as in "the week of …"."""
         if self.depth == DEEPEST:
             return None
         self.depth += 1
@@ -73,11 +73,11 @@ class Reader(Dates):
             self.front = front
 
     def ordinal(self, at: int, before: str) -> Found | None:
-        """The second week of May; the 2nd of May."""
+        """Read "the second week of May" or "the 2nd of May"."""
         return self.piece(at, before) or (self.number(at, before) if self.low[at].isdecimal() else None)
 
     def month(self, at: int, before: str) -> Found | None:
-        """A month or a season; nothing behind a number that cannot be its day ("30 February 2023")."""
+        """Read a month or a season; nothing after a number that cannot be its day ("30 February 2023")."""
         return None if self.front[:1].isdecimal() else self.dates(at, before)
 
     def number(self, at: int, before: str) -> Found | None:
@@ -107,7 +107,7 @@ class Reader(Dates):
         return Found((self.calendar.past("day", OTHER_DAY),), at + len("other day"), "relative")
 
     def counted(self, at: int, _: str) -> Found | None:
-        """Three weeks ago; two days before 7 May."""
+        """Read "three weeks ago" or "two days before 7 May"."""
         match = words.COUNTED.match(self.low, at)
         if match is None:
             return None
@@ -125,7 +125,7 @@ class Reader(Dates):
         return Found((self.calendar.days(min(days), max(days) + DAY),), point.stop, point.kind)
 
     def vor(self, at: int, _: str) -> Found | None:
-        """German: "vor drei Tagen"."""
+        """Read German "vor drei Tagen"."""
         match = words.COUNTED.match(self.low, at + len("vor "))
         if match is None:
             return None
@@ -134,7 +134,7 @@ class Reader(Dates):
         )
 
     def step(self, at: int, before: str) -> Found | None:
-        """Last week, this summer, next Friday; the last three days; the last week of May."""
+        """Read "last week", "this summer", "next Friday", "the last three days" or "the last week of May"."""
         word = self.word(at)
         step, start = words.STEPS[word], at + len(word) + 1
         counted = words.COUNTED.match(self.low, start)
@@ -158,7 +158,7 @@ class Reader(Dates):
         return Found((span,), match.end(), "relative") if span else None
 
     def run(self, counted: re.Match[str], step: int, before: str) -> Found | None:
-        """The last three days; nothing in "did it last three days"."""
+        """Read "the last three days", but not "did it last three days"."""
         if not (self.front in LEADS or before in LEADS) or counted[0].startswith(("a ", "an ")):
             return None
         unit, most = words.UNITS[counted["unit"]], number_of(counted["count"])[1]
@@ -172,7 +172,7 @@ class Reader(Dates):
         )
 
     def whole(self, word: str, unit: str, step: int) -> Span | None:
-        """Last week: the one of the calendar; the last week: the seven days up to today."""
+        """Return the calendar week for "last week", and the seven days up to today for "the last week"."""
         rolling = word == "past" or (word == "last" and self.front == "the")
         if rolling and unit != "weekend":
             return self.calendar.past(unit, 1)
@@ -185,7 +185,7 @@ class Reader(Dates):
         return self.calendar.weekday(number, today, -1 if step < 0 else 1)
 
     def named(self, noun: str, step: int, at: int) -> Span | None:
-        """Last May, this summer, next winter."""
+        """Read "last May", "this summer" or "next winter"."""
         if (noun in words.VERBS and not self.capital(at)) or self.date(at, "") is not None:
             return None
         today = self.calendar.today
@@ -206,7 +206,7 @@ class Reader(Dates):
         return current[0] if current else periods[2]
 
     def towards(self, at: int, before: str) -> Found | None:
-        """The week of 3 June, the weekend before it, the Sunday after it; on Monday."""
+        """Read "the week of 3 June", "the weekend before it", "the Sunday after it" or "on Monday"."""
         word = self.word(at)
         if word in words.SHORT and not self.capital(at):
             return None
@@ -224,17 +224,17 @@ class Reader(Dates):
             near, direction = {-1: (begin, -1), 0: (end, -1), 1: (end - DAY, 1)}[sign]
             span = self.calendar.weekday(number, near, -1 if direction < 0 else 1)
         else:
-            span = self.beside(words.UNITS[word], begin, end, sign)
+            span = self.adjacent(words.UNITS[word], begin, end, sign)
         return Found((span,), point.stop, point.kind)
 
-    def beside(self, unit: str, begin: date, end: date, sign: int) -> Span:
-        """The week, weekend, month … of a span of days, before it or after it."""
+    def adjacent(self, unit: str, begin: date, end: date, sign: int) -> Span:
+        """Return the week, weekend, month … that contains a span of days, or the one before or after it."""
         calendar = self.calendar
         if unit in {"minute", "hour"}:
             raise ValueError(unit)
         if sign == 0:
             return calendar.unit(unit, begin)
-        if unit == "week":  # the calendar's, or the seven days: both are meant
+        if unit == "week":  # may mean the calendar week or seven days, so both are covered
             return (
                 calendar.days(calendar.unit(unit, begin, -1).begin.date(), begin)
                 if sign < 0
@@ -246,7 +246,7 @@ class Reader(Dates):
         return calendar.unit(unit, begin if sign < 0 else end - DAY, sign)
 
     def on(self, word: str, at: int, before: str) -> Found | None:
-        """On Monday: the last one that has begun."""
+        """Read "on Monday": the last one that has begun."""
         stop = at + len(word)
         if before not in words.ON | words.SINCE or words.HABIT.match(self.low, stop) or self.dated(stop):
             return None
@@ -255,7 +255,7 @@ class Reader(Dates):
         return Found((self.calendar.weekday(words.WEEKDAYS[word], self.calendar.today, 0),), stop, "relative")
 
     def piece(self, at: int, _: str) -> Found | None:
-        """The second week of May, the last two days of 2022, the first half of last year."""
+        """Read "the second week of May", "the last two days of 2022" or "the first half of last year"."""
         word = self.word(at)
         match = words.PIECE.match(self.low, at + len(word))
         point = self.point(match.end()) if match else None
@@ -287,7 +287,7 @@ class Reader(Dates):
         return Found((self.calendar.days(since, until),), point.stop, point.kind)
 
     def third(self, at: int, _: str) -> Found | None:
-        """Early 2023, mid-May, the end of last year: a third of it."""
+        """Read "early 2023", "mid-May" or "the end of last year": a third of it."""
         word = self.word(at)
         match = words.OF.match(self.low, at + len(word))
         point = self.point(match.end()) if match and match[0] else None
@@ -305,7 +305,7 @@ class Reader(Dates):
 
 
 def number_of(word: str) -> tuple[int, int]:
-    """How many at the fewest and at the most."""
+    """Return the least and the greatest number that a word means."""
     return (int(word), int(word)) if word.isdigit() else words.COUNTS[word]
 
 
@@ -328,4 +328,4 @@ RULES: dict[str, Callable[[Reader, int, str], Found | None]] = {
     **dict.fromkeys(words.STEPS, Reader.step),
     **dict.fromkeys(words.THIRDS, Reader.third),
 }
-"""By the word with which a phrase begins."""
+"""Rules by the first word of a phrase."""

@@ -1,6 +1,6 @@
-"""Reads the most frequent times that a text names in Chinese or Japanese, where words have no spaces between them.
+"""Reads the most frequent times in Chinese or Japanese text, which has no spaces between words.
 
-Two patterns, each tried where one of their first signs stands; they hold no repetition without a small bound.
+It uses two patterns, each tried where one of its first characters is; their repetitions have small bounds.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ STARTS = re.compile(r"[0-9大前一お昨き今明あ后後去来來最过過近
 
 
 def read_all(text: str, calendar: Calendar) -> Iterator[tuple[int, Found]]:
-    """Each phrase with the place where it begins."""
+    """Yield each phrase with the offset at which it begins."""
     stop = 0
     for start in islice(STARTS.finditer(text), MAX_TRIED):
         at = start.start()
@@ -70,7 +70,7 @@ def read_all(text: str, calendar: Calendar) -> Iterator[tuple[int, Found]]:
 
 
 def read_date(text: str, at: int, calendar: Calendar) -> Found | None:
-    """2023年5月7日, 2023年5月, 2023年, 2023年夏天, 5月7日; a month alone ("5月") too."""
+    """Read 2023年5月7日, 2023年5月, 2023年, 2023年夏天, 5月7日, or a month alone ("5月")."""
     match = DATE.match(text, at)
     if match is None or match.end() == at:
         return None
@@ -118,7 +118,7 @@ def read_relative(text: str, at: int, calendar: Calendar) -> Found | None:
 
 
 def in_year(text: str, at: int, calendar: Calendar, year: int) -> Found:
-    """去年, 去年夏天, 去年5月, 去年5月7日."""
+    """Read 去年, 去年夏天, 去年5月, 去年5月7日."""
     match = PART_OF_YEAR.match(text, at)
     if match is None:
         return Found((calendar.unit("year", date(year, 1, 1)),), at, "relative")
@@ -129,7 +129,7 @@ def in_year(text: str, at: int, calendar: Calendar, year: int) -> Found:
 
 
 def stepped(calendar: Calendar, step: int, noun: str, weekday: str | None) -> Span:
-    """上周, 先月, 今週末, 上周三."""
+    """Read 上周, 先月, 今週末, 上周三."""
     if noun in {"周末", "週末"}:
         return calendar.unit("weekend", calendar.today, step)
     if noun == "月":
@@ -139,5 +139,5 @@ def stepped(calendar: Calendar, step: int, noun: str, weekday: str | None) -> Sp
 
 
 def number_of(word: str) -> tuple[int, int]:
-    """How many at the fewest and at the most."""
+    """Return the least and the greatest number that a word means."""
     return (int(word), int(word)) if word.isdigit() else NUMBERS[word]

@@ -1,11 +1,11 @@
-"""Which times a query names: windows of time, and whether it asks for the first or the last.
+"""Reads the times that a query names: windows of time, and whether it asks for the first or the last.
 
-The windows go to ``memsvc.match_times`` and ``memsvc.time_fit``. Rules, no model: English in full, the most frequent
-forms of German, Chinese and Japanese. Better nothing than something invented: a month's name needs a year, a day or a
-preposition, and a number is a year only where a year must stand.
+The windows go to ``memsvc.match_times`` and ``memsvc.time_fit``. It uses rules and no model: English in full, the most
+frequent forms of German, Chinese and Japanese. Rules prefer to miss a time rather than to invent one: a month's name
+needs a year, a day or a preposition, and a number is a year only where a year is expected.
 
-Only the first 2,000 words of a query within its first 8,000 signs are read, and 16 windows at most: a whole document
-takes as long as a long message.
+Only the first 2,000 words within the first 8,000 characters of a query are read, and at most 16 windows are returned,
+so a whole document takes as long as a long message.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ TELLING = hints.HINTS | RULES.keys()
 
 
 class TimeWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """Moments from ``begin`` up to ``end``, on the user's clock."""
+    """The time from ``begin`` up to, and without, ``end``, on the user's clock."""
 
     begin: datetime
     end: datetime
     phrase: str
-    """As the query writes it."""
+    """The words in the query."""
     kind: Literal["explicit", "relative"]
-    """explicit: it holds a date; relative: counted from now."""
+    """explicit: it contains a date; relative: counted from now."""
 
 
 class QueryTimes(msgspec.Struct, frozen=True, kw_only=True):
-    """What a query says about time."""
+    """The times and the order in a query."""
 
     windows: tuple[TimeWindow, ...] = ()
-    """In the order of the query, 16 at most, none twice."""
+    """In the order of the query, 16 at most, without duplicates."""
     order: Order | None = None
-    """It asks for the first, or for the last or what holds now; None for texts of more than 400 signs."""
+    """first, or last (also for what is true now); None for texts of more than 400 characters."""
 
 
 def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
     """Read the times that a query names.
 
     Args:
-        query: any text; only its beginning counts where it is long.
-        now: aware; "yesterday" is the day before it on the user's clock.
-        zone: the user's.
+        query: any text; of a long one only the beginning counts.
+        now: aware; "yesterday" is the previous day on the user's clock.
+        zone: the user's time zone.
     """
     text = " ".join(query[:MAX_SIGNS].split())
     if len(query) > MAX_SIGNS:
@@ -62,15 +62,15 @@ def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
     calendar = Calendar(now, zone)
     reader = Reader(text, calendar)
     asks = len(text) <= MAX_QUESTION
-    places, order = read_words(reader, asks)
+    phrases, order = read_words(reader, asks)
     if cjk.SIGNS.search(text):
-        places += islice(cjk.read_all(reader.low, calendar), MAX_WINDOWS)
-        places.sort(key=lambda place: place[0])
+        phrases += islice(cjk.read_all(reader.low, calendar), MAX_WINDOWS)
+        phrases.sort(key=lambda phrase: phrase[0])
         order = order or (hints.order_of_signs(text) if asks else None)
-    if any(found.kind == "explicit" for _, found in places):  # "recently, in May 2023"
-        places = [(at, found) for at, found in places if not found.vague]
+    if any(found.kind == "explicit" for _, found in phrases):  # "recently, in May 2023"
+        phrases = [(at, found) for at, found in phrases if not found.vague]
     windows: dict[tuple[datetime, datetime], TimeWindow] = {}
-    for at, found in places:
+    for at, found in phrases:
         for span in found.spans:
             window = TimeWindow(begin=span.begin, end=span.end, phrase=text[at : found.stop], kind=found.kind)
             windows.setdefault((span.begin, span.end), window)
@@ -78,22 +78,22 @@ def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
 
 
 def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Order | None]:
-    """Go through the words of a text: phrases with their places, and an order."""
+    """Read the phrases of a text with their offsets, and the order that it asks for."""
     low = reader.low
-    places: list[tuple[int, Found]] = []
+    phrases: list[tuple[int, Found]] = []
     orders: list[tuple[Order, bool]] = []
     front, before, opener, end, stop = "", "", 0, 0, 0
     tries = MAX_TRIED
     for match in islice(WORD.finditer(low), MAX_WORDS):
         word, at = match[0], match.start()
         if at != end + 1 or low[end] != " ":
-            front = before = ""  # behind punctuation
+            front = before = ""  # punctuation precedes the word
         end = match.end()
         if at >= stop and (word in TELLING or word[0].isdecimal()):
             tries -= 1
-            found = reader.read(word, at, before, front) if tries > 0 and len(places) < MAX_WINDOWS else None
+            found = reader.read(word, at, before, front) if tries > 0 and len(phrases) < MAX_WINDOWS else None
             if found:
-                places.append((opener if before in words.OPENING else at, found))
+                phrases.append((opener if before in words.OPENING else at, found))
                 stop = found.stop
             elif asks and word in hints.HINTS:
                 orders += filter(None, [hints.order_at(low, word, end, front)])
@@ -101,4 +101,4 @@ def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Ord
         if word not in words.ARTICLES:
             before, opener = word, at
     orders.sort(key=lambda order: not order[1])
-    return places, orders[0][0] if orders else None
+    return phrases, orders[0][0] if orders else None

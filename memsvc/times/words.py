@@ -1,7 +1,7 @@
 """English and German words of time, and the patterns of dates that are made of them.
 
-Every pattern is tried at one place of a text, holds no repetition without a small bound and none inside another, so a
-text costs what its length costs. The text is in lower case, with single spaces.
+Every pattern is tried at one offset of a text. Its repetitions have small bounds and are not nested, so the time is
+linear in the length of the text. The text is in lower case, with single spaces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 VERBS = {"may", "march"}
-"""Months that are words as well: alone with a number ("may 7") only with a capital or behind a preposition."""
+"""Months that are also verbs: alone with a number ("may 7") they need a capital or a preposition."""
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
@@ -58,7 +58,7 @@ COUNTS = {
     "couple": (2, 3), "few": (2, 5), "several": (3, 8), "paar": (2, 5), "wenigen": (2, 5), "einigen": (2, 8),
     "mehreren": (3, 8),
 }  # fmt: skip
-"""How many, at the fewest and at the most."""
+"""The least and the greatest number that each word means."""
 DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1, "heute": 0, "gestern": -1, "vorgestern": -2, "übermorgen": 2}
 STEPS = {
     **dict.fromkeys(("last", "past", "previous"), -1), "this": 0, "current": 0,
@@ -67,7 +67,7 @@ STEPS = {
         ("letzt", -1), ("vorig", -1), ("vergangen", -1), ("dies", 0), ("nächst", 1), ("kommend", 1)
     ) for ending in ("e", "en", "er", "es", "em")},
 }  # fmt: skip
-"""Which one: the one before (-1), this one, the next."""
+"""The unit meant: the previous one (-1), the present one (0), or the next one (1)."""
 RECENTLY = {"recently": 30, "lately": 30, "neulich": 30, "kürzlich": 30}
 """Days back."""
 THIRDS = {
@@ -85,16 +85,16 @@ SINCE, AFTER = {"since", "seit"}, {"after", "nach"}
 UNTIL, BEFORE = {"until", "till", "by", "bis", "as"}, {"before", "vor"}
 OPENING = SINCE | AFTER | UNTIL | BEFORE
 SPAN = "–"
-"""Stands for the word before the second date of two."""
+"""Takes the role of the word before the second date of a range."""
 INSIDE = {"in", "during", "throughout", "im", SPAN} | OPENING - {"by", "as"}
-"""Words before a month or a year that stands alone."""
+"""Words before a month or a year without a day."""
 ON = {"on", "am"}
 SHORT = {"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}
-"""Weekdays that are words as well: only with a capital."""
+"""Weekdays that are also other words: they need a capital."""
 
 
 def any_of(names: Iterable[str]) -> str:
-    """A pattern for any of some words, longest first."""
+    """Return a pattern for any of some words, longest first."""
     return "|".join(sorted(names, key=len, reverse=True))
 
 
@@ -102,7 +102,7 @@ MONTH = rf"(?P<month>{any_of(MONTHS)})\b\.?"
 YEAR = r"(?P<year>(?:19|20)[0-9]{2})(?![a-z0-9_]|[.,:/-][0-9]| ?%)"
 ORDINAL = r"(?P<nth>st|nd|rd|th)?"
 NOT_A_DAY = r"(?![a-z0-9_]|(?!,(?:19|20)[0-9]{2}\b)[.,:/][0-9]| ?[%€$£]| ?[ap]\.?m\b)"
-"""What a day of the month is not followed by."""
+"""What must not follow a day of the month."""
 _END = r"(?![a-z0-9_]|[-/+@]|[.,:][0-9])"
 
 ISO = re.compile(rf"(?P<year>[12][0-9]{{3}})-(?P<month>[0-9]{{1,2}})-(?P<day>[0-9]{{1,2}})(?:(?=t[0-9])|{_END})")
@@ -138,12 +138,12 @@ YEAR_QUARTER = re.compile(r"(?P<year>(?:19|20)[0-9]{2})[ -]?q(?P<quarter>[1-4])\
 _COUNT = rf"(?P<count>[0-9]{{1,4}}|{any_of(COUNTS)})"
 _UNIT = rf"(?P<unit>{any_of(UNITS)})(?:s|e|en|n|es)?\b"
 COUNTED = re.compile(rf"(?:an? |ein )?{_COUNT}(?: of)? (?:short |long |full )?{_UNIT}")
-"""So many units: "three weeks", "a couple of days"."""
+"""A number of units: "three weeks", "a couple of days"."""
 NOUN = re.compile(
     rf"(?P<noun>night|nacht|morning|afternoon|evening|{any_of((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS))})"
     r"\b(?P<of> of\b)?(?!-\w)"
 )
-"""What "last", "this" and "next" stand before."""
+"""The words after "last", "this" and "next"."""
 PART_OF_DAY = re.compile(r" (?:morning|afternoon|evening|night|früh|morgen|mittag|nachmittag|abend|nacht)\b")
 HABIT = re.compile(
     r"(?: (?:and|or|through|to|und|bis) \w{6,10})? (?:mornings|afternoons|evenings|nights)\b| (?:and|or) \w{5,8}days\b"
@@ -152,7 +152,7 @@ TOWARDS = re.compile(r" (?P<way>before|after|of|vor|nach)(?: the| den| dem| der)
 PIECE = re.compile(
     r" (?:(?P<count>two|three|four|few|couple of|[2-9]) )?(?P<unit>day|week|weekend|month|quarter|half)s? of (?:the )?"
 )
-"""What "first" and "last" count: "first week of", "last two weeks of"."""
+"""The words after "first" and "last" as in "first week of", "last two weeks of"."""
 OF = re.compile(r"(?: of| in|-| part of)?[ -]?(?:the )?")
 LINK = re.compile(r" ?[-–—] ?| (?:to|until|till|through|bis|and|und) (?:the )?")
 BARE_DAY = re.compile(
@@ -162,4 +162,4 @@ AMOUNT = re.compile(
     r" (?!(?:is|was|has|does|as|this|his|its|us|plus|versus|vs|yes|unless|across)\b)"
     r"(?:[a-z]{2,20}s|people|men|women|km|kg|mi|kcal)\b"
 )
-"""Something that was counted, so the number before it is no year."""
+"""Something that is counted, so the number before it is not a year."""

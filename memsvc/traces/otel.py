@@ -1,8 +1,8 @@
-"""Spans by OpenTelemetry, sent to a collector as OTLP over HTTP.
+"""Spans of OpenTelemetry, sent to a collector as OTLP over HTTP.
 
-The provider is ours alone and not the process's: libraries that would record spans of their own, with values that we
-do not know, find none. Of what a caller sends, ``traceparent`` counts; ``tracestate`` and baggage, which may hold
-anything, are left behind.
+The provider is ours and not the process's global one, so that libraries cannot record spans of their own with values
+that we do not control. Of a caller's headers only ``traceparent`` is used; ``tracestate`` and baggage, which may hold
+anything, are ignored.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from memsvc import __version__
 from memsvc.errors import MemsvcError
-from memsvc.traces import BEGINNERS, NOTHING, Kind, Span, Value
+from memsvc.traces.recording import BEGINNERS, NOTHING, Kind, Span, Value
 
 PATH = "/v1/traces"
 SEND_S = 5.0
-"""How long one attempt to reach the collector may take."""
+"""Timeout of one attempt to send spans."""
 CLOSE_S = 3.0
-"""How long the end of the process waits for what is left to be sent."""
+"""How long the process waits at its end for the remaining spans to be sent."""
 EVERY_MS = 2_000
-"""How often spans are sent; those that a collector does not take in time are dropped, 2,048 wait at most."""
+"""How often spans are sent; at most 2,048 wait, and those that a collector does not take in time are dropped."""
 KINDS = {
     "internal": trace.SpanKind.INTERNAL,
     "client": trace.SpanKind.CLIENT,
@@ -42,7 +42,7 @@ _W3C = TraceContextTextMapPropagator()
 
 
 class _Recorded(Span):
-    """A span that is recorded, or whose trace was not chosen."""
+    """A span that is recorded, or whose trace was not sampled."""
 
     __slots__ = ("_span", "_token")
 
@@ -61,8 +61,8 @@ class _Recorded(Span):
 
     @property
     def trace_id(self) -> str | None:
-        told = self._span.get_span_context()
-        return trace.format_trace_id(told.trace_id) if told.trace_flags.sampled else None
+        context = self._span.get_span_context()
+        return trace.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
 
     def note(self, name: str, value: Value) -> None:
         self._span.set_attribute(name, value)
@@ -81,7 +81,7 @@ class _Recorded(Span):
 
 
 def code_of(error: BaseException) -> str:
-    """What a trace may say of an error: its stable code or its class; its text may quote somebody."""
+    """Return what a trace may hold of an error: its stable code or its class, because its text may quote somebody."""
     return error.code if isinstance(error, MemsvcError) else type(error).__name__
 
 
@@ -89,11 +89,11 @@ class OtelRecorder:
     """Makes spans and sends them in the background; see ``memsvc.traces.Recorder``."""
 
     def __init__(self, url: str, share: float) -> None:
-        """Prepare it; the collector is not asked before there is something to send.
+        """Prepare the exporter; the collector is not contacted before there is something to send.
 
         Args:
             url: of the collector, with or without ``/v1/traces``.
-            share: of the traces that begin here, how many are recorded, 0 to 1; others keep to what their caller chose.
+            share: share of the traces started here that are recorded, 0 to 1; others follow their caller's decision.
         """
         self._provider = TracerProvider(
             sampler=ParentBased(TraceIdRatioBased(share)),
@@ -129,7 +129,7 @@ class OtelRecorder:
         trace.get_current_span().set_attribute(name, value)
 
     def close(self) -> None:
-        """See ``memsvc.traces.Recorder``; a collector that does not answer holds nobody up."""
+        """See ``memsvc.traces.Recorder``; a collector that does not answer delays the end only by ``CLOSE_S``."""
         closing = threading.Thread(target=self._provider.shutdown, name="last traces", daemon=True)
         closing.start()
         closing.join(CLOSE_S)

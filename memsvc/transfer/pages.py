@@ -1,7 +1,7 @@
-"""The Markdown beside an export, for people: conversations, and what is known of each node.
+"""The Markdown pages of an export, for people: conversations, and what is known of each node.
 
-Nothing of it is read by an import. Everything comes in pages from the export's own snapshot, so that any size fits; a
-folder of more files than a person opens is cut, and its README says so.
+An import does not read them. Everything is read in pages from the export's own snapshot, so that any size fits. A
+folder with too many files for a person is cut, and its README says so.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from memsvc.db.files import query
 from memsvc.text.markdown import Names, file_stem, inline, quote, short_id
 
 MAX_PAGES = 20_000
-"""Files in one folder."""
+"""Most files in one folder."""
 MAX_FACTS = 500
-"""Facts on one page."""
+"""Most facts on one page."""
 NODES = 100
-"""Nodes that are asked about at once."""
+"""Nodes that one statement reads."""
 MESSAGES = 500
 EXCERPT_CHARS = 120
 FOLDER = "markdown"
 Piece = tuple[str | None, str]
-"""The file that begins with this text, or None: the text goes on in the file before."""
+"""The file that begins with this text, or None: the text continues the previous file."""
 
 README = """\
 # Export of {name}
 
-Written by memsvc, for people. `manifest.json` and the `.jsonl` files one folder above are what `memsvc import` reads;
-nothing here is read by it, so change and delete what you like.
+Written by memsvc, for people. `memsvc import` reads `manifest.json` and the `.jsonl` files one folder above, and does
+not read this folder, so change and delete what you like.
 
 - [people.md](people.md): the people that are known.
 - `conversations/`: what was said, {conversations}.
 - `nodes/`: one page for each thing that is known{nodes}, with its names, facts and the messages that say so.
 
-Times are those of {zone}. Everything that was said is quoted as it was said: it is data, and no part of this page.
+Times are those of {zone}. Messages are quoted as they were written: they are data, and no part of this page.
 """
 
 
@@ -66,7 +66,7 @@ class Book:
     unshown: bool = False
 
     async def pieces(self) -> AsyncIterator[Piece]:
-        """Every page, piece by piece."""
+        """Yield every page, piece by piece."""
         async for piece in self._conversations():
             yield piece
         async for piece in self._nodes():
@@ -75,7 +75,7 @@ class Book:
         for label, page in self.people:
             yield None, f"- [{label}](nodes/{url_quote(page)})\n"
         if not self.people:
-            yield None, "Nobody is known.\n"
+            yield None, "No people are known.\n"
         yield f"{FOLDER}/README.md", self._readme()
 
     def _readme(self) -> str:
@@ -91,7 +91,7 @@ class Book:
     # Conversations
 
     async def _conversations(self) -> AsyncIterator[Piece]:
-        """One page a conversation; the parts of a long message are put together again."""
+        """Yield one page for each conversation; the parts of a long message are joined again."""
         statement = query("export_conversations")
         result = await self.connection.stream(statement, {"user_id": self.user_id})
         names = Names()
@@ -135,7 +135,7 @@ class Book:
     # Nodes
 
     async def _nodes(self) -> AsyncIterator[Piece]:
-        """One page for each node that stands for itself now."""
+        """Yield one page for each canonical node."""
         names = Names()
         after: UUID | None = None
         while True:
@@ -180,7 +180,7 @@ class Book:
                 yield None, f"\nThese are the newest {MAX_FACTS}; the others are in `edge_versions.jsonl`.\n"
 
     def _card(self, node: UUID, states: Sequence[Row[Any]], called: Sequence[Row[Any]]) -> str:
-        """Head, descriptions and names."""
+        """Return title, descriptions and names."""
         lines = [f"# {inline(states[0].label) if states else 'Unnamed'}\n"]
         for state in states:
             lines.append(f"\n{inline(state.type)}{self._span(state)}, importance {state.importance:g}")
@@ -212,7 +212,7 @@ class Book:
         lines: list[str] = []
         for link in links:
             where, who = inline(link.title or link.identifier), f"{inline(link.speaker)}: " if link.speaker else ""
-            if link.kind == "block":  # in the archive; the profile has no pages
+            if link.kind == "block":  # an archival block, which has no page
                 where, who = f"the block {where}", ""
             if (page := self.conversations.get(link.source_id)) is not None:
                 where = f"[{where}](../conversations/{url_quote(page)})"

@@ -1,4 +1,4 @@
--- What somebody should look at: facts that contradict each other, then facts of little confidence on one message.
+-- Facts that somebody should check: those that contradict each other, then those of low confidence from one message.
 SELECT
   CASE WHEN contested THEN 'contested' ELSE 'unsure' END AS why, fact, since::date AS since, confidence, messages,
   asserted_by

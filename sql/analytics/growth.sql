@@ -1,4 +1,4 @@
--- How what is known about a user's world grew, month by month: facts learnt, closed, and believed at the month's end.
+-- How a user's knowledge grew, month by month: facts learnt, closed, and believed at the month's end.
 WITH change AS (
   SELECT learnt_at AS at, 1 AS facts FROM memsvc.facts_history
   UNION ALL

@@ -1,4 +1,4 @@
--- For memsvc_analyst: what language models took and cost in the last 30 days.
+-- For memsvc_analyst: tokens and costs of language models in the last 30 days.
 SELECT
   model, task, sum(calls) AS calls, sum(calls) - sum(answered) AS unanswered, sum(tokens_in) AS tokens_in,
   sum(tokens_out) AS tokens_out, sum(cost) AS cost

@@ -1,5 +1,5 @@
--- What each role may do with tables and views at all. History is append-only by privilege: the application may close a
--- version, not change it. Who may call a function stands in the function's own file (`-- callers:`).
+-- Privileges of each role on tables and views. History is append-only by privilege: the application may close a
+-- version, but not change it. Each function's file lists who may call it (`-- callers:`).
 
 REVOKE ALL ON SCHEMA memsvc FROM PUBLIC;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_analyst;
@@ -36,15 +36,15 @@ GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
 memsvc.profile_versions, memsvc.locations
 TO memsvc_app;
--- To lock the row; the column can hold one value only.
+-- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
-GRANT UPDATE (state, requests, attempts, outages, error_code, error, run_after, started_at, finished_at)
+GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
 ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
--- What a type means once it was proposed is fixed: functional, ends and parent.
+-- The meaning of a proposed type is fixed: functional, ends and parent.
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
 GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
@@ -62,8 +62,7 @@ TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
 
--- Who erases: memsvc_eraser's functions, for the user that the token proves. A whole user has rows in all tables that
--- there are.
+-- For erasing: memsvc_eraser's functions, for the user that the token proves. A whole user may have rows in all tables.
 DO $erased$
 DECLARE
   owned text;
@@ -93,9 +92,9 @@ GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_eraser;
 
--- Who writes the graph or messages writes their projection (functions/projection); erasing takes it back.
+-- Writers of the graph or of messages write their projection (functions/projection); erasing deletes it.
 DO $numbers$
-BEGIN -- together with the functions that need it: of a graph that an older version made, until it is made anew
+BEGIN -- with the functions that need it: a graph of an older version has it only after it was rebuilt
   IF memsvc.has_projection() THEN
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA memory TO memsvc_app, memsvc_eraser;
     REVOKE ALL ON SEQUENCE memory._label_id_seq FROM memsvc_app, memsvc_eraser;

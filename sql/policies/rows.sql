@@ -1,22 +1,19 @@
--- Who sees which rows. Row security is enabled and forced in the migration that makes a table; no policy = no rows.
--- Seven kinds of policy, and everybody_reads for what is nobody's (core ontology, embedding models). The partitions of
--- embeddings have none: they are reached through their parent, whose policies count.
---   own_rows        memsvc_app, and memsvc_eraser's functions, see and write the rows of the user that the identity
---                   token proves;
---   rows_asked_for  people at psql and Cypher, who write their own SQL, see those rows. The condition stands there twice:
---                   PostgreSQL tests what is cheap and leakproof in the order of cost, and an equality last. By the
---                   equality alone, EXPLAIN (ANALYZE) would say whether any row came so far as to be asked for its
---                   owner, and so whether somebody has a text between two others. An array of one is the cheapest test
---                   there is and comes first; the equality is for the indexes;
---   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and the list of embedding
---                   models, read ids of due jobs and schedules, keep jobs and queue in step, delete old jobs and
---                   events of the user that the token proves, and sum up what the language model cost;
---   never_approved  own types of the ontology are deleted only where nothing can have them;
---   queue_rows      workers, which act for all users, take ids of jobs from the queue;
---   retired_seen, retired_dropped  memsvc_owner sees and deletes vectors and token vectors of retired models alone;
---   erased_rows     memsvc_eraser's functions see and delete rows of that user in whatever tables logins have none of
---                   their own (keys, the queue);
---   candidate_rows  memsvc_recall's candidate functions read what they search, and bind the user themselves.
+-- Who sees which rows. Row security is enabled and forced in the migration that makes a table; without a policy, a
+-- table has no visible rows. There are seven kinds of policy, and everybody_reads for rows that belong to no user (core
+-- ontology, embedding models). The partitions of embeddings have no policies, because they are read through their
+-- parent. own_rows        memsvc_app, and memsvc_eraser's functions, see and write the rows of the user that the
+-- identity token proves; rows_asked_for  people at psql and Cypher, who write their own SQL, see those rows. The
+-- condition has two forms: PostgreSQL tests cheap leakproof conditions in the order of cost, and an equality last. With
+-- the equality alone, EXPLAIN (ANALYZE) would show whether any row got as far as the test of its owner, and so whether
+-- another user has a text between two values. An array of one element is the cheapest test and comes first; the
+-- equality is for the indexes; account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys,
+-- audit) and the list of embedding models, read ids of due jobs and schedules, keep jobs and queue in step, delete old
+-- jobs and events of the user that the token proves, and sum up the costs of the language model; never_approved  a
+-- user's own ontology types are deleted only if nothing can have them; queue_rows      workers, which act for all
+-- users, take ids of jobs from the queue; retired_seen, retired_dropped  memsvc_owner sees and deletes only vectors and
+-- token vectors of retired models; erased_rows     memsvc_eraser's functions see and delete rows of that user in tables
+-- on which logins have no policy (keys, the queue); candidate_rows  memsvc_recall's candidate functions read what they
+-- search, and bind the user themselves.
 
 DO $policies$
 DECLARE
@@ -37,12 +34,12 @@ BEGIN
       owned
     );
     EXECUTE format('DROP POLICY IF EXISTS rows_asked_for ON memsvc.%I', owned);
-    CONTINUE WHEN owned = 'tombstones'; -- of which these logins see nothing
+    CONTINUE WHEN owned = 'tombstones'; -- which these logins do not see
     EXECUTE format(
       'CREATE POLICY rows_asked_for ON memsvc.%I FOR SELECT TO memsvc_reader, memsvc_cypher USING (%s)',
       owned,
       CASE
-        WHEN owned IN ('node_types', 'edge_types') THEN -- of the core, own_user_id is null
+        WHEN owned IN ('node_types', 'edge_types') THEN -- own_user_id is null for core types
           'CASE WHEN own_user_id = ANY (ARRAY[(SELECT memsvc.current_user_id())]) THEN true '
           'ELSE own_user_id IS NULL END'
         ELSE
@@ -57,7 +54,7 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);
   END LOOP;
-  -- What migration 0019 needed.
+  -- Migration 0019 needed these.
   DROP POLICY IF EXISTS words_again ON memsvc.passages;
   DROP POLICY IF EXISTS words_again ON memsvc.term_deltas;
   DROP POLICY IF EXISTS account_rows ON memsvc.term_deltas;

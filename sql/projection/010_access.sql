@@ -1,9 +1,9 @@
--- Apache AGE, and who may do what with it. Run by 'memsvc db upgrade' as the administrator, where the server has AGE.
+-- Apache AGE and its privileges. Run by 'memsvc db upgrade' as the administrator, if the server has AGE.
 --
 -- AGE grants all of its functions to everybody. Some read label tables past row security (variable-length paths,
--- startNode of an edge that somebody made up, statistics), load files or make tables. So all are taken back, and those
--- that Cypher's values and patterns are made of are granted by name: what a newer AGE brings is off until it is listed
--- here.
+-- startNode of an invented edge, statistics), load files or make tables. So all grants are revoked, and the functions
+-- that Cypher's values and patterns need are granted by name: a function of a newer AGE is not available until it is
+-- listed here.
 CREATE EXTENSION IF NOT EXISTS age;
 
 REVOKE ALL ON SCHEMA ag_catalog FROM PUBLIC;
@@ -73,14 +73,13 @@ BEGIN
 END
 $granted$;
 
--- Under row security only leakproof functions may choose rows by index before the policy has spoken: without these two,
--- every pattern reads all of the user's rows. They are as harmless as int8eq: ids are compared as integers, and a
--- containment gives true or false of two values and fails on none that we store (ADR 0030 has the reading).
+-- Under row security only leakproof functions may use an index before the policy is checked: without these two, every
+-- pattern reads all of the user's rows. They are as harmless as int8eq: ids are compared as integers, and a containment
+-- returns true or false for two values and fails on none that we store (ADR 0030 has the analysis).
 ALTER FUNCTION ag_catalog.graphid_eq(ag_catalog.graphid, ag_catalog.graphid) LEAKPROOF;
 ALTER FUNCTION ag_catalog.agtype_contains(ag_catalog.agtype, ag_catalog.agtype) LEAKPROOF;
 
--- A session that has loaded AGE has its hooks read every statement, and some that are plain SQL end the whole server:
--- SELECT * FROM CAST($1 AS text) AS t. So it is loaded for the login of Cypher, whose statements memsvc writes, and in
--- sessions of the application by the triggers, whose statements stand in this repository; people at psql have no way to
--- load it.
+-- In a session that has loaded AGE, its hooks read every statement, and some plain SQL ends the whole server: SELECT *
+-- FROM CAST($1 AS text) AS t. So it is loaded for the Cypher login, whose statements memsvc writes, and in sessions of
+-- the application by the triggers, whose statements are in this repository; people at psql cannot load it.
 ALTER ROLE memsvc_cypher SET session_preload_libraries = 'age';

@@ -1,13 +1,13 @@
--- The graph that Cypher sees: its labels, the columns that row security needs, and the triggers that keep it. Run by
--- 'memsvc db upgrade' as memsvc_owner, where the server has AGE; the rows are made afterwards, user by user.
+-- The graph that Cypher sees: its labels, the columns that row security needs, and the triggers that maintain it. Run
+-- by 'memsvc db upgrade' as memsvc_owner, if the server has AGE; the rows are made afterwards, user by user.
 --
--- Each row carries its owner and the node or version that it shows. (AGE reads id and properties by name and lets
--- further columns be; what reads a whole graph past row security counts columns, and refuses.)
+-- Each row has its owner and the node or version that it shows. (AGE reads id and properties by name and ignores
+-- further columns; functions that read a whole graph past row security count columns, and fail.)
 
--- In the order in which writers take them: nobody then waits for a writer who waits for us.
+-- Locked in the order in which writers lock them, so that no deadlock is possible.
 LOCK TABLE memsvc.changes, memsvc.edge_versions, memsvc.node_versions, memsvc."merges", memsvc.nodes
 IN SHARE ROW EXCLUSIVE MODE;
-SET LOCAL search_path = pg_catalog, ag_catalog; -- AGE finds its own operator classes by it
+SET LOCAL search_path = pg_catalog, ag_catalog; -- AGE finds its own operator classes by search_path
 DO $graph$
 DECLARE
   one record;
@@ -31,8 +31,8 @@ BEGIN
       EXECUTE format('CREATE UNIQUE INDEX ON memory.%I (user_id, version_id)', one.label);
     END IF;
   END LOOP;
-  -- The owner is in every index: one that finds rows of all users (AGE makes such) would count them before row security
-  -- takes them away, and EXPLAIN (ANALYZE) shows both figures.
+  -- Every index has the owner: an index over rows of all users (AGE makes such) would count them before row security
+  -- filters them, and EXPLAIN (ANALYZE) shows both numbers.
   FOR one IN
     SELECT i.indexrelid::regclass AS name, i.indrelid::regclass AS of, n.conname AS key
     FROM pg_index AS i
@@ -87,18 +87,18 @@ BEGIN
       one.name
     );
     EXECUTE format('COMMENT ON COLUMN %s.user_id IS ''Owner.''', one.name);
-    -- Samples of the planner would outlive what is erased.
+    -- The planner's samples would outlive erased rows.
     EXECUTE format('ALTER TABLE %s ALTER COLUMN properties SET STATISTICS 0', one.name);
   END LOOP;
 END
 $graph$;
 REVOKE ALL ON SCHEMA memory FROM PUBLIC, memsvc_reader;
 GRANT USAGE ON SCHEMA memory TO memsvc_app, memsvc_cypher, memsvc_eraser;
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA memory TO memsvc_app, memsvc_eraser; -- they number what is stored
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA memory TO memsvc_app, memsvc_eraser; -- they number stored rows
 REVOKE ALL ON SEQUENCE memory._label_id_seq FROM memsvc_app, memsvc_eraser; -- it numbers labels
 COMMENT ON COLUMN memory._ag_label_vertex.node_id IS 'The node, passage or conversation that it shows.';
 COMMENT ON COLUMN memory._ag_label_edge.version_id IS
-  'The version of an edge that it shows; of NEXT and PART_OF between passages, the (later) passage.';
+  'The version of an edge that it shows; for NEXT and PART_OF between passages, the (later) passage.';
 
 -- Deferred: at the end of a transaction every change in it is complete, and is projected once.
 DROP TRIGGER IF EXISTS project ON memsvc.changes;

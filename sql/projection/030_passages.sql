@@ -1,5 +1,5 @@
--- The triggers that keep messages in the graph, in a transaction of their own: who writes messages and then facts takes
--- the locks of 020 in the other order.
+-- The triggers that maintain messages in the graph, in a transaction of their own: a transaction that writes messages
+-- and then facts takes the locks of 020_graph.sql in the other order.
 
 CREATE OR REPLACE TRIGGER project_passages AFTER INSERT ON memsvc.passages
 REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_passages();

@@ -11,16 +11,17 @@ version AS (
 )
 INSERT INTO memsvc.aliases (user_id, node_id, alias, normal_form, asserted_by)
 SELECT DISTINCT ON (memsvc.normal_form(a.alias)) :user_id, s.node_id, a.alias, memsvc.normal_form(a.alias), 'user'
-FROM self AS s CROSS JOIN unnest(CAST(:aliases AS text [])) WITH ORDINALITY AS a (alias, place)
+FROM self AS s CROSS JOIN unnest(CAST(:aliases AS text [])) WITH ORDINALITY AS a (alias, nth)
 WHERE memsvc.normal_form(a.alias) <> ''
-ORDER BY memsvc.normal_form(a.alias), a.place;
+ORDER BY memsvc.normal_form(a.alias), a.nth;
 
 -- name: project_more
--- Shows nodes or edges that no change made to Cypher, where there is Cypher; the last one's id, null behind all.
+-- Stores nodes or edges that belong to no change in the projection for Cypher, if there is one; the last id, null at
+-- the end.
 SELECT memsvc.project_more(:user_id, :kind, CAST(:after AS uuid), :limit);
 
 -- name: own_node
--- The user's own node and what it is called now.
+-- The user's own node and its current name.
 SELECT n.node_id, v.label, array_agg(a.alias ORDER BY a.recorded_from, a.alias_id) AS aliases
 FROM memsvc.nodes AS n
 INNER JOIN memsvc.node_versions AS v
@@ -50,15 +51,15 @@ FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
 -- name: authenticate_key
--- Whose key it is, and how long to wait where its minute is used up. One statement, so that a key without a limit costs
--- nothing more than its look-up.
+-- The owner of a key, and how long to wait if its minute is used up. One statement, so that a key without a limit costs
+-- no more than its look-up.
 SELECT
   a.*,
   CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s
 FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a;
 
 -- name: key_was_made
--- Whether this very key was made a short time ago: the answer got lost, and its request came again.
+-- Whether this same key was made a short time ago: its answer was lost, and the request was repeated.
 SELECT count(*) > 0
 FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k
 CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL)

@@ -1,7 +1,7 @@
 -- Statements of memsvc.analysis.
 
 -- name: weighted_pairs
--- Pairs of nodes that facts join now, without direction.
+-- Pairs of nodes that facts connect now, without direction.
 SELECT w.node_id, w.other_id, w.facts, w.weight
 FROM memsvc.weighted_pairs(:user_id) AS w;
 
@@ -11,7 +11,7 @@ SELECT h.node_id, h.facts, h.neighbours, h.strength, h.total
 FROM memsvc.hubs(:user_id, :limit) AS h;
 
 -- name: analysis_orphans
--- Nodes that no fact joins to anything.
+-- Nodes without facts.
 SELECT o.node_id, o.passages, o.total
 FROM memsvc.orphans(:user_id, :limit) AS o;
 
@@ -26,30 +26,30 @@ SELECT i.what, i.nodes, i.facts, i.passages, i.day, i.confidence
 FROM memsvc.impossible_dates(:user_id) AS i;
 
 -- name: busy_days
--- Days of many more messages than were usual around them.
+-- Days with many more messages than usual around them.
 SELECT b.day, b.messages, b.usual, b.distance, b.around
 FROM memsvc.busy_days(:user_id, :least, :distance) AS b;
 
 -- name: busiest_weeks
--- The week in which most was said of each node.
+-- The week with most messages about each node.
 SELECT
   b.node_id, b.week, b.said, b.weeks, b.best_other, b.said_other, b.week_total, b.other_total
 FROM memsvc.busiest_weeks(:user_id, :least) AS b;
 
 -- name: active_weekdays
--- On how many days of each weekday (1: Monday) anything was said.
+-- The number of days with messages, for each weekday (1: Monday).
 SELECT CAST(extract(ISODOW FROM a.day) AS integer) AS weekday, count(*) AS days
 FROM memsvc.daily_activity AS a
 WHERE a.user_id = :user_id AND a.messages > 0
 GROUP BY weekday;
 
 -- name: days_of_facts
--- Days on which relations happened or were told of.
+-- Days on which relations happened or were mentioned.
 SELECT d.from_node, d.type, d.to_node, d.days, d.facts
 FROM memsvc.days_of_facts(:user_id, :zone, :least) AS d;
 
 -- name: days_of_people
--- Days on which people are spoken of, each and two together.
+-- Days on which people are mentioned, each alone and two together.
 SELECT d.node_id, d.other_id, d.days
 FROM memsvc.days_of_people(:user_id, :least) AS d;
 
@@ -62,7 +62,7 @@ FROM memsvc.resolve_nodes(:user_id, array(
 )) AS r;
 
 -- name: open_analysis
--- The open run of an analysis; one is made where there is none.
+-- The open run of an analysis; opened if there is none.
 WITH made AS (
   INSERT INTO memsvc.analysis_runs AS r (user_id, kind, seeds)
   VALUES (:user_id, :kind, CAST(:seeds AS uuid []))
@@ -94,7 +94,7 @@ ORDER BY r.run_id DESC
 LIMIT :limit;
 
 -- name: analysis_results
--- A page of what a run found, each with how its first nodes are shown and what its first facts say.
+-- A page of the results of a run, each with the labels of its first nodes and the sentences of its first facts.
 WITH page AS MATERIALIZED (
   SELECT
     r.place, r.what, r.score, r.nodes[1 : :most] AS nodes, r.facts, r.passages, r.figures
@@ -141,19 +141,19 @@ LEFT JOIN shown AS s ON p.place = s.place
 ORDER BY p.place;
 
 -- name: end_analysis
--- Ends a run with what it found.
+-- Ends a run and stores its results.
 SELECT memsvc.end_analysis(
   :user_id, :run_id, :found, CAST(:figures AS jsonb), CAST(:seconds AS real), CAST(:results AS jsonb)
 ) AS ended;
 
 -- name: fail_analysis
--- Ends a run that cannot be done.
+-- Ends a run that failed.
 UPDATE memsvc.analysis_runs AS r
 SET state = 'failed', error_code = :error_code, seconds = CAST(:seconds AS real), finished_at = clock_timestamp()
 WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
 
 -- name: delete_old_results
--- What old runs found goes; the last runs of each kind stay.
+-- Deletes the results of old runs; those of the last runs of each kind stay.
 DELETE FROM memsvc.analysis_results AS d
 USING (
   SELECT r.run_id, row_number() OVER (PARTITION BY r.kind ORDER BY r.run_id DESC) AS nth
@@ -163,7 +163,7 @@ USING (
 WHERE d.user_id = :user_id AND o.run_id = d.run_id AND o.nth > :kept;
 
 -- name: delete_old_analyses
--- Old runs go; the last of each kind stay.
+-- Deletes old runs; the last ones of each kind stay.
 DELETE FROM memsvc.analysis_runs AS d
 USING (
   SELECT r.run_id, row_number() OVER (PARTITION BY r.kind ORDER BY r.run_id DESC) AS nth

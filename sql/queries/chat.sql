@@ -1,7 +1,7 @@
 -- Statements of memsvc.chat.
 
 -- name: chat_last_said
--- The client's id of what was said last in a session of a conversation, which is meant by its identifier.
+-- The client's id of the last message in a session of a conversation, which is given by its identifier.
 SELECT (
   SELECT p.client_id
   FROM memsvc.passages AS p
@@ -13,14 +13,14 @@ FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
 
 -- name: chat_conversation
--- A conversation by its identifier alone.
+-- A conversation, only by its identifier.
 SELECT s.source_id
 FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
 
 -- name: append_noted
--- Stores a message and notes what was recalled for it, unless the message is refused: then nobody got that. The message
--- has locked its conversation, for which an erasure may wait: so the note never waits for an erasure.
+-- Stores a message and notes what was recalled for it, unless the message is refused: then nobody received the recall.
+-- The message has locked its conversation, for which an erasure may wait, so the note never waits for an erasure.
 SELECT
   s.*,
   CASE
@@ -36,7 +36,7 @@ FROM unnest(CAST(:texts AS text [])) WITH ORDINALITY AS t (text, number)
 ORDER BY t.number;
 
 -- name: mark_to_forget
--- The time that is said last counts; null takes the mark back.
+-- Sets the time without messages after which a conversation is forgotten; null removes it.
 UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => CAST(:hours AS integer))
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
@@ -46,12 +46,12 @@ FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
 -- name: lock_to_forget
--- As an erasure will lock it, and as writers of the conversation do. What is read behind it stands until the commit.
+-- Takes the same lock as an erasure and as writers of the conversation. What is read afterwards stays until the commit.
 SELECT memsvc.lock_memories(:user_id, 'source', :source_id);
 
 -- name: sources_to_forget
--- Marked conversations in which nothing was said for as long as that was to be, some at a time, or one of them. Ids of
--- passages are in the order of their arrival; the order names the key.
+-- Some marked conversations without messages for the time that their mark gives, or one of them. Ids of passages are in
+-- the order of their arrival; the ORDER BY selects the key.
 SELECT s.source_id
 FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.forget_after IS NOT NULL

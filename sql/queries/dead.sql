@@ -1,5 +1,5 @@
--- Statements of memsvc.queue.dead: messages that no worker understood. Ids, actor, queue and error, never what else a
--- message holds.
+-- Statements of memsvc.queue.dead: messages that no worker could read. They return ids, actor, queue and error, but no
+-- other content of a message.
 
 -- name: list_dead
 -- The newest first.
@@ -12,7 +12,7 @@ ORDER BY q.mtime DESC
 LIMIT :limit;
 
 -- name: retry_dead
--- One, or all. Back in the queue as it came: without the error, and unpacked where it was no object.
+-- Returns one message, or all, to the queue as it came: without the error, and unpacked if it was not an object.
 UPDATE memsvc.dramatiq_queue AS q
 SET state = 'queued', message = coalesce(q.message -> 'unread', q.message - 'error'), deliveries = 0,
   available_at = clock_timestamp(), mtime = clock_timestamp()

@@ -1,7 +1,7 @@
 -- Statements of memsvc.erasing.
 
 -- name: block_to_erase
--- The block that an id means, which may be its own or that of one of its passages in the archive.
+-- The block with an id: its own, or that of one of its archived passages.
 SELECT
   s.source_id,
   s.title,
@@ -12,14 +12,14 @@ INNER JOIN memsvc.sources AS s
   ON s.user_id = :user_id AND s.kind = 'block' AND s.source_id = coalesce(p.source_id, g.id);
 
 -- name: erasure_size
--- How much an erasure would take.
+-- The size of an erasure.
 SELECT
   cardinality(r.passages) AS passages,
   cardinality(r.edges) AS edges
 FROM memsvc.erasure_reach(:user_id, :kind, :id, NULL) AS r;
 
 -- name: erasures_since
--- Erasures of a user that were begun or finished since then, or are not finished yet, oldest first.
+-- Erasures of a user that were begun or finished since a time, or are not finished yet, oldest first.
 SELECT e.created_at, e.kind, e.subject_id
 FROM memsvc.erasures AS e
 WHERE e.user_id = :user_id AND (e.state = 'pending' OR greatest(e.created_at, e.finished_at) >= :since)

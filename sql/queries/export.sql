@@ -1,11 +1,11 @@
 -- Statements of memsvc.transfer.export: each row as one line of JSON, in the order of its key, so that an unchanged
--- user gives the same bytes again. Left out: user_id, what is counted or computed from the rest, and the state of
--- background work (memsvc.transfer.archive says why for each), and passages that an erasure is about to take
+-- user gives the same bytes again. Left out are user_id, values that are counted or computed from others, the state of
+-- background work (memsvc.transfer.archive gives the reasons), and passages that an erasure is about to delete
 -- (profiles/40_misfiled_passages.sql), with what refers to them. "merges" is quoted because sqlfluff reads it as a
 -- keyword.
 
 -- name: export_settings
--- Times in UTC, in full; a page of rows may take as long as it must. Plans as in load_settings.
+-- Times in UTC, in full; a page of rows may take any time. Plans as in load_settings.
 SELECT
   set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),
   set_config('extra_float_digits', '1', true), set_config('statement_timeout', '3600000', true),
@@ -40,7 +40,7 @@ FROM (
 ) AS r;
 
 -- name: export_sources
--- A block that an erasure is taking has no versions any more.
+-- A block that an erasure is deleting has no versions any more.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
@@ -148,7 +148,7 @@ FROM (
 ) AS r;
 
 -- name: export_profile_versions
--- By block and version, so that what a block said comes in its order.
+-- By block and version, so that the versions of a block come in their order.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
@@ -189,7 +189,7 @@ FROM (
 ) AS r;
 
 -- name: export_changes
--- By their times, so that what a change undoes comes before it.
+-- By their times, so that a change comes after those that it undoes.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT c.change_id, c.recorded_at, c.asserted_by, c.operations, c.undoes
@@ -217,7 +217,7 @@ FROM (
 ) AS r;
 
 -- name: export_conversations
--- All that was said, in the order in which people read it; blocks in the archive were not said.
+-- All messages, in the order in which people read them; archival blocks are not messages.
 SELECT
   p.source_id, s.identifier, s.title, p.session, p.ordinal, p.part, p.speaker, p.role, p.text, p.caption, p.said_at
 FROM memsvc.passages AS p
@@ -226,7 +226,7 @@ WHERE p.user_id = :user_id AND s.user_id = :user_id AND s.kind = 'conversation'
 ORDER BY p.source_id, p.said_at, p.session COLLATE "C", p.ordinal, p.part;
 
 -- name: export_own_nodes
--- Nodes that stand for themselves now, a page behind a node.
+-- A page of the nodes that are canonical now, after a node.
 SELECT n.node_id
 FROM memsvc.nodes AS n
 WHERE n.user_id = :user_id AND (CAST(:after AS uuid) IS null OR n.node_id > :after)
@@ -238,7 +238,7 @@ ORDER BY n.node_id
 LIMIT :limit;
 
 -- name: export_states
--- What is known now of nodes and of all that are the same; the latest first.
+-- Versions of nodes and all nodes merged with them that are known now; the latest first.
 SELECT
   s.canonical_id, s.type, s.label, s.description, CAST(s.data AS text) AS data, s.importance,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to
@@ -252,14 +252,14 @@ FROM memsvc.node_names(:user_id, CAST(:nodes AS uuid [])) AS a
 ORDER BY a.canonical_id, a.recorded_from, a.alias_id;
 
 -- name: export_facts
--- Facts that are known now, of any valid time, with what stands at both ends; the newest of each node, so many at most.
+-- Facts that are known now, of any valid time, with both ends; the newest of each node, up to a number.
 WITH found AS MATERIALIZED (
   SELECT f.* FROM memsvc.facts(:user_id, CAST(:nodes AS uuid [])) AS f
 ),
-placed AS (
+numbered AS (
   SELECT e.node_id, f.*, row_number() OVER (
     PARTITION BY e.node_id ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id ASC
-  ) AS place
+  ) AS nth
   FROM found AS f
   CROSS JOIN LATERAL (SELECT f.from_node AS node_id
     UNION
@@ -267,14 +267,14 @@ placed AS (
   WHERE e.node_id = any(CAST(:nodes AS uuid []))
 )
 SELECT
-  p.node_id, p.place, p.version_id, p.from_node, p.type, p.to_node, p.fact, p.confidence, p.asserted_by, p.contested,
+  p.node_id, p.nth, p.version_id, p.from_node, p.type, p.to_node, p.fact, p.confidence, p.asserted_by, p.contested,
   nullif(p.valid_from, '-infinity') AS valid_from, nullif(p.valid_to, 'infinity') AS valid_to
-FROM placed AS p
-WHERE p.place <= :most
-ORDER BY p.node_id, p.place;
+FROM numbered AS p
+WHERE p.nth <= :most
+ORDER BY p.node_id, p.nth;
 
 -- name: export_evidence
--- Which messages, and blocks in the archive, speak for facts.
+-- The messages and archival blocks that support facts.
 SELECT
   v.version_id, p.source_id, s.kind, s.identifier, s.title, p.speaker, p.said_at, left(p.text, 200) AS text, l.stance
 FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)

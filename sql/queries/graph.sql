@@ -1,7 +1,7 @@
--- Statements of memsvc.graph. Bounds that lie at infinity come as null: Python has no such time.
+-- Statements of memsvc.graph. Infinite times are returned as null, because Python has no such time.
 
 -- name: facts
--- Facts about nodes and all that are the same.
+-- Facts about nodes and all nodes merged with them.
 SELECT
   f.version_id, f.edge_id, f.from_node, f.type, f.to_node, f.key, f.fact, f.data, f.weight, f.confidence, f.asserted_by,
   nullif(f.valid_from, '-infinity') AS valid_from, nullif(f.valid_to, 'infinity') AS valid_to, f.recorded_from,
@@ -11,7 +11,7 @@ FROM memsvc.facts(
 ) AS f;
 
 -- name: node_states
--- Properties of nodes and of all that are the same.
+-- Properties of nodes and all nodes merged with them.
 SELECT
   s.canonical_id, s.node_id, s.version_id, s.type, s.label, s.description, s.data, s.importance, s.asserted_by,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to, s.recorded_from,
@@ -19,7 +19,7 @@ SELECT
 FROM memsvc.node_states(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS s;
 
 -- name: node_names
--- Names of nodes and of all that are the same.
+-- Names of nodes and all nodes merged with them.
 SELECT
   a.canonical_id, a.node_id, a.alias_id, a.alias, a.normal_form, a.confidence, a.asserted_by,
   nullif(a.valid_from, '-infinity') AS valid_from, nullif(a.valid_to, 'infinity') AS valid_to, a.recorded_from,
@@ -27,7 +27,7 @@ SELECT
 FROM memsvc.node_names(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS a;
 
 -- name: node_locations
--- Where nodes and all that are the same are.
+-- Locations of nodes and all nodes merged with them.
 SELECT
   a.canonical_id, a.node_id, a.location_id, a.latitude, a.longitude, a.radius_m, a.asserted_by,
   nullif(a.valid_from, '-infinity') AS valid_from, nullif(a.valid_to, 'infinity') AS valid_to, a.recorded_from,
@@ -35,7 +35,7 @@ SELECT
 FROM memsvc.node_locations(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS a;
 
 -- name: nearby
--- What is near a point, the nearest first.
+-- Locations near a point, nearest first.
 SELECT
   n.canonical_id AS node_id, n.node_id AS stored_id, n.location_id, n.label, n.type, n.latitude, n.longitude,
   n.radius_m, n.metres, nullif(n.valid_from, '-infinity') AS valid_from, nullif(n.valid_to, 'infinity') AS valid_to,
@@ -48,7 +48,7 @@ FROM memsvc.nearby(
 ORDER BY n.metres, n.location_id;
 
 -- name: stored_nodes
--- Some nodes and all that are the same, as they are stored.
+-- Some nodes and all nodes merged with them, as they are stored.
 SELECT s.node_id FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid []), CAST(:known_at AS timestamptz)) AS s;
 
 -- name: nodes_called
@@ -57,25 +57,25 @@ SELECT c.name, c.canonical_id, c.node_id, c.alias, c.confidence
 FROM memsvc.nodes_called(:user_id, CAST(:names AS text []), :as_of, :known_at) AS c;
 
 -- name: resolve_nodes
--- For each node the one that stands for it.
+-- The canonical node of each node.
 SELECT r.node_id, r.canonical_id
 FROM memsvc.resolve_nodes(:user_id, CAST(:nodes AS uuid []), :known_at) AS r;
 
 -- name: known_nodes
--- Which of these nodes there are.
+-- Those of these nodes that exist.
 SELECT n.node_id
 FROM memsvc.nodes AS n
 WHERE n.user_id = :user_id AND n.node_id = any(CAST(:nodes AS uuid []));
 
 -- name: node_history
--- What was ever recorded of a node and of all that are the same now, newest first.
+-- What was recorded of a node and the nodes merged with it now, newest first.
 SELECT
   h.at, h.event, h.kind, h.id, h.subject, h.content, h.asserted_by, nullif(h.valid_from, '-infinity') AS valid_from,
   nullif(h.valid_to, 'infinity') AS valid_to, h.change_id, h.changed_by
 FROM memsvc.history_of(:user_id, :node_id, :before, :limit) AS h;
 
 -- name: evidence
--- Passages behind versions of one kind.
+-- Passages that support versions of one kind.
 SELECT
   v.version_id, l.passage_id, l.span_from, l.span_to, l.stance, l.confidence, l.asserted_by, l.recorded_from
 FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
@@ -83,7 +83,7 @@ CROSS JOIN LATERAL memsvc.links_of(:user_id, :kind, v.version_id, :known_at) AS 
 ORDER BY v.version_id, l.link_id;
 
 -- name: node_cards
--- How nodes are shown.
+-- Label, type and description of nodes.
 SELECT c.node_id, c.canonical_id, c.type, c.label, c.description, c.data, c.importance, c.holds
 FROM memsvc.node_cards(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS c;
 
@@ -95,7 +95,7 @@ FROM memsvc.graph_around(
 ) AS g;
 
 -- name: graph_among
--- Nodes, what is near them, and all facts among them.
+-- Nodes, their neighbours, and all facts among them.
 SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
 FROM memsvc.graph_among(
   :user_id, CAST(:nodes AS uuid []), :hops, CAST(:types AS text []), :fan_out, :most, :as_of, :known_at
@@ -111,7 +111,7 @@ FROM memsvc.graph_paths(
 ) AS g;
 
 -- name: graph_stats
--- Sizes of the graph.
+-- Statistics of the graph.
 SELECT
   s.nodes, s.facts, s.names, s.merges, s.evidence, s.isolated, CAST(s.types AS text) AS types,
   CAST(s.edge_types AS text) AS edge_types, CAST(s.most_connected AS text) AS most_connected,
@@ -126,7 +126,7 @@ FROM memsvc.graph_page(
 ) AS g;
 
 -- name: facts_page
--- Facts about nodes and all that are the same, behind a place; asked_at: what is known now, for the pages that follow.
+-- Facts about nodes and all nodes merged with them, after a fact; asked_at: the recorded time of the following pages.
 SELECT
   f.version_id, f.edge_id, f.from_node, f.type, f.to_node, f.key, f.fact, f.data, f.weight, f.confidence, f.asserted_by,
   nullif(f.valid_from, '-infinity') AS valid_from, nullif(f.valid_to, 'infinity') AS valid_to, f.recorded_from,
@@ -151,7 +151,7 @@ ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id ASC
 LIMIT :limit;
 
 -- name: edge_versions
--- Versions of an edge, newest first: all that were ever recorded, or those known at a time.
+-- Versions of an edge, newest first: all recorded ones, or those known at a time.
 SELECT
   v.version_id, v.edge_id, v.from_node, v.type, v.to_node, e.key, v.fact, v.data, v.weight, v.confidence, v.asserted_by,
   nullif(v.valid_from, '-infinity') AS valid_from, nullif(v.valid_to, 'infinity') AS valid_to, v.recorded_from,
@@ -175,13 +175,13 @@ ORDER BY v.recorded_from DESC, v.valid_from DESC, v.version_id ASC
 LIMIT :limit;
 
 -- name: known_edge
--- An edge, if there is one with this id.
+-- An edge, if one with this id exists.
 SELECT e.edge_id
 FROM memsvc.edges AS e
 WHERE e.user_id = :user_id AND e.edge_id = :edge_id;
 
 -- name: quotes
--- The first few passages behind each of some versions of one kind, with the words that speak for it.
+-- The first few passages that support or end each of some versions of one kind, with the quoted words.
 SELECT
   v.version_id, l.passage_id, p.source_id, l.span_from, l.span_to, l.stance, l.confidence, l.asserted_by,
   l.recorded_from, l.total,
@@ -191,7 +191,7 @@ SELECT
   END AS quote
 FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
 CROSS JOIN LATERAL (
-  SELECT k.*, row_number() OVER (ORDER BY k.link_id) AS place, count(*) OVER () AS total
+  SELECT k.*, row_number() OVER (ORDER BY k.link_id) AS nth, count(*) OVER () AS total
   FROM memsvc.links_of(:user_id, :kind, v.version_id, :known_at) AS k
 ) AS l
 CROSS JOIN LATERAL (
@@ -199,24 +199,24 @@ CROSS JOIN LATERAL (
   FROM memsvc.passages AS o
   WHERE o.user_id = :user_id AND o.passage_id = l.passage_id OFFSET 0
 ) AS p
-WHERE l.place <= :most
-ORDER BY v.version_id, l.place;
+WHERE l.nth <= :most
+ORDER BY v.version_id, l.nth;
 
 -- name: moment
--- Now, and not before what was recorded last: clocks may go back.
+-- Now, but not before the last recorded time, because clocks may go back.
 SELECT greatest(clock_timestamp(), max(c.recorded_at)) AS moment
 FROM memsvc.changes AS c
 WHERE c.user_id = :user_id;
 
 -- name: search_nodes
--- Nodes by what they are called, best names first.
+-- Nodes by label or name, best matches first.
 SELECT s.canonical_id, s.tier, s.form, s.node_id, s.name
 FROM memsvc.search_nodes(
   :user_id, :wanted, :type, :as_of, :known_at, :after_tier, :after_form, :after_node, :limit
 ) AS s;
 
 -- name: nodes_named
--- Nodes that have one of these as their label or name, whenever that was so.
+-- Nodes with one of these labels or names, at any valid time.
 SELECT DISTINCT w.name, r.canonical_id
 FROM unnest(CAST(:names AS text [])) AS w (name)
 CROSS JOIN LATERAL memsvc.names_matching(
@@ -227,7 +227,7 @@ WHERE memsvc.normal_form(w.name) <> ''
 ORDER BY w.name, r.canonical_id;
 
 -- name: merges_among
--- By which merges nodes are one.
+-- The merges between nodes.
 SELECT m.merge_id, m.node_id, m.canonical_id, m.reason, m.confidence, m.asserted_by, m.recorded_from
 FROM memsvc.merges_among(:user_id, CAST(:nodes AS uuid []), :known_at) AS m;
 
@@ -260,7 +260,7 @@ FROM memsvc.changes AS c
 WHERE c.user_id = :user_id AND c.change_id = :change_id;
 
 -- name: events_of_change
--- What a change wrote and closed, behind a place. No two changes of a user have the same time.
+-- What a change wrote and closed, after an item. No two changes of a user have the same time.
 SELECT
   t.kind, t.id, s.subject, t.recorded_from = :at AS written, t.recorded_to = :at AS closed, s.asserted_by,
   s.content || jsonb_strip_nulls(
@@ -274,7 +274,7 @@ ORDER BY t.kind, t.id
 LIMIT :limit;
 
 -- name: graph_diff
--- What is different between two moments, thread by thread, newest first.
+-- What differs between two moments, by thread, newest first.
 SELECT d.at, d.kind, d.subject, d.form, d.before, d.after, d.between_them
 FROM memsvc.graph_diff(
   :user_id, :axis, :from_, :to_, :known_at, CAST(:kinds AS text []), :after_at, :after_kind, :after_subject,
@@ -282,7 +282,7 @@ FROM memsvc.graph_diff(
 ) AS d;
 
 -- name: versions_shown
--- What versions, names and merges say.
+-- The contents of versions, names and merges.
 SELECT
   w.kind, w.id, s.subject, s.content, s.from_node, s.type, s.to_node, s.asserted_by,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to, s.recorded_from,
@@ -303,18 +303,18 @@ FROM memsvc.edge_types AS t
 WHERE t.name = :name;
 
 -- name: normal_form
--- What spellings of a name have in common.
+-- The common form of all spellings of a name.
 SELECT memsvc.normal_form(:name) AS form;
 
 -- name: open_edge_versions
--- Versions of an edge that are known now: the one that holds at a time first, then the latest.
+-- Versions of an edge that are known now: the one that is true at a time first, then the latest.
 SELECT v.version_id
 FROM memsvc.edge_versions AS v
 WHERE v.user_id = :user_id AND v.edge_id = :edge_id AND v.recorded_to = 'infinity'
 ORDER BY (v.valid_from <= :at AND v.valid_to > :at) DESC, v.valid_from DESC;
 
 -- name: bind_cypher
--- Binds a session of memsvc_cypher to a user: whether the token is believed, the user is here, and the graph is there.
+-- Binds a session of memsvc_cypher to a user; returns whether the token is valid, the user and the graph exist.
 SELECT
   set_config('memsvc.identity', :token, TRUE),
   memsvc.current_user_id() AS believed,

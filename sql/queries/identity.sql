@@ -1,7 +1,7 @@
 -- Statements of memsvc.identity.
 
 -- name: identity_cards
--- What a judge of identity needs to know about nodes.
+-- Cards of nodes, for the judge of identity.
 SELECT
   c.node_id, c.type, c.names, c.named, c.fact_types, c.fact_sides, c.fact_nodes, c.relations, c.attributes, c.sources,
   c.last_at
@@ -30,20 +30,20 @@ INNER JOIN card AS c ON f.node_id = c.node_id
 ORDER BY f.key, c.node_id;
 
 -- name: note_duplicates
--- Notes pairs that may be the same.
+-- Stores pairs that may be the same.
 SELECT memsvc.note_duplicates(:user_id, CAST(:found AS jsonb), :found_by) AS fresh;
 
 -- name: refused_pairs
--- Which of some pairs were rejected or split.
+-- Those of some pairs that were rejected or split.
 SELECT r.node_id, r.other_id
 FROM memsvc.refused_pairs(:user_id, CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS r;
 
 -- name: decide_duplicates
--- Decides of a pair.
+-- Decides a pair.
 SELECT memsvc.decide_duplicates(:user_id, :node, :other, :state, :decided_by) AS decided;
 
 -- name: duplicates_page
--- A page of pairs in one state, the likeliest first.
+-- A page of pairs in one state, the most probable first.
 SELECT d.node_a, d.node_b, d.score, CAST(d.evidence AS text) AS evidence, d.found_by, d.found_at, d.state, d.decided_at,
   d.decided_by
 FROM memsvc.duplicate_candidates AS d
@@ -60,7 +60,7 @@ ORDER BY d.score DESC, d.node_a ASC, d.node_b ASC
 LIMIT :limit;
 
 -- name: duplicate_pair
--- A pair, held until the transaction ends.
+-- A pair, locked until the transaction ends.
 SELECT d.node_a, d.node_b, d.state
 FROM memsvc.duplicate_candidates AS d
 WHERE d.user_id = :user_id AND d.node_a = :node_a AND d.node_b = :node_b
@@ -73,12 +73,12 @@ FROM memsvc.passages AS p
 WHERE p.user_id = :user_id AND p.passage_id = any(CAST(:passages AS uuid []));
 
 -- name: same_nodes
--- All stored nodes that are the same as one.
+-- All stored nodes that are merged with one, and itself.
 SELECT s.canonical_id, s.node_id
 FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid [])) AS s;
 
 -- name: node_evidence
--- Passages that speak of nodes as such.
+-- Passages that support the nodes themselves.
 SELECT l.node_id, l.passage_id, l.span_from, l.span_to, l.confidence
 FROM memsvc.source_links AS l
 WHERE l.user_id = :user_id AND l.node_id = any(CAST(:nodes AS uuid [])) AND l.recorded_to = 'infinity'

@@ -1,4 +1,4 @@
--- Statements of memsvc.llm: what the language model was asked for, and what that cost.
+-- Statements of memsvc.llm: calls of the language model, and their costs.
 
 -- name: record_model_call
 INSERT INTO memsvc.model_calls (
@@ -9,7 +9,7 @@ VALUES (
 );
 
 -- name: tokens_spent
--- Since a moment: by this user, and by all users together where that is asked for.
+-- Tokens since a moment: of this user, and of all users together if requested.
 SELECT
   CASE WHEN CAST(:everybody AS boolean) THEN memsvc.tokens_spent(:since) ELSE 0 END AS everybody,
   coalesce(sum(CAST(c.tokens_in AS bigint) + c.tokens_out), 0) AS mine
@@ -26,7 +26,7 @@ ORDER BY c.call_id DESC
 LIMIT :limit;
 
 -- name: model_spending_of_user
--- By day (UTC), task and model, newest day first; as memsvc.model_spending tells it of all users.
+-- By day (UTC), task and model, newest day first; the same as memsvc.model_spending for one user.
 SELECT
   CAST(c.at AT TIME ZONE 'UTC' AS date) AS day, c.task, c.model, count(*) AS calls,
   count(*) FILTER (WHERE c.outcome = 'answered') AS answered, sum(c.tokens_in) AS tokens_in,

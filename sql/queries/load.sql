@@ -1,21 +1,21 @@
--- Statements of memsvc.transfer.load: lines of an export as rows of one user, under row security, and what is computed
--- from them. Constraints refuse what contradicts itself; the checks at the end find what they cannot.
+-- Statements of memsvc.transfer.load: store lines of an export as rows of one user, under row security, and what is
+-- computed from them. Constraints refuse contradictions; the checks at the end find what constraints cannot.
 
 -- name: load_settings
--- Times are in UTC; a check of a million rows may take as long as it must. Statistics know nothing of a user who has
--- just come: a plan made for this one would take any index that begins with user_id, also below foreign keys, and read
--- all of the user's rows for each row (40 ms instead of 0.05).
+-- Times are in UTC; a check of a million rows may take any time. Statistics do not know a new user yet: a plan made for
+-- this user would take any index that begins with user_id, also for foreign keys, and read all of the user's rows for
+-- each row (40 ms instead of 0.05).
 SELECT
   set_config('timezone', 'UTC', true), set_config('statement_timeout', '3600000', true),
   set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
   clock_timestamp() AS today;
 
 -- name: load_lock
--- Imports into one user take turns.
+-- Imports into one user run one after another.
 SELECT pg_advisory_xact_lock(hashtextextended('memsvc import of ' || CAST(:user_id AS text), 0));
 
 -- name: load_occupied
--- Whether the user has anything; what is not named here belongs to one of these.
+-- Whether the user has any data; rows of other tables belong to one of these.
 SELECT
   EXISTS (SELECT FROM memsvc.nodes AS n
   WHERE n.user_id = :user_id)
@@ -67,7 +67,7 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
 );
 
 -- name: load_passages
--- Words and their statistics as append_messages makes them.
+-- Words and their statistics, as append_messages makes them.
 WITH worded AS MATERIALIZED (
   SELECT w.*, memsvc.word_count(w.tsv) AS length, memsvc.word_count(w.tsv_simple) AS length_simple
   FROM (
@@ -263,7 +263,7 @@ SELECT :user_id, decode(r.digest, 'hex'), r.recorded_at
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (digest text, recorded_at timestamptz);
 
 -- name: load_schedules
--- A new user has the schedules that everybody has; they get the rules of the export.
+-- A new user has the default schedules; they get the rules of the export.
 INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, enabled, next_at)
 SELECT
   :user_id, r.kind, r.at_local, r.weekdays, r.enabled,
@@ -274,7 +274,7 @@ ON CONFLICT (user_id, kind) DO UPDATE
 SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled, next_at = excluded.next_at;
 
 -- name: load_jobs
--- Background work brings every source up to date, as after messages.
+-- Background work processes every source, as after messages.
 WITH asked AS (
   INSERT INTO memsvc.jobs (user_id, kind, subject_id)
   SELECT :user_id, 'process', s.source_id FROM memsvc.sources AS s
@@ -286,11 +286,11 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id)
 SELECT :user_id, 'passages.added', a.subject_id FROM asked AS a;
 
 -- name: load_file
--- An older export has no passages of blocks in the archive: the job that gives everything its vectors makes them.
+-- An older export has no passages of archival blocks: the job that makes vectors files them.
 SELECT memsvc.file_later(:user_id);
 
 -- name: load_misfiled
--- A passage of a block that is none of a version of that block in the archive, or says something else.
+-- A passage of a block that belongs to no archival version of that block, or has other text.
 SELECT f.passage_id
 FROM (
   SELECT m.passage_id FROM memsvc.misfiled_passages(:user_id) AS m (passage_id)
@@ -304,7 +304,7 @@ ORDER BY f.passage_id
 LIMIT 1;
 
 -- name: load_torn_messages
--- A part of a message without the part before it, or unlike it.
+-- A part of a message without the previous part, or with other fields.
 SELECT p.passage_id
 FROM memsvc.passages AS p
 WHERE p.user_id = :user_id AND p.part > 0 AND NOT EXISTS (
@@ -317,7 +317,7 @@ ORDER BY p.passage_id
 LIMIT 1;
 
 -- name: load_long_spans
--- Evidence that points behind the end of its passage.
+-- Evidence whose span ends after the end of its passage.
 SELECT l.link_id
 FROM memsvc.source_links AS l
 INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = l.passage_id
@@ -326,10 +326,10 @@ ORDER BY l.link_id
 LIMIT 1;
 
 -- name: load_merge_circles
--- A node that stands for itself at some recorded time. The walk goes one merge further in each round, so it meets a
--- circle before it could go round in it for ever.
+-- A node that is merged into itself, directly or by others, at some recorded time. Each round of the recursion goes one
+-- merge further, so it finds a cycle before it could follow it endlessly.
 WITH RECURSIVE walk AS (
-  SELECT m.merge_id, m.node_id AS start, m.canonical_id AS reached, m.recorded_from, m.recorded_to
+  SELECT m.merge_id, m.node_id AS start, m.canonical_id AS current_id, m.recorded_from, m.recorded_to
   FROM memsvc."merges" AS m
   WHERE m.user_id = :user_id AND m.recorded_from < m.recorded_to
   UNION ALL
@@ -338,9 +338,9 @@ WITH RECURSIVE walk AS (
     least(w.recorded_to, m.recorded_to)
   FROM walk AS w
   INNER JOIN memsvc."merges" AS m
-    ON m.user_id = :user_id AND m.node_id = w.reached
+    ON m.user_id = :user_id AND m.node_id = w.current_id
       AND greatest(w.recorded_from, m.recorded_from) < least(w.recorded_to, m.recorded_to)
-  WHERE w.start <> w.reached
+  WHERE w.start <> w.current_id
 )
 SELECT w.merge_id FROM walk AS w
-WHERE w.start = w.reached LIMIT 1;
+WHERE w.start = w.current_id LIMIT 1;

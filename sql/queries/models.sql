@@ -11,7 +11,7 @@ FROM memsvc.embedding_models AS m
 WHERE m.projection IS NOT NULL AND m.name = any(CAST(:names AS text []));
 
 -- name: models_over_all_users
--- Counts read all vectors of everybody: seconds where there are millions.
+-- These counts read all vectors of all users: seconds if there are millions.
 WITH counted AS MATERIALIZED (
   SELECT t.model_id, t.embedded, t.messages FROM memsvc.embedding_totals() AS t
 )
@@ -25,7 +25,7 @@ LEFT JOIN counted AS c ON c.model_id = m.model_id
 ORDER BY m.model_id ASC;
 
 -- name: vectors_later
--- A job for what a user's messages lack, beside the one that met the obstacle; one that waits keeps its time.
+-- A job for the missing vectors of a user's messages, besides the one that failed; a waiting one keeps its time.
 INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id) VALUES (:user_id, 'embed', :user_id)
 ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
 DO UPDATE SET requests = j.requests + 1;
@@ -37,7 +37,7 @@ SELECT * FROM memsvc.unembedded(
 );
 
 -- name: store_embeddings
--- Stores vectors and token vectors of passages; how many.
+-- Stores vectors and token vectors of passages; returns how many.
 SELECT memsvc.store_embeddings(
-  :user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid []), CAST(:vectors AS text []), CAST(:tokens AS text [])
+  :user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid []), CAST(:vectors AS public.halfvec []), CAST(:tokens AS text [])
 );

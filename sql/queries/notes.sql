@@ -1,7 +1,7 @@
 -- Statements of memsvc.graph.notes.
 
 -- name: notes
--- Notes as they are now, newest first; of notes that are the same, the one that stands for them.
+-- Notes as they are now, newest first; for merged notes the canonical one.
 SELECT
   v.node_id AS note_id, v.version_id, v.label AS title, v.description AS text, v.data, v.importance, v.asserted_by,
   v.recorded_from
@@ -22,7 +22,7 @@ ORDER BY v.node_id DESC
 LIMIT :limit;
 
 -- name: note_subjects
--- What notes are about now: nodes, and those that stand for them.
+-- What notes are about now: the linked nodes, and their canonical nodes.
 SELECT f.from_node, f.to_node
 FROM memsvc.facts(:user_id, CAST(:nodes AS uuid []), '{ABOUT}', clock_timestamp(), NULL, 'from') AS f;
 

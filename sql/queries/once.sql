@@ -1,7 +1,7 @@
--- Statements of memsvc.db.once: requests that may be sent again.
+-- Statements of memsvc.db.once: requests that may be repeated.
 
 -- name: answered_request
--- The answer to a request that was sent before, and what it asked for.
+-- The answer to an earlier request with this key, and the request itself.
 SELECT
   r.digest,
   CAST(r.answer AS text) AS answer
@@ -10,8 +10,8 @@ WHERE r.user_id = :user_id AND r.request_key = :request_key
   AND r.answered_at > clock_timestamp() - interval '24 hours';
 
 -- name: note_answer
--- Keeps the answer to a request for a day, and forgets older ones of this user. They are counted, so that they are gone
--- before the new one comes: it may have the key of one of them.
+-- Stores the answer to a request for a day, and deletes older ones of this user. They are counted, so that they are
+-- deleted before the new one is stored: it may have the key of one of them.
 WITH old AS (
   DELETE FROM memsvc.answered_requests AS r
   WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'

@@ -1,7 +1,7 @@
--- What is known of a user's world, in the little room of a terminal. Views do the work; these choose.
+-- A user's knowledge in the size of a terminal. Views do the work; these statements select.
 
 -- name: picture_nodes
--- Who and what facts speak of, by type: the most spoken of first. Descriptions ("the van") and the user are left out.
+-- People and things in facts, by type: those mentioned most first. Descriptions ("the van") and the user are left out.
 WITH spoken AS (
   SELECT f.subject_id AS node_id, f.version_id FROM memsvc.facts_history AS f
   WHERE f.user_id = :user_id AND NOT f.superseded
@@ -17,10 +17,11 @@ GROUP BY n.node_id, n.type, n.label
 ORDER BY n.type ASC, facts DESC, n.label ASC, n.node_id ASC;
 
 -- name: picture_facts
--- Facts that hold, a few of each type, the surest first, named ends before described ones; each with its first quote.
+-- Facts that are true now, a few of each type, the most confident first, named ends before described ones; each with
+-- its first quote.
 WITH ranked AS (
   SELECT
-    f.version_id, f.fact, f.since, array_position(CAST(:types AS text []), f.predicate) AS place,
+    f.version_id, f.fact, f.since, array_position(CAST(:types AS text []), f.predicate) AS type_nth,
     row_number() OVER (
       PARTITION BY f.predicate
       ORDER BY
@@ -43,16 +44,16 @@ CROSS JOIN LATERAL (
   ORDER BY p.said_at, l.link_id LIMIT 1
 ) AS q
 WHERE r.nth <= :each
-ORDER BY r.place, r.nth;
+ORDER BY r.type_nth, r.nth;
 
 -- name: picture_changes
 -- Facts that ended, and those that began when one of the same kind ended: what changed, in the order of time.
-WITH told AS MATERIALIZED (
+WITH believed AS MATERIALIZED (
   SELECT f.* FROM memsvc.facts_history AS f
   WHERE f.user_id = :user_id AND NOT f.superseded
 )
 SELECT t.subject_id, t.subject, t.predicate, t.object, t.fact, t.since, t.until, q.speaker, q.quote, q.said_at
-FROM told AS t
+FROM believed AS t
 CROSS JOIN LATERAL (
   SELECT p.speaker, substr(p.text, l.span_from + 1, l.span_to - l.span_from) AS quote, p.said_at
   FROM memsvc.source_links AS l
@@ -62,7 +63,7 @@ CROSS JOIN LATERAL (
   ORDER BY p.said_at, l.link_id LIMIT 1
 ) AS q
 WHERE t.until IS NOT NULL OR EXISTS (
-  SELECT FROM told AS e
+  SELECT FROM believed AS e
   WHERE e.subject_id = t.subject_id AND e.predicate = t.predicate AND e.until = t.since
 )
 ORDER BY

@@ -1,18 +1,18 @@
--- Statements of memsvc.profiles and of what reads blocks elsewhere. A row of profile_versions is what a block says from
--- recorded_from to recorded_to; the one that is open is the present one, unless it was working memory that has expired.
+-- Statements of memsvc.profiles and of other readers of blocks. A row of profile_versions is the text of a block from
+-- recorded_from to recorded_to; the open one is the current version, unless it was working memory that has expired.
 
 -- name: profile_blocks
--- Blocks as they were known at a time (null: now): of a node and all that are the same (node_id), or the user's own and
--- with them what is core about nodes; of working memory that of one conversation (source_id), or the newest of all,
--- :most_working of them. Sections come first, as :sections lists them, then names; of working memory the newest.
--- of_kind: how many blocks of its tier there are, with those that are left out.
+-- Blocks as known at a time (null: now): of a node and all nodes merged with it (node_id), or the user's own blocks and
+-- core blocks about nodes. Working memory: of one conversation (source_id), or the newest :most_working of all.
+-- Sections come first, in the order of :sections, then other blocks by name; working memory comes newest first.
+-- of_kind: number of all blocks of the tier, including those that are left out.
 SELECT
   v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
   v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, v.of_kind, b.node, b.evidence
 FROM (
   SELECT
     k.*, count(*) OVER (PARTITION BY k.kind) AS of_kind,
-    row_number() OVER (PARTITION BY k.kind ORDER BY k.recorded_from DESC, k.version_id DESC) AS place
+    row_number() OVER (PARTITION BY k.kind ORDER BY k.recorded_from DESC, k.version_id DESC) AS nth
   FROM (
     SELECT o.* FROM memsvc.profile_versions AS o
     WHERE o.user_id = :user_id AND o.recorded_to = 'infinity'
@@ -33,20 +33,20 @@ FROM (
     END
 ) AS v
 CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
-WHERE v.kind <> 'working' OR v.place <= :most_working
+WHERE v.kind <> 'working' OR v.nth <= :most_working
 ORDER BY
   array_position(CAST(:kinds AS text []), v.kind) ASC, v.node_id ASC NULLS FIRST,
   array_position(CAST(:sections AS text []), v.name) ASC NULLS LAST,
   CASE WHEN v.kind = 'working' THEN v.recorded_from END DESC, v.name ASC;
 
 -- name: profile_hold
--- Until the commit nobody erases memories of the user, and nobody else changes the profile.
+-- Until the commit, nobody else erases memories of the user or changes the profile.
 SELECT
   memsvc.keep_memories(:user_id),
   pg_advisory_xact_lock(hashtextextended('memsvc profile of ' || CAST(:user_id AS text), 0));
 
 -- name: profile_called
--- The block of a name at its place: what it says, or said last, unless it went on elsewhere. live: it says so now.
+-- The block with a name: its current version, or its last one, unless it moved to another tier. live: it is current.
 WITH open_one AS MATERIALIZED (
   SELECT o.*
   FROM memsvc.profile_versions AS o
@@ -102,7 +102,7 @@ ORDER BY v.version DESC
 LIMIT :limit;
 
 -- name: profile_room
--- How many blocks there are beside this one that share its room, and how long core ones are together.
+-- Number of other blocks in the same tier, and the length of core blocks together.
 SELECT
   count(*) FILTER (
     WHERE CASE
@@ -117,14 +117,14 @@ WHERE
   AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp());
 
 -- name: profile_close
--- The block says something else from now on: since when.
+-- Closes the current version of a block, and returns when.
 UPDATE memsvc.profile_versions AS v
 SET recorded_to = greatest(clock_timestamp(), v.recorded_from)
 WHERE v.user_id = :user_id AND v.block_id = :block_id AND v.recorded_to = 'infinity'
 RETURNING v.recorded_to;
 
 -- name: profile_insert
--- The next version of a block; since: when the one before was closed.
+-- Stores the next version of a block; since: when the previous one was closed.
 INSERT INTO memsvc.profile_versions (
   user_id, block_id, version, name, kind, text, tokens, token_limit, node_id, source_id, expires_at, asserted_by,
   recorded_from
@@ -139,52 +139,52 @@ WHERE v.user_id = :user_id AND v.block_id = CAST(:block_id AS uuid)
 RETURNING version_id;
 
 -- name: profile_rest
--- What the lines of a version rest on; how many of the passages there are.
+-- Stores the evidence of a version's lines; returns how many of the passages exist.
 INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
 SELECT :user_id, :version_id, p.passage_id, r.lines
 FROM jsonb_to_recordset(CAST(:evidence AS jsonb)) AS r (passage_id uuid, lines smallint [])
 INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = r.passage_id;
 
 -- name: profile_evict
--- Ends the oldest blocks of a conversation's working memory, so that at most so many are left, and all that expired:
--- which ones.
+-- Ends the oldest blocks of a conversation's working memory, so that at most :most are left, and all that have expired;
+-- returns the ended blocks.
 UPDATE memsvc.profile_versions AS d
 SET recorded_to = greatest(clock_timestamp(), d.recorded_from)
 WHERE d.user_id = :user_id AND d.recorded_to = 'infinity' AND d.version_id IN (
   SELECT v.version_id
   FROM (
     SELECT
-      o.version_id, o.expires_at, row_number() OVER (ORDER BY o.recorded_from DESC, o.version_id DESC) AS place
+      o.version_id, o.expires_at, row_number() OVER (ORDER BY o.recorded_from DESC, o.version_id DESC) AS nth
     FROM memsvc.profile_versions AS o
     WHERE o.user_id = :user_id AND o.recorded_to = 'infinity' AND o.source_id = :source_id
   ) AS v
-  WHERE v.place > :most OR v.expires_at <= clock_timestamp()
+  WHERE v.nth > :most OR v.expires_at <= clock_timestamp()
 )
 RETURNING d.block_id;
 
 -- name: profile_tell
--- Live clients hear of blocks that say something else, or nothing any more.
+-- Tells live clients about blocks with a new version or without a current one.
 INSERT INTO memsvc.outbox (user_id, kind, subject_id)
 SELECT :user_id, 'profile.changed', b.block_id FROM unnest(CAST(:blocks AS uuid [])) AS b (block_id);
 
 -- name: profile_unfiled
--- Versions of a block in the archive that have no passages yet, newest first, from one on.
+-- Archival versions of a block without passages, newest first, from a version on.
 SELECT u.version, u.text FROM memsvc.unfiled_versions(:user_id, :block_id) AS u
 WHERE u.version <= :upto
 ORDER BY u.version DESC
 LIMIT :limit;
 
 -- name: profile_unfiled_versions
--- Which versions of blocks in the archive have no passages yet; of each block newest first.
+-- Archival versions of blocks without passages; for each block newest first.
 SELECT u.block_id, u.version FROM memsvc.unfiled_versions(:user_id, NULL) AS u
 ORDER BY u.block_id ASC, u.version DESC;
 
 -- name: profile_file
--- Brings the passages of a block in line with what it says; the parts of what is unfiled, by version.
+-- Brings the passages of a block in line with its text; the parts of unfiled versions, by version.
 SELECT memsvc.file_block(:user_id, :block_id, CAST(:parts AS jsonb));
 
 -- name: profile_archived
--- What a block says in the archive now: one version or none, whatever was before it.
+-- The current archival version of a block, or none, whatever was before it.
 SELECT v.version, v.text
 FROM (
   SELECT o.version, o.text, o.kind, o.recorded_to

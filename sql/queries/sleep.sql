@@ -1,17 +1,17 @@
 -- Statements of memsvc.sleep.
 
 -- name: named_nodes
--- What nodes are called, and their properties; a page.
+-- Names of nodes, and their properties; a page.
 SELECT n.node_id, n.label, n.names, n.attributes, n.touched
 FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
 
 -- name: standing_nodes
--- For each node the one that stands for it.
+-- The canonical node of each node.
 SELECT r.node_id, r.canonical_id
 FROM memsvc.resolve_nodes(:user_id, CAST(:nodes AS uuid [])) AS r;
 
 -- name: parted_pairs
--- Pairs, the smaller first, among some nodes that were one by a merge that was taken back.
+-- Pairs, the smaller id first, among some nodes whose merge was undone.
 WITH same AS MATERIALIZED (
   SELECT s.canonical_id, s.node_id
   FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid [])) AS s
@@ -29,15 +29,15 @@ INNER JOIN same AS b ON m.canonical_id = b.node_id
 WHERE a.canonical_id <> b.canonical_id;
 
 -- name: settle_pairs
--- Pairs that are open and were merged now.
+-- Open pairs that were merged now.
 UPDATE memsvc.duplicate_candidates AS d
 SET state = 'merged', decided_at = clock_timestamp(), decided_by = :decided_by
 FROM unnest(CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS m (node_a, node_b)
 WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d.state = 'open';
 
 -- name: open_sleep_run
--- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began
--- that left no gap: it looked at all, or at what was new since another one began.
+-- The open run of a task; opened if there is none. A nightly run examines what is new since the last run began that
+-- left no gap: a run that examined everything, or everything new since another such run began.
 WITH made AS (
   INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s)
   VALUES (
@@ -67,7 +67,7 @@ WHERE o.user_id = :user_id AND o.task = :task AND o.state = 'open'
 LIMIT 1;
 
 -- name: note_sleep_page
--- A page is done: how far the run came, and what it did and cost.
+-- Records a page: how far the run came, what it did, and its time.
 UPDATE memsvc.sleep_runs AS r
 SET
   place = CAST(:place AS jsonb), examined = r.examined + :examined, applied = r.applied + :applied,
@@ -75,7 +75,7 @@ SET
 WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
 
 -- name: end_sleep_run
--- A run ended.
+-- Ends a run.
 UPDATE memsvc.sleep_runs AS r
 SET
   state = CASE WHEN CAST(:error_code AS text) IS NULL THEN 'done' ELSE 'failed' END,
@@ -102,7 +102,7 @@ WHERE r.user_id = :user_id AND r.state = 'open'
 ORDER BY r.run_id;
 
 -- name: delete_sleep_runs
--- Old runs go; the last two of each task stay, for a nightly run is known by the one before.
+-- Deletes old runs; the last two of each task stay, because a nightly run needs the previous one.
 DELETE FROM memsvc.sleep_runs AS r
 WHERE
   r.user_id = :user_id AND r.state <> 'open' AND r.finished_at < clock_timestamp() - CAST(:kept AS interval)

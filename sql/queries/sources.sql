@@ -10,7 +10,7 @@ ORDER BY c.source_id DESC
 LIMIT :limit;
 
 -- name: list_messages
--- Messages of one conversation as they were said, after the place (said_at, session, ordinal).
+-- Messages of one conversation in their order, after (said_at, session, ordinal).
 WITH page AS MATERIALIZED (
   SELECT p.session, p.ordinal, p.said_at
   FROM memsvc.passages AS p
@@ -28,7 +28,7 @@ CROSS JOIN LATERAL (
 ORDER BY m.said_at, m.session, m.ordinal;
 
 -- name: messages_said
--- The last messages of all conversations that were said within a span, in the order in which they were said.
+-- The last messages of all conversations within a span, in the order in which they were said.
 WITH page AS MATERIALIZED (
   SELECT p.source_id, p.session, p.ordinal
   FROM memsvc.passages AS p
@@ -51,8 +51,8 @@ FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
 -- name: messages_around
--- The message of a passage (or, without one, the newest message) with those said just before and after it.
-WITH place AS (
+-- The message of a passage (or, without one, the newest message) with the messages just before and after it.
+WITH centre AS (
   SELECT p.said_at, p.session, p.ordinal
   FROM memsvc.passages AS p
   WHERE p.user_id = :user_id AND p.source_id = :source_id
@@ -63,7 +63,7 @@ WITH place AS (
 near AS MATERIALIZED (
   (
     SELECT p.session, p.ordinal
-    FROM memsvc.passages AS p INNER JOIN place AS c
+    FROM memsvc.passages AS p INNER JOIN centre AS c
       ON (p.said_at, p.session, p.ordinal) <= (c.said_at, c.session, c.ordinal)
     WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.part = 0
     ORDER BY p.said_at DESC, p.session DESC, p.ordinal DESC
@@ -72,7 +72,7 @@ near AS MATERIALIZED (
   UNION ALL
   (
     SELECT p.session, p.ordinal
-    FROM memsvc.passages AS p INNER JOIN place AS c
+    FROM memsvc.passages AS p INNER JOIN centre AS c
       ON (p.said_at, p.session, p.ordinal) > (c.said_at, c.session, c.ordinal)
     WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.part = 0
     ORDER BY p.said_at, p.session, p.ordinal
@@ -88,7 +88,7 @@ CROSS JOIN LATERAL (
 ORDER BY m.said_at, m.session, m.ordinal;
 
 -- name: conversation_ids
--- Conversations by id or identifier; an identifier that looks like another conversation's id loses against the id.
+-- Conversations by id or identifier; an id has priority over an equal identifier of another conversation.
 SELECT DISTINCT ON (w.wanted) w.wanted, s.source_id
 FROM unnest(CAST(:wanted AS text [])) AS w (wanted)
 INNER JOIN memsvc.sources AS s
@@ -97,8 +97,9 @@ INNER JOIN memsvc.sources AS s
 ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
 
 -- name: memories_called
--- Messages, facts (by version, or by edge), nodes and blocks of the profile whose id lies in a range, which a short id
--- means: a few rows by key. first_id: of a part of a message, its first part. Passages of a block lead to the block.
+-- Messages, facts (by version, or by edge), nodes and blocks of the profile with ids in a range, which is the meaning
+-- of a short id: a few rows by key. first_id: for a part of a message, its first part. Passages of a block lead to the
+-- block.
 SELECT *
 FROM (
   (
@@ -160,7 +161,7 @@ ORDER BY m.kind, m.memory_id
 LIMIT 20;
 
 -- name: facts_supported
--- Facts for which a passage is evidence, as they are known now.
+-- Facts that a passage supports, as known now.
 SELECT v.version_id, v.edge_id, v.fact, l.stance
 FROM memsvc.source_links AS l
 INNER JOIN memsvc.edge_versions AS v

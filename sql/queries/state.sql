@@ -1,7 +1,7 @@
--- Statements of memsvc.server.state: the database itself, in numbers.
+-- Statements of memsvc.server.state: statistics of the database itself.
 
 -- name: database_state
--- PostgreSQL shows when a transaction began to the login whose it is, and to members of pg_read_all_stats.
+-- PostgreSQL shows the begin of a transaction only to its login and to members of pg_read_all_stats.
 SELECT
   pg_catalog.pg_database_size(current_database()) AS bytes,
   (SELECT sum(d.numbackends) FROM pg_catalog.pg_stat_database AS d)::integer AS connections,
@@ -13,7 +13,7 @@ SELECT
   (SELECT max(age(d.datfrozenxid)) FROM pg_catalog.pg_database AS d) AS xid_age;
 
 -- name: table_rows
--- What the view pg_stat_user_tables shows, without its sums over indexes.
+-- The rows of the view pg_stat_user_tables, without its sums over indexes.
 SELECT c.relname AS name, pg_catalog.pg_stat_get_live_tuples(c.oid) AS live,
   pg_catalog.pg_stat_get_dead_tuples(c.oid) AS dead
 FROM pg_catalog.pg_class AS c

@@ -1,5 +1,5 @@
--- Who stands for whom now, for all nodes at once: functions resolve the nodes they are asked for, views join this.
--- The walk begins at nodes that stand for others and are not merged themselves, so it meets each merged node once.
+-- The canonical node of every node now: functions resolve single nodes, views join this. The recursion begins at nodes
+-- that represent others and are not merged themselves, so it finds each merged node once.
 CREATE OR REPLACE VIEW memsvc.canonical_nodes WITH (security_invoker = TRUE) AS
 WITH RECURSIVE merged AS (
   SELECT m.user_id, m.node_id, m.canonical_id
@@ -22,14 +22,14 @@ SELECT
 FROM memsvc.nodes AS n
 LEFT JOIN merged AS m ON n.user_id = m.user_id AND n.node_id = m.node_id;
 COMMENT ON VIEW memsvc.canonical_nodes IS
-  'For each node the one that stands for it now; itself where it is not merged.';
+  'The canonical node of each node now; itself if it is not merged.';
 COMMENT ON COLUMN memsvc.canonical_nodes.user_id IS 'Owner.';
-COMMENT ON COLUMN memsvc.canonical_nodes.node_id IS 'A node as it is stored.';
-COMMENT ON COLUMN memsvc.canonical_nodes.canonical_id IS 'The node that stands for it.';
-COMMENT ON COLUMN memsvc.canonical_nodes.merged IS 'Whether another node stands for it.';
+COMMENT ON COLUMN memsvc.canonical_nodes.node_id IS 'A stored node.';
+COMMENT ON COLUMN memsvc.canonical_nodes.canonical_id IS 'The node that represents it.';
+COMMENT ON COLUMN memsvc.canonical_nodes.merged IS 'Whether it is merged into another node.';
 
--- Things as they are shown now, one row for each that stands for itself. The same rule as memsvc.node_cards: what holds
--- now, else what is known of another time; properties of the node itself before those of nodes merged into it.
+-- Current properties of things, one row for each canonical node. The same rule as in memsvc.node_cards: what is true
+-- now, else a known version of another time; properties of the node itself before those of nodes merged into it.
 CREATE OR REPLACE VIEW memsvc.nodes_current WITH (security_invoker = TRUE) AS
 WITH same AS MATERIALIZED (
   SELECT c.user_id, c.node_id, c.canonical_id, c.merged FROM memsvc.canonical_nodes AS c
@@ -67,20 +67,20 @@ FROM same AS s
 LEFT JOIN card AS k ON s.user_id = k.user_id AND s.node_id = k.canonical_id
 LEFT JOIN merged AS m ON s.user_id = m.user_id AND s.node_id = m.canonical_id
 WHERE NOT s.merged;
-COMMENT ON VIEW memsvc.nodes_current IS 'Things as they are shown now; merged nodes are one.';
+COMMENT ON VIEW memsvc.nodes_current IS 'Things with their current properties; merged nodes are one.';
 COMMENT ON COLUMN memsvc.nodes_current.user_id IS 'Owner.';
-COMMENT ON COLUMN memsvc.nodes_current.node_id IS 'The thing; of merged nodes the one that stands for them.';
-COMMENT ON COLUMN memsvc.nodes_current.type IS 'Its type; null where all that was known of it was taken back.';
-COMMENT ON COLUMN memsvc.nodes_current.label IS 'Its name as shown; null as above.';
-COMMENT ON COLUMN memsvc.nodes_current.description IS 'What it is.';
+COMMENT ON COLUMN memsvc.nodes_current.node_id IS 'The thing; for merged nodes the canonical one.';
+COMMENT ON COLUMN memsvc.nodes_current.type IS 'Its type; null if everything known of it was taken back.';
+COMMENT ON COLUMN memsvc.nodes_current.label IS 'Its name; null as above.';
+COMMENT ON COLUMN memsvc.nodes_current.description IS 'Its description.';
 COMMENT ON COLUMN memsvc.nodes_current.data IS 'Further properties.';
 COMMENT ON COLUMN memsvc.nodes_current.importance IS '1 to 10.';
-COMMENT ON COLUMN memsvc.nodes_current.since IS 'From when these properties hold; null: as far as known, always.';
-COMMENT ON COLUMN memsvc.nodes_current.until IS 'When they ended or will end; null: not known to end.';
-COMMENT ON COLUMN memsvc.nodes_current.holds IS 'False: nothing is known of now, these are of another time.';
-COMMENT ON COLUMN memsvc.nodes_current.nodes IS 'All stored nodes that are this thing, itself first.';
+COMMENT ON COLUMN memsvc.nodes_current.since IS 'When these properties began; null: no known start.';
+COMMENT ON COLUMN memsvc.nodes_current.until IS 'When they ended or will end; null: no known end.';
+COMMENT ON COLUMN memsvc.nodes_current.holds IS 'False: nothing is known about now; these are of another time.';
+COMMENT ON COLUMN memsvc.nodes_current.nodes IS 'All stored nodes that are this thing, the canonical one first.';
 
--- How any stored node is shown: by the label of the thing that it is. For views that speak of nodes.
+-- The label and type of every stored node: those of its canonical node. For other views.
 CREATE OR REPLACE VIEW memsvc.node_labels WITH (security_invoker = TRUE) AS
 SELECT
   n.user_id,
@@ -91,10 +91,10 @@ SELECT
   cardinality(n.nodes) > 1 AS several
 FROM memsvc.nodes_current AS n
 CROSS JOIN LATERAL unnest(n.nodes) AS stored (node_id);
-COMMENT ON VIEW memsvc.node_labels IS 'How each stored node is shown.';
+COMMENT ON VIEW memsvc.node_labels IS 'The label and type of each stored node.';
 COMMENT ON COLUMN memsvc.node_labels.user_id IS 'Owner.';
-COMMENT ON COLUMN memsvc.node_labels.node_id IS 'A node as it is stored.';
-COMMENT ON COLUMN memsvc.node_labels.canonical_id IS 'The node that stands for it.';
+COMMENT ON COLUMN memsvc.node_labels.node_id IS 'A stored node.';
+COMMENT ON COLUMN memsvc.node_labels.canonical_id IS 'The node that represents it.';
 COMMENT ON COLUMN memsvc.node_labels.label IS 'The name of the thing that it is.';
 COMMENT ON COLUMN memsvc.node_labels.type IS 'The type of the thing that it is.';
-COMMENT ON COLUMN memsvc.node_labels.several IS 'Whether this thing is several stored nodes.';
+COMMENT ON COLUMN memsvc.node_labels.several IS 'Whether this thing has several stored nodes.';

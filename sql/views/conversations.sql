@@ -1,4 +1,4 @@
--- Conversations with their size and span; source_id is time-ordered and serves as the paging cursor.
+-- Conversations with their size and time span; source_id is ordered by time and serves as the cursor.
 CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker = true) AS
 SELECT
   s.user_id,
@@ -17,4 +17,4 @@ FROM memsvc.sources AS s
 LEFT JOIN memsvc.passages AS p ON p.user_id = s.user_id AND p.source_id = s.source_id
 WHERE s.kind = 'conversation'
 GROUP BY s.user_id, s.source_id;
-COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.';
+COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and time span.';

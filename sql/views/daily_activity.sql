@@ -1,7 +1,7 @@
--- One row for each day on which anything happened, by the clock of the user's zone, or of UTC where this server lacks
--- it (memsvc.known_zone). The walk leaps from one such day to the next, so a message of the year 1000 costs nothing;
--- days are counted one by one, so a week reads a week. An hour that a clock shows twice around midnight belongs to the
--- earlier day; no moment is left out or counted twice.
+-- One row for each day on which anything happened, in the user's time zone, or in UTC if this server does not know the
+-- zone (memsvc.known_zone). The recursion jumps from one such day to the next, so a message of the year 1000 costs
+-- nothing; days are counted one by one, so a query for a week reads a week. An hour that occurs twice around midnight
+-- belongs to the earlier day; no moment is left out or counted twice.
 CREATE OR REPLACE VIEW memsvc.daily_activity WITH (security_invoker = TRUE) AS
 WITH RECURSIVE active AS (
   SELECT
@@ -63,12 +63,12 @@ CROSS JOIN LATERAL (
     AND v.recorded_to < 'infinity' AND v.recorded_to > v.recorded_from
 ) AS closed
 WHERE a.day IS NOT NULL;
-COMMENT ON VIEW memsvc.daily_activity IS 'Days on which anything happened, by the user''s own clock.';
+COMMENT ON VIEW memsvc.daily_activity IS 'Days on which anything happened, in the user''s time zone.';
 COMMENT ON COLUMN memsvc.daily_activity.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.daily_activity.day IS 'The day in the user''s time zone.';
-COMMENT ON COLUMN memsvc.daily_activity.messages IS 'Messages said; system, tool and thinking texts do not count.';
-COMMENT ON COLUMN memsvc.daily_activity.words IS 'Words of these, with those of captions and of speakers'' names.';
+COMMENT ON COLUMN memsvc.daily_activity.messages IS 'Messages; system, tool and thinking texts do not count.';
+COMMENT ON COLUMN memsvc.daily_activity.words IS 'Words of these messages, including captions and names of speakers.';
 COMMENT ON COLUMN memsvc.daily_activity.speakers IS 'Names of speakers; messages without a name count as one.';
-COMMENT ON COLUMN memsvc.daily_activity.conversations IS 'Conversations in which something was said.';
+COMMENT ON COLUMN memsvc.daily_activity.conversations IS 'Conversations with messages on this day.';
 COMMENT ON COLUMN memsvc.daily_activity.facts_learnt IS 'Facts about which something new was recorded.';
 COMMENT ON COLUMN memsvc.daily_activity.facts_closed IS 'Facts of which a version was superseded or taken back.';

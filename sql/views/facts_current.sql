@@ -1,5 +1,5 @@
--- Facts that hold now, in words. Each end is shown as the thing that stands for it. Counts of evidence compare with the
--- users of both ends, so that a filter on them waits for the joins (see facts_history).
+-- Facts that are true now, in words. Each end is shown as its canonical node. Counts of evidence compare with the users
+-- of both ends, so that a filter on them is applied after the joins (see facts_history).
 CREATE OR REPLACE VIEW memsvc.facts_current WITH (security_invoker = TRUE) AS
 WITH thing AS MATERIALIZED (
   SELECT l.user_id, l.node_id, l.canonical_id, l.label, l.type, l.several FROM memsvc.node_labels AS l
@@ -57,30 +57,30 @@ INNER JOIN thing AS s ON v.user_id = s.user_id AND v.from_node = s.node_id
 INNER JOIN thing AS o ON v.user_id = o.user_id AND v.to_node = o.node_id
 LEFT JOIN rivals AS r ON s.user_id = r.user_id AND s.canonical_id = r.canonical_id AND v.type = r.type
 WHERE v.recorded_to = 'infinity' AND v.valid_from <= now() AND v.valid_to > now();
-COMMENT ON VIEW memsvc.facts_current IS 'Facts that hold now, as known now; merged nodes are one.';
+COMMENT ON VIEW memsvc.facts_current IS 'Facts that are true now, as known now; merged nodes are one.';
 COMMENT ON COLUMN memsvc.facts_current.user_id IS 'Owner.';
-COMMENT ON COLUMN memsvc.facts_current.version_id IS 'The version that says it.';
+COMMENT ON COLUMN memsvc.facts_current.version_id IS 'The version of the fact.';
 COMMENT ON COLUMN memsvc.facts_current.edge_id IS 'The relation; the same through all versions.';
 COMMENT ON COLUMN memsvc.facts_current.subject_id IS
-  'Who or what it is about; of merged nodes the one that stands for them.';
-COMMENT ON COLUMN memsvc.facts_current.subject IS 'Its label; null where nothing is known of it any more.';
+  'The person or thing that it is about; for merged nodes the canonical one.';
+COMMENT ON COLUMN memsvc.facts_current.subject IS 'Its label; null if nothing is known of it any more.';
 COMMENT ON COLUMN memsvc.facts_current.subject_type IS 'Its type.';
 COMMENT ON COLUMN memsvc.facts_current.predicate IS 'The type of the relation, for example LIVES_IN.';
-COMMENT ON COLUMN memsvc.facts_current.object_id IS 'The other end; of merged nodes the one that stands for them.';
+COMMENT ON COLUMN memsvc.facts_current.object_id IS 'The other end; for merged nodes the canonical one.';
 COMMENT ON COLUMN memsvc.facts_current.object IS 'Its label.';
 COMMENT ON COLUMN memsvc.facts_current.object_type IS 'Its type.';
 COMMENT ON COLUMN memsvc.facts_current.fact IS 'The fact as a sentence.';
-COMMENT ON COLUMN memsvc.facts_current.since IS 'From when it is true; null: as far as known, always.';
-COMMENT ON COLUMN memsvc.facts_current.until IS 'When it will end; null: not known to end.';
+COMMENT ON COLUMN memsvc.facts_current.since IS 'When it began; null: no known start.';
+COMMENT ON COLUMN memsvc.facts_current.until IS 'When it will end; null: no known end.';
 COMMENT ON COLUMN memsvc.facts_current.confidence IS 'How sure its author is: above 0, at most 1.';
 COMMENT ON COLUMN memsvc.facts_current.weight IS 'How strong the relation is.';
 COMMENT ON COLUMN memsvc.facts_current.data IS 'Further properties.';
-COMMENT ON COLUMN memsvc.facts_current.asserted_by IS 'Who said so: user, app, or a model with its version.';
+COMMENT ON COLUMN memsvc.facts_current.asserted_by IS 'Who asserted it: user, app, or a model with its version.';
 COMMENT ON COLUMN memsvc.facts_current.learnt_at IS 'When this version was recorded.';
-COMMENT ON COLUMN memsvc.facts_current.messages IS 'How many messages speak for it.';
-COMMENT ON COLUMN memsvc.facts_current.sources IS 'How many sources (conversations) these are from.';
+COMMENT ON COLUMN memsvc.facts_current.messages IS 'How many messages support it.';
+COMMENT ON COLUMN memsvc.facts_current.sources IS 'How many sources (conversations) these messages are from.';
 COMMENT ON COLUMN memsvc.facts_current.contested IS
-  'The type allows one value at a time, but nodes that are the same disagree.';
+  'The type allows one value at a time, but merged nodes have different ones.';
 COMMENT ON COLUMN memsvc.facts_current.stored_subject_id IS
-  'The node at which it is stored; another than subject_id after a merge.';
-COMMENT ON COLUMN memsvc.facts_current.stored_object_id IS 'The same of the other end.';
+  'The node at which it is stored; differs from subject_id after a merge.';
+COMMENT ON COLUMN memsvc.facts_current.stored_object_id IS 'The same for the other end.';

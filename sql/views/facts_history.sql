@@ -1,6 +1,6 @@
--- Everything that was ever believed, with its four times and the changes that wrote and closed it. What became of a
--- closed version is read from what the closing change wrote in its place, for a batch mixes operations.
--- Look-ups compare with the users of both ends, so that a filter on state waits for the joins: its high cost would hide
+-- Everything that was ever believed, with its four times and the changes that wrote and closed it. The state of a
+-- closed version is derived from what the closing change wrote in its place, because a batch mixes operations. Look-ups
+-- compare with the users of both ends, so that a filter on state is applied after the joins: its high cost would hide
 -- from the planner that a join without hashing compares every node with every fact (18 s instead of 0.5).
 CREATE OR REPLACE VIEW memsvc.facts_history WITH (security_invoker = TRUE) AS
 WITH thing AS MATERIALIZED (
@@ -63,31 +63,31 @@ COMMENT ON COLUMN memsvc.facts_history.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.facts_history.version_id IS 'The version.';
 COMMENT ON COLUMN memsvc.facts_history.edge_id IS 'The relation; the same through all versions.';
 COMMENT ON COLUMN memsvc.facts_history.subject_id IS
-  'Who or what it is about; of merged nodes the one that stands for them now.';
-COMMENT ON COLUMN memsvc.facts_history.subject IS 'Its label now; null where nothing is known of it any more.';
+  'The person or thing that it is about; for merged nodes the one that is canonical now.';
+COMMENT ON COLUMN memsvc.facts_history.subject IS 'Its label now; null if nothing is known of it any more.';
 COMMENT ON COLUMN memsvc.facts_history.subject_type IS 'Its type now.';
 COMMENT ON COLUMN memsvc.facts_history.predicate IS 'The type of the relation, for example LIVES_IN.';
-COMMENT ON COLUMN memsvc.facts_history.object_id IS 'The other end; of merged nodes the one that stands for them now.';
+COMMENT ON COLUMN memsvc.facts_history.object_id IS 'The other end; for merged nodes the one that is canonical now.';
 COMMENT ON COLUMN memsvc.facts_history.object IS 'Its label now.';
 COMMENT ON COLUMN memsvc.facts_history.object_type IS 'Its type now.';
 COMMENT ON COLUMN memsvc.facts_history.fact IS 'The fact as a sentence.';
-COMMENT ON COLUMN memsvc.facts_history.since IS 'From when it was true; null: as far as known, always.';
+COMMENT ON COLUMN memsvc.facts_history.since IS 'When it began; null: no known start.';
 COMMENT ON COLUMN memsvc.facts_history.until IS
-  'The first moment at which it was not true any more; null: not known to end.';
+  'The first moment at which it was not true any more; null: no known end.';
 COMMENT ON COLUMN memsvc.facts_history.learnt_at IS 'When this version was recorded.';
-COMMENT ON COLUMN memsvc.facts_history.believed_until IS 'When it was closed; null: it is believed now.';
+COMMENT ON COLUMN memsvc.facts_history.believed_until IS 'When it was closed; null: it is still believed.';
 COMMENT ON COLUMN memsvc.facts_history.superseded IS 'True: it is not believed any more.';
 COMMENT ON COLUMN memsvc.facts_history.state IS
-  'Believed: holds, ended or to come. Not any more: shortened (the same is said of another time), corrected (the '
-  'relation was told otherwise), replaced (another value came), retracted, or overruled within its own batch.';
+  'Still believed: holds, ended or to come. No longer believed: shortened (true for a shorter time), corrected (the '
+  'content changed), replaced (by another value), retracted, or overruled within its own batch.';
 COMMENT ON COLUMN memsvc.facts_history.derived_from IS
   'The version of which it is a remainder or a restoration; null: new knowledge.';
 COMMENT ON COLUMN memsvc.facts_history.confidence IS 'How sure its author was: above 0, at most 1.';
 COMMENT ON COLUMN memsvc.facts_history.weight IS 'How strong the relation was.';
 COMMENT ON COLUMN memsvc.facts_history.data IS 'Further properties.';
-COMMENT ON COLUMN memsvc.facts_history.asserted_by IS 'Who said so.';
+COMMENT ON COLUMN memsvc.facts_history.asserted_by IS 'Who asserted it.';
 COMMENT ON COLUMN memsvc.facts_history.learnt_by_change IS 'The change that recorded it; see changes.';
 COMMENT ON COLUMN memsvc.facts_history.closed_by_change IS 'The change that closed it.';
-COMMENT ON COLUMN memsvc.facts_history.closed_by IS 'Whose change closed it.';
+COMMENT ON COLUMN memsvc.facts_history.closed_by IS 'Who made that change.';
 COMMENT ON COLUMN memsvc.facts_history.stored_subject_id IS 'The node at which it is stored.';
-COMMENT ON COLUMN memsvc.facts_history.stored_object_id IS 'The same of the other end.';
+COMMENT ON COLUMN memsvc.facts_history.stored_object_id IS 'The same for the other end.';

@@ -1,4 +1,4 @@
--- Messages as they were sent: the parts of a long one put together again.
+-- Messages as they were sent: the parts of a long message are joined again.
 CREATE OR REPLACE VIEW memsvc.messages WITH (security_invoker = true) AS
 SELECT
   p.user_id,
@@ -20,4 +20,4 @@ SELECT
 FROM memsvc.passages AS p
 WHERE p.kind IN ('message', 'trace')
 GROUP BY p.user_id, p.source_id, p.session, p.ordinal;
-COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';
+COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long message are joined again.';

@@ -1,5 +1,5 @@
--- Persons with what they are called, said and are part of. A message is a person's where its speaker is one of the
--- person's names, whatever the spelling, or where the user wrote without a name.
+-- People with their names, messages and facts. A message belongs to a person if its speaker is one of the person's
+-- names, in any spelling, or if the user wrote it without a name.
 CREATE OR REPLACE VIEW memsvc.people WITH (security_invoker = TRUE) AS
 WITH voice AS MATERIALIZED (
   SELECT
@@ -62,18 +62,18 @@ CROSS JOIN LATERAL (
   WHERE k.user_id = n.user_id AND k.edge_version_id = any(related.versions) AND k.recorded_to = 'infinity'
 ) AS shown
 WHERE n.type = 'Person';
-COMMENT ON VIEW memsvc.people IS 'Persons with their names, facts and messages; merged ones are one.';
+COMMENT ON VIEW memsvc.people IS 'People with their names, facts and messages; merged ones are one.';
 COMMENT ON COLUMN memsvc.people.user_id IS 'Owner.';
-COMMENT ON COLUMN memsvc.people.node_id IS 'The person; of merged nodes the one that stands for them.';
+COMMENT ON COLUMN memsvc.people.node_id IS 'The person; for merged nodes the canonical one.';
 COMMENT ON COLUMN memsvc.people.name IS 'The label.';
-COMMENT ON COLUMN memsvc.people.names IS 'What the person is called now; null: no name is known.';
+COMMENT ON COLUMN memsvc.people.names IS 'Current names of the person; null: no name is known.';
 COMMENT ON COLUMN memsvc.people.self IS 'Whether this is the user.';
-COMMENT ON COLUMN memsvc.people.messages IS 'Messages that the person spoke, by the speaker''s name.';
-COMMENT ON COLUMN memsvc.people.facts IS 'Facts about the person that hold now.';
+COMMENT ON COLUMN memsvc.people.messages IS 'Messages of the person, by the speaker''s name.';
+COMMENT ON COLUMN memsvc.people.facts IS 'Facts about the person that are true now.';
 COMMENT ON COLUMN memsvc.people.first_seen IS
-  'First message that the person spoke, or that speaks for one of these facts.';
-COMMENT ON COLUMN memsvc.people.last_seen IS 'The last one of them.';
+  'The first message by the person, or that supports one of these facts.';
+COMMENT ON COLUMN memsvc.people.last_seen IS 'The last one of these messages.';
 COMMENT ON COLUMN memsvc.people.main_facts IS
-  'The five strongest of these facts as sentences; the latest first among equals.';
-COMMENT ON COLUMN memsvc.people.description IS 'Who that is.';
+  'The five strongest of these facts as sentences; among equals the latest first.';
+COMMENT ON COLUMN memsvc.people.description IS 'Who the person is.';
 COMMENT ON COLUMN memsvc.people.importance IS '1 to 10.';

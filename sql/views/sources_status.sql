@@ -1,4 +1,4 @@
--- How far each source is: what came in, which vectors it has, what its last job says.
+-- The state of each source: its size, its vectors, and its last job.
 CREATE OR REPLACE VIEW memsvc.sources_status WITH (security_invoker = TRUE) AS
 SELECT
   s.user_id,
@@ -42,23 +42,23 @@ COMMENT ON VIEW memsvc.sources_status IS
   'Sources with their size, their vectors by the active model and their last job.';
 COMMENT ON COLUMN memsvc.sources_status.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.sources_status.source_id IS 'The source.';
-COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation, or block (of the profile, in the archive).';
-COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name where it comes from.';
+COMMENT ON COLUMN memsvc.sources_status.kind IS 'Its kind: conversation, or block (an archival one of the profile).';
+COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name in the system it comes from.';
 COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 COMMENT ON COLUMN memsvc.sources_status.status IS
-  'How far background work is: pending, processing, completed or failed.';
+  'The state of background work: pending, processing, completed or failed.';
 COMMENT ON COLUMN memsvc.sources_status.messages IS
-  'Its messages, traces among them; of a block, its versions in the archive.';
-COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
+  'Its messages, including traces; for a block, its archival versions.';
+COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message has several.';
 COMMENT ON COLUMN memsvc.sources_status.vectors IS
   'Passages with a vector of the active model; null: there is no model.';
 COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS
-  'Passages that are still to get one; traces and former blocks get none.';
+  'Passages that still need a vector; traces and former blocks get none.';
 COMMENT ON COLUMN memsvc.sources_status.model IS 'The active embedding model; null: none.';
 COMMENT ON COLUMN memsvc.sources_status.job IS
-  'State of its last job: pending, done, failed or cancelled; null: there is none (ended ones are kept for a time).';
-COMMENT ON COLUMN memsvc.sources_status.attempts IS 'How often that was tried.';
+  'State of its last job: pending, done, failed or cancelled; null: none (old ones are deleted after some time).';
+COMMENT ON COLUMN memsvc.sources_status.attempts IS 'How often that job was tried.';
 COMMENT ON COLUMN memsvc.sources_status.error_code IS 'Why it failed, as a stable code.';
-COMMENT ON COLUMN memsvc.sources_status.error IS 'The same for people.';
+COMMENT ON COLUMN memsvc.sources_status.error IS 'Why it failed, as a text for people.';
 COMMENT ON COLUMN memsvc.sources_status.last_ingested_at IS 'When background work last caught up with it.';
-COMMENT ON COLUMN memsvc.sources_status.created_at IS 'When it first came in.';
+COMMENT ON COLUMN memsvc.sources_status.created_at IS 'When it was first stored.';

@@ -1,4 +1,4 @@
--- One row for each thing that happened: said, begun, ended, learnt, merged. No order of its own; "at" is for ORDER BY.
+-- One row for each event: said, begun, ended, learnt, merged. The view has no order; sort it by "at".
 CREATE OR REPLACE VIEW memsvc.timeline WITH (security_invoker = TRUE) AS
 SELECT
   p.user_id,
@@ -14,7 +14,7 @@ SELECT
 FROM memsvc.passages AS p
 WHERE p.kind = 'message' AND p.part = 0
 UNION ALL
--- A fact that was told differently from some day on did not begin that day.
+-- A fact that continues an earlier version with other content did not begin on that day.
 SELECT v.user_id, v.valid_from, 'began', v.fact, NULL, NULL, v.version_id, v.edge_id, v.from_node, v.to_node
 FROM memsvc.edge_versions AS v
 WHERE v.recorded_to = 'infinity' AND v.valid_from > '-infinity' AND NOT EXISTS (
@@ -29,7 +29,7 @@ WHERE v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND NOT EXISTS (
   WHERE a.user_id = v.user_id AND a.edge_id = v.edge_id AND a.valid_from = v.valid_to AND a.recorded_to = 'infinity'
 )
 UNION ALL
--- Remainders of older versions are no news, nor is what its own batch overruled.
+-- Remainders of older versions are not new, nor are versions that were overruled within their batch.
 SELECT v.user_id, v.recorded_from, 'learnt', v.fact, NULL, NULL, v.version_id, v.edge_id, v.from_node, v.to_node
 FROM memsvc.edge_versions AS v
 WHERE v.derived_from IS NULL AND v.recorded_to > v.recorded_from
@@ -57,18 +57,18 @@ FROM (
   FROM memsvc."merges" AS o
   WHERE o.recorded_to > o.recorded_from AND o.recorded_to < 'infinity'
 ) AS m;
-COMMENT ON VIEW memsvc.timeline IS 'What happened: said, begun, ended, learnt, merged; one row for each.';
+COMMENT ON VIEW memsvc.timeline IS 'Events: said, begun, ended, learnt, merged; one row for each.';
 COMMENT ON COLUMN memsvc.timeline.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.timeline.at IS
-  'When: of messages, begins and ends in the world; of learnt, merged and unmerged when memsvc recorded it.';
+  'When: for messages, begins and ends, the time in the world; for learnt, merged and unmerged, the recorded time.';
 COMMENT ON COLUMN memsvc.timeline.kind IS 'message, began, ended, learnt, merged or unmerged.';
 COMMENT ON COLUMN memsvc.timeline.what IS
-  'The message with its speaker (the first part of a long one), the fact as a sentence, or what is (not) the same and '
-  'the reason.';
+  'The message with its speaker (the first part of a long one), the fact as a sentence, or the merged (or unmerged) '
+  'nodes and the reason.';
 COMMENT ON COLUMN memsvc.timeline.source_id IS 'The conversation of a message.';
 COMMENT ON COLUMN memsvc.timeline.passage_id IS 'The message.';
 COMMENT ON COLUMN memsvc.timeline.version_id IS 'The version of a fact.';
 COMMENT ON COLUMN memsvc.timeline.edge_id IS 'The relation of a fact.';
-COMMENT ON COLUMN memsvc.timeline.node_id IS 'The subject as it is stored; of a merge, the node that was merged.';
+COMMENT ON COLUMN memsvc.timeline.node_id IS 'The stored subject; for a merge, the merged node.';
 COMMENT ON COLUMN memsvc.timeline.other_node_id IS
-  'The object as it is stored; of a merge, the node it was merged into.';
+  'The stored object; for a merge, the node into which it was merged.';

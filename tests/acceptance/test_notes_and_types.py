@@ -47,12 +47,12 @@ def test_notes_as_json_and_from_standard_input(rig: Rig) -> None:
 
 def test_notes_and_links_that_cannot_be(rig: Rig) -> None:
     note = rig.ok("note", "add", "--id", "Alone").strip()
-    refused(rig, 2, "is no kind of note", "note", "add", "x", "--kind", "thought")
+    refused(rig, 2, "is not a kind of note", "note", "add", "x", "--kind", "thought")
     refused(rig, 2, "A title has 1 to 200", "note", "add", " ")
     refused(rig, 3, "is no note id", "note", "show", "x")
     refused(rig, 3, "There is no node", "note", "show", "01900000-0000-7000-8000-000000000000")
     refused(rig, 2, "linked with itself", "note", "link", note, note, "extends")
-    refused(rig, 2, "is no relation of notes", "note", "link", note, note, "loves")
+    refused(rig, 2, "is not a relation of notes", "note", "link", note, note, "loves")
     refused(rig, 3, "There is no link", "note", "unlink", note)
 
 
@@ -78,5 +78,5 @@ def test_types_that_cannot_be(rig: Rig) -> None:
     refused(rig, 2, "cannot be the name of a node type", "ontology", "add", "<b>", *description)
     refused(rig, 2, "A node type joins nothing", "ontology", "add", "Plant", *description, "--to", "Person")
     refused(rig, 2, "has no node type Plant", "ontology", "add", "WATERS", *description, "--to", "Plant")
-    refused(rig, 3, "belongs to the core", "ontology", "deprecate", "LIVES_IN")
+    refused(rig, 3, "is a core type", "ontology", "deprecate", "LIVES_IN")
     refused(rig, 3, "has no edge type NOTHING", "ontology", "approve", "NOTHING")

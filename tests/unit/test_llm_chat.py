@@ -198,14 +198,14 @@ async def test_a_stream_that_ends_in_the_middle_is_no_answer(start: Callable[...
     ],
 )
 async def test_what_is_no_completion(start: Callable[..., ChatServer], body: bytes) -> None:
-    with pytest.raises(LlmAnswerError, match="no chat completion") as caught:
+    with pytest.raises(LlmAnswerError, match="not a chat completion") as caught:
         await client(start(Raw(body))).chat(TALK)
     assert "MEMSVC_LLM_URL" in caught.value.advice
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 async def test_an_endless_answer_is_not_read(start: Callable[..., ChatServer], kind: str) -> None:
-    with pytest.raises(LlmAnswerError, match="more than any answer"):
+    with pytest.raises(LlmAnswerError, match="more data than any answer"):
         await client(start(Raw(b" " * 5_000_000, kind))).chat(TALK, stream=kind != "application/json")
 
 

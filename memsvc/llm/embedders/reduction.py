@@ -1,12 +1,12 @@
-"""Token vectors for late interaction, from the pass that gives the passage's vector; and made small.
+"""Reduces token vectors for late interaction; the pass that gives a passage's vector gives them as well.
 
 Late interaction (MaxSim; Khattab & Zaharia 2020) compares each token of a query with each of a passage. A float vector
-per token would take 70 times the bytes of the passage's text; here a token takes 16 bytes. Of a text, the rarest 32
-tokens that carry meaning are kept. Each is projected to its 128 strongest directions, those are mixed by a fixed
-rotation, and the signs are kept, one bit each: the share of bits that differ is the angle (Charikar 2002). Measured in
-docs/adr/0016: 128 bits lose nothing against 32 numbers, which take four times the room.
+for each token would take 70 times the bytes of the passage's text; here a token takes 16 bytes. Of a text, the rarest
+32 tokens that carry meaning are kept. Each is projected to its 128 strongest directions, which are mixed by a fixed
+rotation, and only the signs are kept, one bit each: the share of different bits gives the angle (Charikar 2002).
+Measured in docs/adr/0016: 128 bits lose nothing compared with 32 numbers, which take four times the space.
 
-The projection is fitted once for each model, from sentences of our own (``everyday.txt``); no user's text goes into it.
+The projection is fitted once for each model, to our own sentences (``everyday.txt``); it holds no user's text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from memsvc.llm.embedders import TokenEmbedder
 
 BITS = 128
-"""Of a token. 64 lost .005 of recall@10 on LoCoMo; 256 gained nothing that the measurement could tell from chance."""
+"""Bits of a token. 64 lost .005 of recall@10 on LoCoMo; 256 gained nothing beyond chance."""
 MOST_TOKENS = 32
-"""Of a text. It bounds bytes and time; and without a bound, long passages are near to any query by chance: with all
-of their 74 tokens BEAM's recall@10 fell from .743 to .712-.733, with 32 it rose to .77."""
+"""Most tokens of a text. It bounds bytes and time; and without a bound, long passages are near any query by chance:
+with all of their 74 tokens BEAM's recall@10 fell from .743 to .712-.733, with 32 it rose to .77."""
 SEED = 16
 STORED = np.dtype("<f2")
-# Words of little meaning by themselves: without them LoCoMo's recall@10 rose by .01, and half of the bytes were gone.
+# Words with little meaning of their own: without them LoCoMo's recall@10 rose by .01, and the bytes were halved.
 _WORDS = (
     "a about also am an and are as at be been being but by can could d did do does doing down for from had has have "
     "having he her hers him his how i if in into is it its just ll m me my no not of off on or our ours out over re s "
@@ -43,34 +43,34 @@ Projection = NDArray[np.float32]
 
 
 def kept(tokens: Sequence[str], ids: Sequence[int]) -> list[int]:
-    """Which tokens of a text are kept: those of meaning; of many, the rarest; in their order.
+    """Return the tokens of a text to keep: those with meaning; of many, the rarest; in their order.
 
-    Vocabularies are sorted by frequency, more or less, so a high id is a rare token. Where a text consists of
-    punctuation and function words alone, they are kept.
+    Vocabularies are roughly sorted by frequency, so a high id means a rare token. If a text has only punctuation and
+    function words, they are kept.
 
     Args:
         tokens: without the model's own marks, such as [CLS].
         ids: of the tokens in the model's vocabulary.
 
     Returns:
-        Up to 32 indices, rising; none for a text without tokens.
+        Up to 32 indexes, rising; none for a text without tokens.
     """
-    telling = [index for index, token in enumerate(tokens) if _tells(token)] or list(range(len(tokens)))
-    rarest = sorted(telling, key=lambda index: (-ids[index], index))[:MOST_TOKENS]
+    meaningful = [index for index, token in enumerate(tokens) if _has_meaning(token)] or list(range(len(tokens)))
+    rarest = sorted(meaningful, key=lambda index: (-ids[index], index))[:MOST_TOKENS]
     return sorted(rarest)
 
 
 @lru_cache(maxsize=65_536)
-def _tells(token: str) -> bool:
-    word = token.lstrip("Ġ▁").lower()  # byte-level BPE and SentencePiece mark where a word begins
+def _has_meaning(token: str) -> bool:
+    word = token.lstrip("Ġ▁").lower()  # byte-level BPE and SentencePiece mark the begin of a word
     return any(sign.isalnum() for sign in word) and word not in FUNCTION_WORDS
 
 
 def unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to length 1; of shape (tokens, d).
+    """Scale rows to length 1; of shape (tokens, d).
 
     Raises:
-        EmbedderAnswerError: some values are no numbers.
+        EmbedderAnswerError: some values are not numbers.
     """
     if not np.isfinite(states).all():
         raise EmbedderAnswerError("The model gave values that are not numbers.")
@@ -80,28 +80,28 @@ def unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def sentences() -> list[str]:
-    """What projections are fitted to: everyday talk, in English, written for this."""
+    """Return the sentences to which projections are fitted: everyday English, written for this purpose."""
     return Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
 
 
 def fit(model: TokenEmbedder) -> bytes:
-    """A model's projection, to be stored with it: so that all processes use the very same.
+    """Fit a model's projection, which is stored with the model, so that all processes use the same one.
 
     Raises:
-        EmbedderError, EmbedderAnswerError: the model cannot be asked, or its token vectors are none.
+        EmbedderError, EmbedderAnswerError: the model cannot be used, or its token vectors are not valid.
     """
     _, tokens = model.embed_with_tokens(sentences())
     return fitted(np.concatenate(tokens)).astype(STORED).tobytes()
 
 
 def fitted(tokens: NDArray[np.float32]) -> Projection:
-    """The projection for token vectors like these: (n, d) to (d, 128).
+    """Return the projection for token vectors like these: (n, d) to (d, 128).
 
     Principal directions without centring, at most 128, then a fixed rotation, which gives each bit the same weight.
     """
     _, directions = np.linalg.eigh(tokens.astype(np.float64).T @ tokens / len(tokens))  # rising
     strongest = directions[:, ::-1][:, :BITS]
-    # An eigenvector's sign is chance: the largest part shall be positive.
+    # The sign of an eigenvector is arbitrary, so its largest component is made positive.
     largest = strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])]
     rotation, _ = np.linalg.qr(np.random.default_rng(SEED).standard_normal((BITS, BITS)))
     projection: Projection = (strongest * np.sign(largest) @ rotation[: strongest.shape[1]]).astype(np.float32)
@@ -110,25 +110,25 @@ def fitted(tokens: NDArray[np.float32]) -> Projection:
 
 @lru_cache(maxsize=8)
 def projection_of(stored: bytes) -> Projection:
-    """A stored projection, of shape (d, 128)."""
+    """Return a stored projection, of shape (d, 128)."""
     return np.frombuffer(stored, STORED).reshape(-1, BITS).astype(np.float32)
 
 
 def signs(tokens: NDArray[np.float32], projection: Projection) -> NDArray[np.uint8]:
-    """The bits of token vectors, packed: of shape (tokens, 16).
+    """Return the bits of token vectors, packed: of shape (tokens, 16).
 
     Raises:
         EmbedderAnswerError: the projection is for vectors of another length.
     """
     if tokens.ndim != 2 or tokens.shape[1] != len(projection):  # noqa: PLR2004 - a table
         raise EmbedderAnswerError(f"Token vectors have the shape {tokens.shape}; {len(projection)} numbers each fit.")
-    # Not by BLAS: from six tokens on it wakes threads of its own for some microseconds of work, and spins until they
-    # have come; on two busy cores that took 6 ms a query.
+    # Not with BLAS: from six tokens on it wakes its threads for some microseconds of work, and spins until they are
+    # ready; on two busy cores that took 6 ms for each query.
     return np.packbits(np.einsum("td,db->tb", tokens, projection) > 0, axis=1)
 
 
 def written(tokens: Iterable[NDArray[np.float32]], projection: Projection) -> list[str]:
-    """Token vectors of texts as PostgreSQL reads them: each text's an array of bit(128)."""
+    """Return token vectors of texts in PostgreSQL's form: an array of bit(128) for each text."""
     found = []
     for vectors in tokens:
         digits = signs(vectors, projection).tobytes().hex()

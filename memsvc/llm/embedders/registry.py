@@ -1,6 +1,6 @@
-"""Which models gave vectors, and which takes over from which, as the database knows them (``embedding_models``).
+"""The embedding models of a database and their states (``embedding_models``): which is active, and which replaces it.
 
-The rules are in ``sql/functions/models/30_changes.sql``; here is one function for each change.
+The rules are in ``sql/functions/models/30_changes.sql``; this module has one function for each change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ State = Literal["building", "active", "leaving", "retired"]
 LONGEST_CHANGE = text("SET LOCAL statement_timeout = '10min'")
 """Changes and counts over all users may read every vector."""
 STATE_FORBIDS = "MS001"
-"""What the functions raise, with message and hint."""
+"""SQLSTATE that the functions raise, with message and hint."""
 ENSURE = text("SELECT * FROM memsvc.ensure_model(:name, :dimensions)")
 BUILD = text("SELECT * FROM memsvc.build_model(:name, :dimensions)")
 PAUSE = text("SELECT memsvc.pause_model(:name, :paused) AS jobs")
@@ -47,11 +47,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     dimensions: int
     state: State
     paused: bool
-    """It is being built, and no message gets its vector for now."""
+    """It is being built, but messages get no vectors from it for now."""
 
 
 class ModelProgress(Model, frozen=True, kw_only=True):
-    """A model, and how far messages have its vectors."""
+    """A model, and how many messages have its vectors."""
 
     embedded: int
     """Messages that have its vector."""
@@ -60,31 +60,31 @@ class ModelProgress(Model, frozen=True, kw_only=True):
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """What building a model began with."""
+    """The result of starting to build a model."""
 
     model_id: int
     state: State
-    """building; or what it was, where there was nothing to begin."""
+    """building; or its earlier state, if there was nothing to start."""
     jobs: int
-    """Users who have a job for it now."""
+    """Number of users with a job for it now."""
 
 
 class Switched(msgspec.Struct, frozen=True, kw_only=True):
-    """What a switch did."""
+    """The result of a switch."""
 
     became: str
     """The active model now."""
     leaves: str
-    """The active model before."""
+    """The previously active model."""
     behind: int
-    """Messages that are compared by the model before, until they have the new one's vector."""
+    """Messages that are compared by the previous model until they have a vector of the new one."""
     jobs: int
-    """Users who have a job for that."""
+    """Number of users with a job for that."""
 
 
 @contextmanager
 def _explained(name: object = None, dimensions: object = None) -> Iterator[None]:
-    """Turn what the functions refuse into errors that a person can meet."""
+    """Translate refusals by the functions into errors for people."""
     try:
         yield
     except sa.DBAPIError as error:
@@ -109,13 +109,13 @@ def _as(kind: type[Any], row: Row[Any]) -> Any:
 
 
 async def known_models(db: Database) -> list[Model]:
-    """All models, oldest first."""
+    """Return all models, oldest first."""
     async with db.transaction() as connection:
         return [_as(Model, row) for row in await connection.execute(query("known_models"))]
 
 
 async def list_models(db: Database, user_id: UUID | None = None) -> list[ModelProgress]:
-    """All models, oldest first, with the progress of one user, or of all users together."""
+    """Return all models, oldest first, with the progress of one user, or of all users together."""
     async with db.transaction(user_id) as connection:
         if user_id is None:
             await connection.execute(LONGEST_CHANGE)
@@ -127,7 +127,7 @@ async def list_models(db: Database, user_id: UUID | None = None) -> list[ModelPr
 
 
 async def ensure_model(db: Database, name: str, dimensions: int) -> tuple[int, State]:
-    """The id and the state of a model; the first one of a database is registered by this.
+    """Return the id and the state of a model; the first model of a database is registered here.
 
     Raises:
         EmbedderError: it is known with vectors of another length.
@@ -140,17 +140,17 @@ async def ensure_model(db: Database, name: str, dimensions: int) -> tuple[int, S
 
 
 async def projections(db: Database, names: Sequence[str]) -> dict[str, bytes]:
-    """The projections of these models' token vectors, by name; models that have none are left out."""
+    """Return the projections of these models' token vectors, by name; models without one are left out."""
     async with db.transaction() as connection:
         rows = await connection.execute(query("projections"), {"names": list(names)})
         return {row.name: row.projection for row in rows}
 
 
 async def keep_projection(db: Database, model_id: int, projection: bytes) -> bytes | None:
-    """Keep a model's projection if it has none yet; users whose messages lack token vectors get a job for them.
+    """Store a model's projection if it has none yet; users whose messages lack token vectors get a job for them.
 
     Returns:
-        The one that counts; None where the model was retired meanwhile.
+        The stored projection; None if the model was retired in the meantime.
     """
     kept: bytes | None = (await _change(db, KEEP_PROJECTION, model_id=model_id, projection=projection)).projection
     return kept
@@ -164,10 +164,10 @@ async def _change(db: Database, call: TextClause, **values: object) -> Row[Any]:
 
 
 async def build_model(db: Database, name: str, dimensions: int) -> Built:
-    """Begin to give messages a model's vectors beside the active one's; go on where it was begun before.
+    """Start to make a model's vectors for messages, next to those of the active one; continue if it was started before.
 
     Raises:
-        ModelStateError: another one is being built, or vectors of its former life are still there.
+        ModelStateError: another one is being built, or it was retired and its old vectors are not deleted yet.
         EmbedderError: it is known with vectors of another length.
     """
     found: Built = _as(Built, await _change(db, BUILD, name=name, dimensions=dimensions))
@@ -175,7 +175,7 @@ async def build_model(db: Database, name: str, dimensions: int) -> Built:
 
 
 async def pause_model(db: Database, name: str, *, paused: bool) -> int:
-    """Pause or resume a model that is being built; how many users have a job for it now.
+    """Pause or resume a model that is being built; return the number of users with a job for it now.
 
     Raises:
         NotFoundError: there is no such model.
@@ -187,12 +187,12 @@ async def pause_model(db: Database, name: str, *, paused: bool) -> int:
 
 
 async def switch_model(db: Database, name: str | None, *, now: bool = False) -> Switched:
-    """Make a model the active one; the one before it leaves, and answers for what the new one lacks.
+    """Make a model the active one; the previous one leaves, and is used where the new one's vectors are missing.
 
     Args:
         db: the database.
         name: of a model that is being built or leaving; None: the one that is leaving.
-        now: also while messages lack the new one's vectors.
+        now: switch even if messages lack the new one's vectors.
 
     Raises:
         NotFoundError: there is no such model.
@@ -205,7 +205,7 @@ async def switch_model(db: Database, name: str | None, *, now: bool = False) -> 
 async def retire_model(
     db: Database, name: str, progress: Callable[[int], None] = lambda _dropped: None, *, page: int = DROP_PAGE
 ) -> int:
-    """Give up a model that is leaving or being built, and delete its vectors; may be killed and called again.
+    """Retire a model that is leaving or being built, and delete its vectors; may be killed and called again.
 
     Args:
         db: the database.
@@ -214,12 +214,12 @@ async def retire_model(
         page: vectors of a batch.
 
     Returns:
-        How many vectors were deleted.
+        Number of deleted vectors.
 
     Raises:
         NotFoundError: there is no such model.
         ModelStateError: it is the active one.
-        OverloadedError: others used its index all the time; call again.
+        OverloadedError: its index was in use all the time; call again.
     """
     model_id: int = (await _change(db, RETIRE, name=name)).model_id
     await _drop_index(db, model_id)
@@ -234,7 +234,7 @@ async def _drop_index(db: Database, model_id: int) -> None:
     for number in range(1, LOCK_TRIES + 1):
         try:
             await _change(db, DROP_INDEX, model_id=model_id)
-        except OverloadedError:  # it lets the others through and asks again
+        except OverloadedError:  # let other transactions run, then try again
             if number == LOCK_TRIES:
                 raise
             await asyncio.sleep(LOCK_PAUSE_S)

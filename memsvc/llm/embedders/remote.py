@@ -1,6 +1,6 @@
-"""Models behind an OpenAI-compatible ``/v1/embeddings`` (OpenAI, vLLM, Ollama, llama.cpp, TEI …).
+"""Models of a server with an OpenAI-compatible ``/v1/embeddings`` (OpenAI, vLLM, Ollama, llama.cpp, TEI …).
 
-The protocol is one POST, so urllib serves and the openai package, which takes 1.8 s to import, is not needed.
+The protocol is one POST, so urllib is enough, and the openai package, which takes 1.8 s to import, is not needed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OpenAICompatibleModel:
 
         Raises:
             ConfigurationError: MEMSVC_EMBEDDING_URL is not set.
-            EmbedderError: the server does not answer, or answers nonsense (EmbedderAnswerError).
+            EmbedderError: the server does not answer, or gives an invalid answer (EmbedderAnswerError).
         """
         if not settings.embedding_url:
             raise ConfigurationError(
@@ -51,7 +51,7 @@ class OpenAICompatibleModel:
         self.dimensions = len(self._ask(["dimensions"])[0])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of shape (len(texts), dimensions); 64 texts a request, three tries each."""
+        """Return vectors of shape (len(texts), dimensions); 64 texts in a request, three tries each."""
         found: list[list[float]] = []
         for start in range(0, len(texts), BATCH_TEXTS):
             found += self._ask(list(texts[start : start + BATCH_TEXTS]))
@@ -84,7 +84,7 @@ class OpenAICompatibleModel:
                 pause_s = min(float(wanted), 10) if wanted.isdigit() else pause_s
             except (OSError, HTTPException, ValueError) as error:
                 cause = getattr(error, "reason", error)
-                # Who was slow once is not asked again at once: the job has tries of its own.
+                # A server that was too slow is not asked again right away: the job has tries of its own.
                 if attempt == TRIES or isinstance(cause, TimeoutError):
                     raise EmbedderError(f"The embedding server does not answer: {type(cause).__name__}.") from error
             time.sleep(pause_s)

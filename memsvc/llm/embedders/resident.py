@@ -1,8 +1,8 @@
-"""An embedding model of this process: loaded once, in a thread, when somebody first needs it.
+"""An embedding model of this process: loaded once, in a thread, when it is first needed.
 
-Passages and queries have threads of their own, and a model answers both at once, so that a query waits for no batch
-(all-MiniLM on ONNX: 3 ms alone, 3 ms at the median and 11 ms at worst beside a batch of long texts). A query has a
-time limit; whatever happens to the model, recall goes on by words.
+Passages and queries have threads of their own, and a model embeds both at the same time, so that a query does not wait
+for a batch (all-MiniLM on ONNX: 3 ms alone; during a batch of long texts 3 ms at the median and 11 ms at worst). A
+query has a time limit; if the model fails or is slow, recall continues by words.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
 import structlog
+from pgvector import HalfVector
 
 from memsvc.errors import EmbedderAnswerError, EmbedderError, MemsvcError
-from memsvc.llm.embedders import Embedder, TokenEmbedder, checked, load
-from memsvc.observe import EMBED_SECONDS
+from memsvc.llm.embedders import Embedder, TokenEmbedder, checked
+from memsvc.llm.embedders.loading import load
+from memsvc.observe import EMBED_SECONDS, said
 from memsvc.settings import Settings
 
 SLICE_TEXTS = 32
-"""Texts that a model is given at once: bounds how long a model that answers one at a time keeps a query waiting."""
+"""Most texts in one call of a model; bounds the wait of a query for a model that embeds one call at a time."""
 QUERY_THREADS = 2
 LOAD_AGAIN_S = 10.0
 WARN_EVERY_S = 60.0
@@ -37,17 +38,16 @@ Done = TypeVar("Done")
 class Embedding(NamedTuple):
     """What a model makes of a text."""
 
-    vector: str
-    """In pgvector's form."""
+    vector: HalfVector
     tokens: str | None = None
-    """Its token vectors, as an array of bit(128); None where the model gives none, or has no projection yet."""
+    """Its token vectors, as an array of bit(128); None if the model gives none, or has no projection yet."""
 
 
 class ResidentEmbedder:
-    """A model; costs nothing until it is needed. All methods belong to one event loop's thread."""
+    """A model that costs nothing until it is needed. All methods are called in the thread of one event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        """Note which model is meant; nothing is imported or loaded yet."""
+        """Store the model's name; nothing is imported or loaded yet."""
         self.model_name = settings.embedding_model
         self._settings = settings
         self._passages = ThreadPoolExecutor(1, "embed")
@@ -60,24 +60,24 @@ class ResidentEmbedder:
         self._projection: bytes | None = None
         self._no_tokens = False
         self.closed = False
-        """It takes no more work."""
+        """Closed: it takes no more work."""
 
     async def load(self) -> Embedder:
-        """The model, ready to use; what could not be loaded is tried again after 10 s, not before.
+        """Return the model, ready to use; after a failure it is tried again only after 10 s.
 
         Raises:
             EmbedderMissingError: its package is not installed, or nothing has this name.
-            EmbedderError, ConfigurationError: it is there, but does not start; or it was closed.
+            EmbedderError, ConfigurationError: it does not start, or it was closed.
         """
         if (model := self._loaded()) is not None:
             return model
         known = self._loading
         if known is None or (known.done() and known.exception() and time.monotonic() >= self._load_again_at):
             self._loading = known = self._submit(self._passages, self._load)
-        return await asyncio.shield(asyncio.wrap_future(known))  # who gives up waiting does not stop it
+        return await asyncio.shield(asyncio.wrap_future(known))  # a caller that stops waiting does not stop loading
 
     def _loaded(self) -> Embedder | None:
-        """The model, where it is there already: then nobody needs to wait for it, not even for a turn of the loop."""
+        """Return the model if it is loaded already, so that the caller need not wait for the event loop."""
         known = self._loading
         return known.result() if known is not None and known.done() and not known.exception() else None
 
@@ -96,7 +96,7 @@ class ResidentEmbedder:
         return model
 
     async def ready(self) -> bool:
-        """Wait until the model is loaded, for commands that ask one query; False, and a warning, where it cannot be."""
+        """Wait until the model is loaded, for commands with one query; False, and a warning, if it cannot be."""
         try:
             await self.load()
         except MemsvcError as error:
@@ -106,33 +106,33 @@ class ResidentEmbedder:
 
     @property
     def dimensions(self) -> int | None:
-        """Length of its vectors; None until it is loaded."""
+        """The length of its vectors; None until it is loaded."""
         model = self._loaded()
         return model.dimensions if model is not None else None
 
     @property
     def lacks_projection(self) -> bool:
-        """Its token vectors cannot be made small yet."""
+        """Whether a projection for its token vectors is missing."""
         return self._projection is None
 
     def project(self, stored: bytes) -> None:
-        """Give token vectors from now on, by the projection that the database keeps with this model."""
+        """Give token vectors from now on, by the projection that the database stores for this model."""
         self._projection = stored
 
     async def fit_projection(self) -> bytes:
-        """A projection for the model's token vectors; takes about a second. For models that give them.
+        """Fit a projection for the model's token vectors; takes about a second. For models that give them.
 
         Raises:
             EmbedderMissingError, EmbedderError, ConfigurationError, EmbedderAnswerError: as ``vectors``.
         """
         model = await self.load()
-        self._no_tokens = True  # unless it works: what fails once is not tried again for each message
+        self._no_tokens = True  # reset on success: a failure is not repeated for each message
         fitted = await asyncio.wrap_future(self._submit(self._passages, _fit, model))
         self._no_tokens = False
         return fitted
 
     async def gives_tokens(self) -> bool:
-        """Whether messages are to have token vectors by it.
+        """Whether messages should get token vectors from it.
 
         Raises:
             EmbedderMissingError, EmbedderError, ConfigurationError: as ``load``.
@@ -148,7 +148,7 @@ class ResidentEmbedder:
             EmbedderAnswerError: the model refuses a text, or its answer is no vector.
         """
         model = await self.load()
-        found = [Embedding("")] * len(texts)
+        found: dict[int, Embedding] = {}
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # little padding
         slices = [by_length[start : start + SLICE_TEXTS] for start in range(0, len(texts), SLICE_TEXTS)]
         # All at once: the model begins the next slice without waiting for this loop, which has other things to do.
@@ -161,18 +161,17 @@ class ResidentEmbedder:
         try:
             for chosen, work in zip(slices, works, strict=True):
                 made = await asyncio.wrap_future(work)
-                for index, vector in zip(chosen, made, strict=True):
-                    found[index] = vector
+                found.update(zip(chosen, made, strict=True))
         finally:
             for work in works:
                 work.cancel()
-        return found
+        return [found[index] for index in range(len(texts))]
 
     async def query_vector(self, text: str, timeout_ms: int) -> Embedding | None:
-        """A query's vector; None, with a warning, where the model is missing, fails or is slow."""
+        """Return a query's vector; None, with a warning, if the model is missing, fails or is slow."""
         if timeout_ms <= 0:
             return None
-        if self._late >= QUERY_THREADS:  # it hangs: nobody else has to wait to learn that
+        if self._late >= QUERY_THREADS:  # the model hangs, so this query does not wait for it too
             self.warn("query not embedded: the model is late")
             return None
         work: Future[list[Embedding]] | None = None
@@ -195,10 +194,10 @@ class ResidentEmbedder:
             self._late += change
 
     def warn(self, event: str, error: MemsvcError | None = None, **facts: object) -> None:
-        """Log what goes wrong with the model, once a minute."""
+        """Log a problem with the model, at most once a minute."""
         if time.monotonic() >= self._warn_again_at:
             self._warn_again_at = time.monotonic() + WARN_EVERY_S
-            why = {"code": error.code, "error": error.message} if error else {}
+            why = {"code": error.code, "error": said(error)} if error else {}
             log.warning(event, model=self.model_name, **why, **facts)
 
     def _submit(self, threads: ThreadPoolExecutor, work: Callable[..., Done], *arguments: Any) -> Future[Done]:
@@ -207,7 +206,7 @@ class ResidentEmbedder:
         return threads.submit(work, *arguments)
 
     def close(self, *, now: bool = True) -> None:
-        """Take no more work; a text that is being embedded is finished in the background; what waits, if not now."""
+        """Take no more work; running work is finished in the background, and waiting work too unless ``now``."""
         self.closed = True
         for threads in (self._passages, self._queries):
             threads.shutdown(wait=False, cancel_futures=now)
@@ -215,7 +214,7 @@ class ResidentEmbedder:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn whatever a model of others raises into errors of ours."""
+    """Translate any exception of a third-party model into one of our errors."""
     try:
         yield
     except MemsvcError:
@@ -236,7 +235,7 @@ def _fit(model: Embedder) -> bytes:
 
 
 def _embed(model: Embedder, texts: list[str], what: str, projection: bytes | None) -> list[Embedding]:
-    """Vectors as pgvector reads them; token vectors with a projection.
+    """Vectors; token vectors with a projection.
 
     Raises:
         EmbedderError, EmbedderAnswerError: also for whatever a model of others raises.
@@ -255,8 +254,4 @@ def _embed(model: Embedder, texts: list[str], what: str, projection: bytes | Non
             given = np.asarray(model.embed(texts), np.float32)
     vectors = checked(given, len(texts), model.dimensions)
     EMBED_SECONDS.labels(what).observe(time.perf_counter() - began)
-    # Six decimals are finer than half precision, and written many times faster than significant digits.
-    return [
-        Embedding(msgspec.json.encode(vector).decode(), bits)
-        for vector, bits in zip(vectors.astype(np.float64).round(6).tolist(), tokens, strict=True)
-    ]
+    return [Embedding(HalfVector(vector), bits) for vector, bits in zip(vectors, tokens, strict=True)]

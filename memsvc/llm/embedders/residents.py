@@ -1,8 +1,8 @@
-"""The embedding models of this process: those that the database says are in use, loaded when they are needed.
+"""The embedding models of this process: those that are in use by the database, loaded when they are needed.
 
-MEMSVC_EMBEDDING_MODEL names only the first model of a new database; after that ``embedding_models`` says which model is
-active, which is leaving and which is being built. It is read again every few seconds, so a change reaches all processes
-within that time. What is in use no more is closed.
+MEMSVC_EMBEDDING_MODEL names only the first model of a new database; after that ``embedding_models`` records which model
+is active, which is leaving and which is being built. It is read every few seconds, so a change reaches all processes
+within that time. A model that is not in use any more is closed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import structlog
+from pgvector import HalfVector
 
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
@@ -22,7 +23,7 @@ from memsvc.settings import Settings
 
 REREAD_S = 5.0
 ORDER: tuple[State, ...] = ("active", "leaving", "building")
-"""Who gives vectors first."""
+"""The order in which models give vectors."""
 log = structlog.get_logger()
 
 
@@ -31,36 +32,35 @@ class QueryVector(NamedTuple):
 
     model: str
     """Whose."""
-    vector: str
-    """In pgvector's form."""
+    vector: HalfVector
     tokens: str | None = None
     """Its token vectors as memsvc.late_scores takes them, an array of bit(128); None: the model gives none (yet)."""
 
 
 class InUse(NamedTuple):
-    """A model that passages get vectors of."""
+    """A model that gives vectors to passages."""
 
     state: State
     resident: ResidentEmbedder
 
 
 class Residents:
-    """The models in use; costs nothing until one is needed. All methods belong to one event loop's thread."""
+    """The models in use; they cost nothing until needed. All methods are called in the thread of one event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        """Note the settings; nothing is read, imported or loaded yet."""
+        """Store the settings; nothing is read, imported or loaded yet."""
         self._settings = settings
         self._known: tuple[Model, ...] = ()
         self._read_again_at = 0.0
         self._reading = asyncio.Lock()
         self._holders: dict[str, ResidentEmbedder] = {}
-        self._told = "embedding_model" not in settings.model_fields_set
+        self._warned = "embedding_model" not in settings.model_fields_set
 
     async def for_passages(self, db: Database) -> list[InUse]:
-        """Models that give passages their vectors, as the database says now: the active one first.
+        """Return the models that give vectors to passages now: the active one first.
 
         Raises:
-            MemsvcError: the database cannot be asked.
+            MemsvcError: the database cannot be read.
         """
         await self._read(db)
         return [InUse(model.state, self._holder(model.name)) for model in self._chosen("active", "leaving", "building")]
@@ -68,9 +68,9 @@ class Residents:
     async def query_vectors(
         self, db: Database, query: str, timeout_ms: int
     ) -> tuple[QueryVector | None, QueryVector | None]:
-        """A query's vectors by the active model and by the one that is leaving, asked at the same time.
+        """Return a query's vectors by the active model and by the leaving one, which run at the same time.
 
-        None where there is no such model, or it is missing, fails or needs longer; the latter with a warning.
+        None if there is no such model, or it is missing, fails or is too slow; the latter three with a warning.
         """
         await self._read_if_old(db)
         asked = {model.state: self._holder(model.name) for model in self._chosen("active", "leaving")}
@@ -83,7 +83,7 @@ class Residents:
         return found.get("active"), found.get("leaving")
 
     async def ready(self, db: Database) -> bool:
-        """Wait until the models that queries need are loaded; False, and a warning, where the active one cannot be."""
+        """Wait until the models for queries are loaded; False, and a warning, if the active one cannot be loaded."""
         try:
             await self._read_if_old(db)
         except MemsvcError:
@@ -92,12 +92,12 @@ class Residents:
         return loaded[0]
 
     async def active_name(self, db: Database) -> str:
-        """The active model's name."""
+        """Return the active model's name."""
         await self._read_if_old(db)
         return self._chosen("active")[0].name
 
     def _chosen(self, *states: State) -> list[Model]:
-        """Models in these states, but paused ones; the configured one is as good as active where none is yet."""
+        """Return unpaused models in these states; the configured one counts as active if none is active yet."""
         known = [model for model in self._known if model.state in states and not model.paused]
         if not any(model.state == "active" for model in self._known):
             name = self._settings.embedding_model
@@ -111,10 +111,10 @@ class Residents:
         return self._holders[name]
 
     async def _read_if_old(self, db: Database) -> None:
-        """Read the models where that was some time ago; where it fails, what was known before counts.
+        """Read the models again if the last time is some seconds ago; if that fails, the earlier result is used.
 
         Raises:
-            MemsvcError: the database cannot be asked, and nothing is known yet.
+            MemsvcError: the database cannot be read, and there is no earlier result.
         """
         if time.monotonic() < self._read_again_at or (self._known and self._reading.locked()):
             return
@@ -132,21 +132,21 @@ class Residents:
             await self._read_projections(db, used)
         for name in self._holders.keys() - used:
             self._holders.pop(name).close(now=False)
-        self._tell()
+        self._warn()
 
     async def _read_projections(self, db: Database, used: set[str]) -> None:
-        """Give models the projections of their token vectors, which a worker fits and the database keeps."""
+        """Give models the projections of their token vectors, which a worker fits and the database stores."""
         if self._settings.late_interaction:
             waiting = [name for name in used if self._holder(name).lacks_projection]
             for name, stored in (await projections(db, waiting)).items() if waiting else ():
                 self._holder(name).project(stored)
 
-    def _tell(self) -> None:
-        """Say once that the setting names another model than the active one."""
+    def _warn(self) -> None:
+        """Warn once if the setting names another model than the active one."""
         named = self._settings.embedding_model
         active = next((model.name for model in self._known if model.state == "active"), named)
-        if not self._told and active != named:
-            self._told = True
+        if not self._warned and active != named:
+            self._warned = True
             log.warning(
                 "MEMSVC_EMBEDDING_MODEL is not the active model, which counts",
                 configured=named,
@@ -162,5 +162,5 @@ class Residents:
 
 
 def residents(settings: Settings) -> Residents | None:
-    """The models of this process; None where MEMSVC_EMBEDDING_MODEL is empty: then it asks none."""
+    """Return the models of this process; None if MEMSVC_EMBEDDING_MODEL is empty: then no model is used."""
     return Residents(settings) if settings.embedding_model else None

@@ -1,6 +1,6 @@
--- The graph as analyses see it, and keeping what they find. Under row security, as the caller.
+-- The graph as analyses read it, and storing their results. Under row security, as the caller.
 
--- All facts that are known now, of any valid time, ends resolved. relation: what data.relation says, in small letters.
+-- All facts that are known now, of any valid time, ends resolved. relation: data.relation in lower case.
 CREATE OR REPLACE FUNCTION memsvc.analysed_facts(p_user_id uuid) RETURNS TABLE (
   version_id uuid, type text, from_node uuid, to_node uuid, functional boolean, weight real, confidence real,
   relation text, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz
@@ -21,8 +21,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.analysed_facts(uuid) IS 'All facts of a user that are known now, ends resolved.';
 
--- The graph without directions: each pair of nodes that facts join now, the smaller first, in the order of their ids;
--- how many facts, and the sum of weight times confidence.
+-- The undirected graph: each pair of nodes that facts connect now, the smaller id first, in the order of ids; the
+-- number of facts, and the sum of weight times confidence.
 CREATE OR REPLACE FUNCTION memsvc.weighted_pairs(p_user_id uuid)
 RETURNS TABLE (node_id uuid, other_id uuid, facts bigint, weight double precision)
 LANGUAGE plpgsql STABLE ROWS 10000
@@ -43,9 +43,9 @@ BEGIN
   ORDER BY 1, 2;
 END
 $$;
-COMMENT ON FUNCTION memsvc.weighted_pairs(uuid) IS 'Pairs of nodes that facts join now, and how strongly.';
+COMMENT ON FUNCTION memsvc.weighted_pairs(uuid) IS 'Pairs of nodes that facts connect now, and how strongly.';
 
--- Nodes by the strength of their facts (weight times confidence), the strongest first; how many there are in all.
+-- Nodes by the strength of their facts (weight times confidence), the strongest first, with the number of all nodes.
 CREATE OR REPLACE FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer)
 RETURNS TABLE (node_id uuid, facts bigint, neighbours bigint, strength double precision, total bigint)
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -69,8 +69,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.hubs(uuid, integer) IS 'Nodes by the strength of their facts.';
 
--- Which passages speak of which nodes, resolved: they support the node, its properties, a name, where it is, or
--- a fact of it. day: on the speaker's clock.
+-- Passages that mention nodes, resolved: they support the node, its properties, a name, its location, or one of its
+-- facts. day: on the speaker's clock.
 CREATE OR REPLACE FUNCTION memsvc.mentions(p_user_id uuid)
 RETURNS TABLE (node_id uuid, passage_id uuid, day date)
 LANGUAGE plpgsql STABLE ROWS 10000
@@ -113,9 +113,9 @@ BEGIN
   LEFT JOIN resolved AS r ON r.node_id = s.node_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.mentions(uuid) IS 'Which passages speak of which nodes, and on which day.';
+COMMENT ON FUNCTION memsvc.mentions(uuid) IS 'Passages that mention nodes, and on which day.';
 
--- Nodes that no fact joins to anything, of any valid time; those most spoken of first. The user's own is none.
+-- Nodes without facts of any valid time; those mentioned most first. The user's own node is left out.
 CREATE OR REPLACE FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer)
 RETURNS TABLE (node_id uuid, passages bigint, total bigint)
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -148,11 +148,11 @@ BEGIN
   LIMIT p_limit;
 END
 $$;
-COMMENT ON FUNCTION memsvc.orphans(uuid, integer) IS 'Nodes that no fact joins to anything.';
+COMMENT ON FUNCTION memsvc.orphans(uuid, integer) IS 'Nodes without facts.';
 
--- Ends a run with what it found, in the caller's transaction: p_results is [{"place", "what", "score", "nodes",
--- "facts", "passages", "figures"}]. What was erased since it was read is left out, with all of its result. False: the
--- run was not open any more, and nothing is stored.
+-- Ends a run and stores its results, in the caller's transaction: p_results is [{"place", "what", "score", "nodes",
+-- "facts", "passages", "figures"}], where place is the rank. Results with anything that was erased in the meantime are
+-- left out. False: the run was not open any more, and nothing is stored.
 CREATE OR REPLACE FUNCTION memsvc.end_analysis(
   p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb
 ) RETURNS boolean
@@ -195,4 +195,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.end_analysis(uuid, uuid, bigint, jsonb, real, jsonb) IS
-  'Ends a run of an analysis with what it found; false: it was not open.';
+  'Ends a run of an analysis and stores its results; false: it was not open.';

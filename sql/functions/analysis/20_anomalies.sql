@@ -1,9 +1,9 @@
--- What cannot be, and what is unlike the rest: facts that exclude each other, dates that cannot be right, days and
--- weeks of much more than usual. Only what the stored rows show; nothing is changed. docs/analysis.md has the rules.
+-- Anomalies: facts that exclude each other, dates that cannot be right, days and weeks with much more messages than
+-- usual. They are found in the stored rows alone; nothing is changed. docs/analysis.md has the rules.
 
--- Facts that exclude each other while both are said to hold. what: two_values (of a type with one value at a time: only
--- nodes that are the same can have two), opposites (likes and dislikes), both_ways (a relation with a direction, in
--- both), of_itself (one thing at both ends: mostly a wrong merge).
+-- Facts that exclude each other and overlap in time. what: two_values (of a functional type: only merged nodes can have
+-- two), opposites (likes and dislikes), both_ways (a directed relation, in both directions), of_itself (the same thing
+-- at both ends: mostly a wrong merge).
 CREATE OR REPLACE FUNCTION memsvc.contradictions(p_user_id uuid)
 RETURNS TABLE (what text, nodes uuid[], facts uuid[], confidence real)
 LANGUAGE plpgsql STABLE ROWS 100
@@ -16,7 +16,7 @@ DECLARE
   directed CONSTANT text[] := ARRAY[
     'PART_OF', 'PRECEDES', 'CAUSED_BY', 'DERIVED_FROM', 'SUPERSEDES', 'EXAMPLE_OF', 'VERSION_OF', 'CREATED'
   ];
-  -- What A is to B and B cannot be to A.
+  -- Relations of A to B that B cannot have to A.
   elders CONSTANT text[] := ARRAY[
     'mother', 'father', 'parent', 'son', 'daughter', 'child', 'grandmother', 'grandfather', 'grandparent', 'grandson',
     'granddaughter', 'grandchild', 'aunt', 'uncle', 'niece', 'nephew'
@@ -63,7 +63,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.contradictions(uuid) IS 'Facts that exclude each other.';
 
--- A date as people and extractors write it into properties (2024, 2024-05, 2024-05-17), its first day; null: none.
+-- The first day of a date as people and extractors write it into properties (2024, 2024-05, 2024-05-17); null: not a
+-- date.
 CREATE OR REPLACE FUNCTION memsvc.first_day(p_written text) RETURNS date
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -73,12 +74,12 @@ RETURN CASE
     AND pg_input_is_valid(rpad(p_written, 10, substr('0001-01-01', length(p_written) + 1)), 'date')
     THEN rpad(p_written, 10, substr('0001-01-01', length(p_written) + 1))::date
 END;
-COMMENT ON FUNCTION memsvc.first_day(text) IS 'The first day of a written year, month or day; null where it is none.';
+COMMENT ON FUNCTION memsvc.first_day(text) IS 'The first day of a written year, month or day; null: not a date.';
 
--- Times that cannot be right. what: before_birth and after_death (of who acts in the fact, by properties such as born
--- and died), long_ago (a life's fact more than 150 years before it was learnt), far_ahead (begins more than 30 years
--- after it was learnt), said_ahead (a message said more than a day after it was stored), said_at_zero (a clock that
--- began at 1970). A day of leeway everywhere, for zones.
+-- Times that cannot be right. what: before_birth and after_death (of the person who acts in the fact, by properties
+-- such as born and died), long_ago (a fact of a life more than 150 years before it was recorded), far_ahead (begins
+-- more than 30 years after it was recorded), said_ahead (a message said more than a day after it was stored),
+-- said_at_zero (a clock that began at 1970). There is a tolerance of a day everywhere, for time zones.
 CREATE OR REPLACE FUNCTION memsvc.impossible_dates(p_user_id uuid)
 RETURNS TABLE (what text, nodes uuid[], facts uuid[], passages uuid[], day date, confidence real)
 LANGUAGE plpgsql STABLE ROWS 100
@@ -145,10 +146,10 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.impossible_dates(uuid) IS 'Facts and messages whose times cannot be right.';
 
--- Days of many more messages than were usual in the six weeks before and after. Counts are compared as square roots,
--- which makes their spread even (Anscombe 1948): distance is that from the median of active days, in units of their
--- spread, which is never taken for less than what chance alone gives (1/2). around: messages of the week before, the
--- day, and the week after.
+-- Days with many more messages than usual in the six weeks before and after. Counts are compared as square roots, which
+-- makes their spread even (Anscombe 1948): distance is the distance from the median of active days, in units of their
+-- spread, which counts at least as much as chance alone gives (1/2). around: messages of the week before, the day, and
+-- the week after.
 CREATE OR REPLACE FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision)
 RETURNS TABLE (day date, messages bigint, usual double precision, distance double precision, around bigint[])
 LANGUAGE plpgsql STABLE ROWS 100
@@ -173,7 +174,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT count(*) AS days, percentile_cont(0.5) WITHIN GROUP (ORDER BY b.root) AS middle, greatest(
         0.5, (percentile_cont(0.9) WITHIN GROUP (ORDER BY b.root) - percentile_cont(0.5) WITHIN GROUP (ORDER BY b.root))
-        / 1.2816 -- by which a normal distribution's ninth decile lies above its middle
+        / 1.2816 -- distance between the ninth decile and the median of a normal distribution
       ) AS spread
     FROM active AS b WHERE b.day BETWEEN a.day - 42 AND a.day + 42 AND b.day <> a.day
   ) AS o
@@ -182,11 +183,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.busy_days(uuid, integer, double precision) IS
-  'Days of many more messages than were usual around them.';
+  'Days with many more messages than usual around them.';
 
--- For each node the week in which most was said of it, where that is at least p_least messages: how many messages spoke
--- of anything in that week and in all weeks but its neighbours, and how many of the node in these (in all, and in the
--- best of them).
+-- For each node the week with most messages about it, if there are at least p_least: how many messages mention anything
+-- in that week and in all weeks except its neighbours, and how many mention the node in those (in all, and in the best
+-- one).
 CREATE OR REPLACE FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) RETURNS TABLE (
   node_id uuid, week date, said bigint, weeks bigint, best_other bigint, said_other bigint, week_total bigint,
   other_total bigint
@@ -224,4 +225,4 @@ BEGIN
   ORDER BY b.node_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.busiest_weeks(uuid, integer) IS 'The week in which most was said of each node.';
+COMMENT ON FUNCTION memsvc.busiest_weeks(uuid, integer) IS 'The week with most messages about each node.';

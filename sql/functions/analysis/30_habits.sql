@@ -1,9 +1,9 @@
--- What habits are found in: the days of each relation, and the days on which people are spoken of together. What is a
--- habit of these is decided in memsvc.analysis.habits.
+-- The data for habits: the days of each relation, and the days on which people are mentioned together.
+-- memsvc.analysis.habits decides which of these are habits.
 
--- Relations that are told of p_least days or more. A version that holds for 36 hours at most is a moment: its day
--- counts, on the clock of known_zone(p_zone). Of others the days count on which messages say so, on the speaker's
--- clock.
+-- Relations with p_least days or more. A version that is true for at most 36 hours is a moment and counts on the day on
+-- which it begins, on the clock of known_zone(p_zone). For longer ones the days of the messages that support them
+-- count, on the speaker's clock.
 CREATE OR REPLACE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer)
 RETURNS TABLE (from_node uuid, type text, to_node uuid, days date[], facts uuid[])
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -20,7 +20,7 @@ BEGIN
     SELECT f.*, f.valid_from > '-infinity' AND f.valid_to <= f.valid_from + interval '36 hours' AS moment
     FROM memsvc.analysed_facts(p_user_id) AS f
   ),
-  told AS (
+  dated AS (
     SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE zone)::date AS day
     FROM fact AS f WHERE f.moment
     UNION ALL
@@ -34,16 +34,17 @@ BEGIN
   )
   SELECT t.from_node, t.type, t.to_node, array_agg(DISTINCT t.day ORDER BY t.day),
     array_agg(DISTINCT t.version_id ORDER BY t.version_id)
-  FROM told AS t
+  FROM dated AS t
   GROUP BY t.from_node, t.type, t.to_node
   HAVING count(DISTINCT t.day) >= p_least
   ORDER BY t.from_node, t.type, t.to_node;
 END
 $$;
-COMMENT ON FUNCTION memsvc.days_of_facts(uuid, text, integer) IS 'Days on which relations happened or were told of.';
+COMMENT ON FUNCTION memsvc.days_of_facts(uuid, text, integer) IS 'Days on which relations happened or were mentioned.';
 
--- Days on which each person (other_id null) is spoken of, and days on which a message speaks of two, the smaller id
--- first, where these are p_least or more. Messages that speak of more than twelve people say nothing of any two.
+-- Days on which each person (other_id null) is mentioned, and days on which one message mentions two people, the
+-- smaller id first, if there are p_least or more. Messages that mention more than twelve people say nothing about any
+-- two.
 CREATE OR REPLACE FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer)
 RETURNS TABLE (node_id uuid, other_id uuid, days date[])
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -82,4 +83,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.days_of_people(uuid, integer) IS
-  'Days on which people are spoken of, each and two together.';
+  'Days on which people are mentioned, each alone and two together.';

@@ -1,19 +1,20 @@
--- What all users together do, for whoever runs the service and may not look into memories: counts, costs and durations,
--- for memsvc_analyst. No text, label, place or id; no group of fewer users than least_group(); and only days (UTC) that
--- are over, so that nobody watches a group grow by one. Who may erase can still compare a past day before and after.
+-- Statistics of all users together, for operators who may not read memories: counts, costs and durations, for
+-- memsvc_analyst. No text, label, place or id; no group of fewer users than least_group(); and only days (UTC) that are
+-- over, so that nobody can watch a group grow by one. Somebody who may erase can still compare a past day before and
+-- after.
 
 CREATE OR REPLACE FUNCTION memsvc.least_group() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: analyst, recall
 RETURN 5;
-COMMENT ON FUNCTION memsvc.least_group() IS 'Of how many users a group has at least, of which an analyst sees anything.';
+COMMENT ON FUNCTION memsvc.least_group() IS 'The least number of users in a group that an analyst may see.';
 
--- The first moment of the day (UTC) so many days ago; of today with 0.
+-- The beginning of the day (UTC) that many days ago; 0 is today.
 CREATE OR REPLACE FUNCTION memsvc.day_before(p_days integer) RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: analyst, recall
 RETURN (date_trunc('day', now() AT TIME ZONE 'UTC') - make_interval(days => greatest(p_days, 0))) AT TIME ZONE 'UTC';
-COMMENT ON FUNCTION memsvc.day_before(integer) IS 'When the day (UTC) so many days ago began.';
+COMMENT ON FUNCTION memsvc.day_before(integer) IS 'The beginning of the day (UTC) that many days ago.';
 
 CREATE OR REPLACE FUNCTION memsvc.all_users_jobs(p_days integer)
 RETURNS TABLE (

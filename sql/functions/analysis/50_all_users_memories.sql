@@ -1,7 +1,6 @@
 -- owner: memsvc_recall
 
--- The same of memories: how many there are, and are asked for. These functions count rows that only memsvc_recall
--- reads.
+-- The same for memories. These functions count rows that only memsvc_recall can read.
 
 CREATE OR REPLACE FUNCTION memsvc.all_users_messages(p_days integer)
 RETURNS TABLE (day date, users bigint, messages bigint)
@@ -17,10 +16,10 @@ BEGIN ATOMIC
   HAVING count(DISTINCT p.user_id) >= memsvc.least_group();
 END;
 COMMENT ON FUNCTION memsvc.all_users_messages(integer) IS
-  'Messages that came in, by day, of groups of users.';
+  'Messages that were stored, by day, of groups of users.';
 
--- How large users are, by powers of ten. Passages that wait to be folded into corpora are not counted yet. These
--- numbers are of now: users are counted in whole groups, so that nobody watches one more come.
+-- How large users are, by powers of ten. Passages that are not folded into corpora yet are not counted. These numbers
+-- are current, so users are counted in whole groups, and nobody can watch a single one come.
 CREATE OR REPLACE FUNCTION memsvc.all_users_sizes()
 RETURNS TABLE (kind text, at_least bigint, users bigint)
 LANGUAGE sql STABLE SECURITY DEFINER

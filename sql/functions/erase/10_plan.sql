@@ -1,7 +1,7 @@
--- What goes when something is erased: pure thought, nothing is deleted here.
+-- Plans what an erasure removes; nothing is deleted here.
 
--- What an erasure is about, p_limit passages or edges of it at most (null: all): passages that go; the source, where
--- all of it goes; edges that go; the node that goes. No row where there is no such thing.
+-- The scope of an erasure, at most p_limit passages or edges of it (null: all): passages to delete; the source, if all
+-- of it goes; edges to delete; the node to delete. No row if the subject does not exist.
 CREATE OR REPLACE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
 RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
 LANGUAGE plpgsql STABLE ROWS 1
@@ -55,12 +55,11 @@ BEGIN
   END CASE;
 END
 $$;
-COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'What an erasure is about, some of it or all.';
+COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'The scope of an erasure, or a part of it.';
 
--- Versions of nodes, edges, names and locations, and merges that these passages speak for, and whether others do: alone
--- means that no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of
--- no matter in which order its passages go; last says that no passage of it but these is left that speaks for the
--- version.
+-- Versions of nodes, edges, names and locations, and merges, that these passages support, and whether other passages
+-- do. alone: no open link from a passage outside supports them. All passages of p_source_id count as inside, so that
+-- the order in which they are erased does not matter. last: no other passage of it supports the version any more.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
 RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
 LANGUAGE sql STABLE
@@ -90,10 +89,11 @@ BEGIN ATOMIC
   FROM spoken AS s LEFT JOIN other AS o ON o.kind = s.kind AND o.id = s.id
   GROUP BY s.kind, s.id;
 END;
-COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages speak for, and whether others do.';
+COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages support, and whether others do.';
 
--- Ids of all rows that go with some passages, edges and a node (erasure_scope); reduced: versions that stay with less
--- evidence. What is emptied goes, where the erasure touched it; what was empty before does not concern us.
+-- Ids of all rows that are deleted with some passages, edges and a node (erasure_scope); reduced: versions that stay
+-- with less evidence. Nodes and edges that become empty by the erasure are deleted; those that were empty before are
+-- not.
 CREATE OR REPLACE FUNCTION memsvc.plan_erasure(
   p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid
 ) RETURNS TABLE (
@@ -108,8 +108,8 @@ AS $$
 #variable_conflict use_column
 DECLARE
   ends uuid[]; -- nodes that lose something
-  others uuid[]; -- versions that others speak for too
-  taken_over uuid[] := '{}'; -- links of versions that stay, from versions that go
+  others uuid[]; -- versions that others support too
+  taken_over uuid[] := '{}'; -- links of versions that stay, taken over from versions that are deleted
 BEGIN
   SELECT
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
@@ -239,9 +239,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid) IS
-  'Ids of all rows that go with some passages, edges and a node.';
+  'Ids of all rows that are deleted with some passages, edges and a node.';
 
--- Lines of blocks of the profile that rest on these passages and on no others, which go with them.
+-- Lines of blocks of the profile that only these passages support, which are deleted with them.
 CREATE OR REPLACE FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[])
 RETURNS TABLE (version_id uuid, place smallint)
 LANGUAGE sql STABLE
@@ -260,10 +260,10 @@ BEGIN ATOMIC
   GROUP BY e.version_id, l.place
   HAVING bool_and(e.passage_id IN (SELECT unnest(p_passages)));
 END;
-COMMENT ON FUNCTION memsvc.lines_lost(uuid, uuid[]) IS 'Lines of blocks that rest on these passages and on no others.';
+COMMENT ON FUNCTION memsvc.lines_lost(uuid, uuid[]) IS 'Lines of blocks that only these passages support.';
 
--- Passages, beside these, of blocks in the archive (profiles/30_filed_blocks.sql) whose text changes with what goes:
--- lines of them rest on these passages alone, or they describe nodes that go.
+-- Other passages, of archival blocks (profiles/30_filed_blocks.sql), whose text changes with an erasure: some of their
+-- lines have only these passages as evidence, or they describe nodes that are deleted.
 CREATE OR REPLACE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -286,10 +286,10 @@ BEGIN ATOMIC
   );
 END;
 COMMENT ON FUNCTION memsvc.filed_with(uuid, uuid[], uuid[]) IS
-  'Passages of blocks in the archive whose text changes with what goes.';
+  'Passages of archival blocks whose text changes with an erasure.';
 
--- Blocks in the archive with passages among these, beside p_source_id, of which no version is left when these passages,
--- the nodes and the source are gone.
+-- Archival blocks with passages among these, except p_source_id, of which no version is left when these passages, the
+-- nodes and the source are deleted.
 CREATE OR REPLACE FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid)
 RETURNS SETOF uuid
 LANGUAGE sql STABLE
@@ -298,7 +298,7 @@ SET search_path = memsvc, pg_temp
 -- plans: by-key
 BEGIN ATOMIC
   WITH lost AS MATERIALIZED (
-    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+    SELECT l.version_id, l.place::bigint AS line_number FROM memsvc.lines_lost(p_user_id, p_passages) AS l
   )
   SELECT b.source_id
   FROM (
@@ -307,17 +307,17 @@ BEGIN ATOMIC
   ) AS b
   WHERE b.source_id IS DISTINCT FROM p_source_id AND NOT EXISTS (
     SELECT FROM memsvc.profile_versions AS v
-    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
+    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, line_number)
     WHERE v.user_id = p_user_id AND v.block_id = b.source_id AND (v.node_id = ANY (p_nodes)) IS NOT TRUE
       AND (v.source_id = p_source_id) IS NOT TRUE AND btrim(t.line) <> ''
-      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
+      AND (v.version_id, t.line_number) NOT IN (SELECT l.version_id, l.line_number FROM lost AS l)
   );
 END;
 COMMENT ON FUNCTION memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid) IS
-  'Blocks in the archive of which nothing is left after an erasure.';
+  'Archival blocks of which nothing is left after an erasure.';
 
--- All that an erasure is about (erasure_scope), and passages of blocks that change by it: until no block is left that
--- rests on another one.
+-- The scope of an erasure (erasure_scope) and the passages of blocks that change with it, repeated until no further
+-- block depends on one of them.
 CREATE OR REPLACE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
 RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
 LANGUAGE plpgsql STABLE ROWS 1
@@ -344,10 +344,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.erasure_reach(uuid, text, uuid, integer) IS
-  'What an erasure is about, with passages of blocks that change by it.';
+  'The scope of an erasure, with the passages of blocks that change with it.';
 
--- What erasing would remove now: rows by table, and versions that would keep less evidence. Null: there is no such
--- thing. Terms are those that no other passage has.
+-- What an erasure would remove now: rows by table, and versions that would keep less evidence. Null: the subject does
+-- not exist. Terms: those that no other passage has.
 CREATE OR REPLACE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS jsonb
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -418,4 +418,4 @@ BEGIN ATOMIC
   FROM memsvc.erasure_reach(p_user_id, p_kind, p_subject_id, NULL) AS s
   CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p;
 END;
-COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What erasing would remove now, by table.';
+COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What an erasure would remove now, by table.';

@@ -1,6 +1,6 @@
--- What erasing does to versions that were made of others: corrections and remainders.
+-- The effect of erasing on versions that derive from others: corrections and remainders.
 
--- Of what each of these versions was made, where it was: a correction of what it corrects, a remainder of the whole.
+-- The version from which each of these versions derives, if any: the corrected one, or the whole of a remainder.
 CREATE OR REPLACE FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[])
 RETURNS TABLE (
   kind text, version_id uuid, derived_from uuid, content jsonb, recorded_from timestamptz, recorded_to timestamptz
@@ -29,9 +29,9 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.location_id = ANY (p_versions) AND v.derived_from IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.derivations_of(uuid, uuid[]) IS 'Of what each of these versions was made, where it was.';
+COMMENT ON FUNCTION memsvc.derivations_of(uuid, uuid[]) IS 'The version from which each of these versions derives.';
 
--- The nearest version that each of these was made of (derivations_of) and that is none of p_gone; null: there is none.
+-- The nearest version from which each of these derives (derivations_of) and that is not in p_gone; null: there is none.
 CREATE OR REPLACE FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[])
 RETURNS TABLE (kind text, version_id uuid, derived_from uuid, recorded_from timestamptz, origin uuid)
 LANGUAGE plpgsql STABLE
@@ -56,10 +56,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.origins_of(uuid, uuid[], uuid[]) IS
-  'The nearest version that each of these was made of and that stays.';
+  'The nearest version from which each of these derives and that stays.';
 
--- Evidence of a version that it has not from the one that it was made of (null: none), nor from passages of that one
--- which were read again since: they say what that one says.
+-- Evidence of a version that does not come from the version it derives from (null: none), nor from passages of that one
+-- that were read again since: those support its content, not the new one.
 CREATE OR REPLACE FUNCTION memsvc.own_links(
   p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamptz, p_derived_from uuid
 ) RETURNS SETOF memsvc.source_links
@@ -81,13 +81,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.own_links(uuid, text, uuid, timestamptz, uuid) IS
-  'Evidence of a version that it has not from the one that it was made of.';
+  'Evidence of a version that does not come from the version it derives from.';
 
--- Versions that go though others speak for them too: a correction has words of two, of the version that it corrects and
--- of its own evidence. It goes with the passages that it was made with, unless others said it afterwards; and with the
--- version that it corrects, where it keeps words that are of that alone or has nothing else to stand on: words of an
--- older version that stays are no reason. A remainder that nobody else speaks for goes with the whole. Tombstones say
--- which began with evidence that is gone (keep_derivations).
+-- Versions that are deleted even though other sources support them. A correction mixes the words of the corrected
+-- version with those of its own evidence. It is deleted with the passages that it was made with, unless other sources
+-- said it afterwards; and with the corrected version, if it keeps words that only that one has, or has no other
+-- evidence. Words of an older version that stays are no reason. A remainder that no other source supports is deleted
+-- with the whole. Tombstones record which versions began with evidence that is deleted (keep_derivations).
 CREATE OR REPLACE FUNCTION memsvc.versions_undone(
   p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]
 ) RETURNS TABLE (kind text, id uuid)
@@ -98,11 +98,11 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   gone uuid[] := p_gone;
-  before jsonb := '{}'; -- of versions that go, the nearest that they were made of and that stays
+  before jsonb := '{}'; -- for each deleted version, the nearest one that it derives from and that stays
   origin uuid;
   m record;
 BEGIN
-  FOR m IN -- what others were made of comes before them
+  FOR m IN -- versions come after those that they derive from
     SELECT d.kind, d.version_id, d.derived_from, d.content, b.content AS was,
       b.content IS DISTINCT FROM d.content AS corrects, k.born OR t.marked AS born, k.stays,
       b.kind IS NOT NULL OR t.marked AS known
@@ -143,10 +143,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]) IS
-  'Versions that go with what they were made of or with, though others speak for them too.';
+  'Versions that are deleted with the version or evidence they were made from, though other sources support them.';
 
--- Evidence that versions which stay took over from versions that go, and that nothing which they are made of then has:
--- it says nothing of them. Not that from p_passages, which goes anyway.
+-- Evidence that remaining versions took over from deleted ones, and that no version which they derive from then has: it
+-- does not support their words. Without links from p_passages, which are deleted anyway.
 CREATE OR REPLACE FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[])
 RETURNS uuid[]
 LANGUAGE plpgsql STABLE
@@ -189,11 +189,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.evidence_lost(uuid, uuid[], uuid[], uuid[]) IS
-  'Evidence that versions which stay took over from versions that go.';
+  'Evidence that remaining versions took over from deleted ones.';
 
--- Before links and versions go. What was made of a version that goes is made of the nearest one before that stays. What
--- stays though all evidence that it was made with goes gets a tombstone that says so: it goes with the last of those
--- who said it afterwards.
+-- Runs before links and versions are deleted. A version that derives from a deleted one then derives from the nearest
+-- earlier one that stays. A version that stays although all evidence that it was made with is deleted gets a tombstone
+-- for that: it is deleted with the last source that said it afterwards.
 CREATE OR REPLACE FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -239,10 +239,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.keep_derivations(uuid, uuid[], uuid[]) IS
-  'Notes what versions that stay were made of and with, before an erasure takes that.';
+  'Records the origins of versions that stay, before an erasure deletes these.';
 
--- What may have to come back after the next batch of an erasure: open versions that its passages speak for and that
--- were made of others, with the ids of those, nearest first, that will stand without the passages.
+-- Versions that may have to be restored after the next batch of an erasure: open versions that its passages support and
+-- that derive from others, with the ids of those, nearest first, that will still be supported without the passages.
 CREATE OR REPLACE FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
 RETURNS jsonb
 LANGUAGE plpgsql STABLE
@@ -271,7 +271,7 @@ BEGIN
     FROM (
       SELECT b.version_id, jsonb_agg(b.origin ORDER BY b.steps) AS origins
       FROM built AS b CROSS JOIN LATERAL memsvc.version_of(p_user_id, b.origin) AS o
-      WHERE NOT EXISTS ( -- entered by hand: nothing ever spoke for it
+      WHERE NOT EXISTS ( -- entered by hand: it never had evidence
         SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = b.origin AND l.stance = 'supports'
         UNION ALL
         SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = b.origin AND l.stance = 'supports'
@@ -292,10 +292,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.versions_built(uuid, text, uuid, integer) IS
-  'Versions made of others that a batch of an erasure may take, with what they were made of.';
+  'Derived versions that a batch of an erasure may delete, with the versions they derive from.';
 
--- Where such versions are gone, the nearest of what they were made of is current again, over their time, with the
--- evidence that it has left.
+-- If such a version is deleted, the nearest version that it derives from becomes current again, over its valid time,
+-- with the evidence that it has left.
 CREATE OR REPLACE FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -337,4 +337,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.restore_origins(uuid, text, jsonb) IS
-  'Makes current again what versions were made of that an erasure took.';
+  'Restores the versions from which deleted versions derive.';

@@ -1,9 +1,9 @@
 -- owner: memsvc_eraser
 
--- Takes memories out of what is known about recalls, as a part of an erasure and under its locks: their signals go,
--- and events lose their ids (the place stays empty, so that ranks stay right). How many rows of signals went. Events
--- have no index by memory, which would cost more than all the rest of them: an event that is folded can name only
--- memories that have signals with recalls, so most erasures read the few that are not folded, and no others.
+-- Removes memories from what is stored about recalls, as a part of an erasure and under its locks: their signals are
+-- deleted, and events lose their ids (the entry stays empty, so that ranks stay right). Returns the number of deleted
+-- signals. Events have no index by memory, which would cost more than everything else about them. A folded event can
+-- name only memories that have signals with recalls, so most erasures read only the few events that are not folded.
 CREATE OR REPLACE FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -30,7 +30,7 @@ BEGIN
   UPDATE recall_events AS e
   SET memories = ARRAY(
     SELECT CASE WHEN m.id NOT IN (SELECT unnest(p_ids)) THEN m.id END
-    FROM unnest(e.memories) WITH ORDINALITY AS m (id, place) ORDER BY m.place
+    FROM unnest(e.memories) WITH ORDINALITY AS m (id, position) ORDER BY m.position
   )
   WHERE e.user_id = p_user_id AND e.recall_id = ANY (named);
   DELETE FROM memory_signals AS d WHERE d.user_id = p_user_id AND d.memory_id = ANY (p_ids);
@@ -39,4 +39,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.forget_recalls(uuid, uuid[]) IS
-  'Takes memories out of recalls and signals; how many had signals.';
+  'Removes memories from recalls and signals; number of deleted signals.';

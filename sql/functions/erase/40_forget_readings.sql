@@ -1,8 +1,8 @@
 -- owner: memsvc_eraser
 
--- Takes passages out of what extraction keeps, as a part of an erasure and under its locks: facts under review go with
--- the passage that they were found in, how far a source was read is told by the passage before, and what could not be
--- read is tried no more. How many reviews went.
+-- Removes passages from what extraction stores, as a part of an erasure and under its locks: facts under review are
+-- deleted with the passage in which they were found, the watermark of a source moves to the previous passage, and
+-- passages that could not be read are not tried again. Returns the number of deleted reviews.
 CREATE OR REPLACE FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -27,9 +27,9 @@ BEGIN
     );
   UPDATE extractions AS e
   SET passed_over = ARRAY(
-    SELECT o.id FROM unnest(e.passed_over) WITH ORDINALITY AS o (id, place)
+    SELECT o.id FROM unnest(e.passed_over) WITH ORDINALITY AS o (id, position)
     WHERE o.id NOT IN (SELECT unnest(p_passages))
-    ORDER BY o.place
+    ORDER BY o.position
   )
   WHERE e.user_id = p_user_id AND e.passed_over <> '{}'
     AND e.source_id IN (
@@ -39,4 +39,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.forget_readings(uuid, uuid[]) IS
-  'Takes passages out of what extraction keeps; how many facts under review went.';
+  'Removes passages from what extraction stores; number of deleted facts under review.';

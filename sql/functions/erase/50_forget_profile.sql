@@ -1,10 +1,10 @@
 -- owner: memsvc_eraser
 
--- Takes out of the profile what an erasure takes away, as a part of it and under its locks: versions of blocks that
--- describe nodes that go, were working memory of a source that goes, or belong to a block that goes; then the lines of
--- others that rest on passages that go and on nothing else, and versions of which nothing is left. Where a line goes
--- from what a block says now, its number of versions rises: whoever read the line before must read again to write. How
--- many versions went or were cut. Null and '{}' name nothing.
+-- Removes from the profile what an erasure deletes, as a part of it and under its locks: versions of blocks that
+-- describe deleted nodes, were working memory of a deleted source, or belong to a deleted block; then lines of other
+-- versions that only deleted passages support, and versions without lines left. If the current version of a block loses
+-- a line, its version number rises: a writer that read the line must read again. Returns the number of deleted and
+-- shortened versions. Null and '{}' mean nothing.
 CREATE OR REPLACE FUNCTION memsvc.forget_profile(
   p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid
 ) RETURNS bigint
@@ -32,20 +32,21 @@ BEGIN
     RETURN cardinality(gone);
   END IF;
   WITH lost AS MATERIALIZED (
-    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+    SELECT l.version_id, l.place::bigint AS line_number FROM memsvc.lines_lost(p_user_id, p_passages) AS l
   ),
   kept AS MATERIALIZED (
-    SELECT v.version_id, t.line, t.place, row_number() OVER (PARTITION BY v.version_id ORDER BY t.place) AS new_place
+    SELECT v.version_id, t.line, t.line_number,
+      row_number() OVER (PARTITION BY v.version_id ORDER BY t.line_number) AS new_number
     FROM profile_versions AS v
-    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
+    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, line_number)
     WHERE v.user_id = p_user_id AND v.version_id = ANY (touched)
-      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
+      AND (v.version_id, t.line_number) NOT IN (SELECT l.version_id, l.line_number FROM lost AS l)
   ),
   renumbered AS (
     UPDATE profile_evidence AS e
-    SET lines = coalesce(nullif(ARRAY( -- an import may have named lines that there are not
-      SELECT k.new_place::smallint FROM kept AS k
-      WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
+    SET lines = coalesce(nullif(ARRAY( -- an import may have named lines that do not exist
+      SELECT k.new_number::smallint FROM kept AS k
+      WHERE k.version_id = e.version_id AND k.line_number = ANY (e.lines) ORDER BY k.line_number
     ), '{}'), e.lines)
     WHERE e.user_id = p_user_id AND e.version_id = ANY (touched) AND e.passage_id NOT IN (SELECT unnest(p_passages))
   ),
@@ -53,7 +54,7 @@ BEGIN
     DELETE FROM profile_evidence AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (p_passages)
   ),
   said AS (
-    SELECT v.version_id, coalesce(string_agg(k.line, E'\n' ORDER BY k.place), '') AS text
+    SELECT v.version_id, coalesce(string_agg(k.line, E'\n' ORDER BY k.line_number), '') AS text
     FROM profile_versions AS v LEFT JOIN kept AS k ON k.version_id = v.version_id
     WHERE v.user_id = p_user_id AND v.version_id = ANY (touched)
     GROUP BY v.version_id
@@ -70,4 +71,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.forget_profile(uuid, uuid[], uuid[], uuid, uuid) IS
-  'Takes out of the profile what an erasure takes away; how many versions went or were cut.';
+  'Removes from the profile what an erasure deletes; number of deleted and shortened versions.';

@@ -1,8 +1,8 @@
 -- owner: memsvc_eraser
 
--- Takes things out of what analyses found, as a part of an erasure and under its locks: results that name them go, and
--- runs that began at them, with all they found. How many results went. All that is left was counted from what is there
--- or from what is gone without naming it; the next run counts anew.
+-- Removes deleted things from the results of analyses, as a part of an erasure and under its locks: results that name
+-- them are deleted, and runs that started at them, with all their results. Returns the number of deleted results. Other
+-- numbers stay: they name nothing that is deleted, and the next run counts again.
 CREATE OR REPLACE FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -26,4 +26,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.forget_analysis(uuid, uuid[]) IS
-  'Takes what is erased out of what analyses found; how many results went.';
+  'Removes erased things from the results of analyses; number of deleted results.';

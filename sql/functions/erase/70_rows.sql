@@ -1,10 +1,10 @@
 -- owner: memsvc_eraser
 
--- The one way to delete memories. These functions belong to a role that may delete, whose policies show it the rows of
--- the user that the token proves and no others; their first line asks for that user.
+-- The only way to delete memories. These functions belong to a role that may delete, and whose policies show it only
+-- the rows of the user that the token proves; their first line asks for that user.
 
--- Leaves tombstones of what is about to go. Messages: of all their identities. Facts and nodes that were erased by
--- themselves: of the fact, or of every name and label, now or ever.
+-- Writes tombstones for what is about to be deleted. Messages: for all their identities. Facts and nodes that are
+-- erased on their own: for the fact, or for every name and label at any time.
 CREATE OR REPLACE FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -13,7 +13,7 @@ AS $$
 BEGIN
   INSERT INTO tombstones AS t (user_id, digest, recorded_at)
   SELECT p_user_id, d.digest, clock_timestamp()
-  FROM ( -- each once: parts of a message have one identity
+  FROM ( -- each identity once: parts of a message share one
     SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) AS digest
     FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
     WHERE p.user_id = p_user_id AND p_kind IN ('message', 'passage') AND p.passage_id = p_subject_id
@@ -38,10 +38,10 @@ BEGIN
   ON CONFLICT (user_id, digest) DO UPDATE SET recorded_at = excluded.recorded_at;
 END
 $$;
-COMMENT ON FUNCTION memsvc.bury(uuid, text, uuid) IS 'Leaves tombstones of what is about to go.';
+COMMENT ON FUNCTION memsvc.bury(uuid, text, uuid) IS 'Writes tombstones for what is about to be deleted.';
 
--- Locks whatever an erasure may meet, in the order in which others take it: all of the user's graph, alone; the
--- statistics; the source. The source (null: none).
+-- Locks everything that an erasure may touch, in the order in which other writers lock it: the user's whole graph,
+-- exclusively; the statistics; the source. Returns the source (null: none).
 CREATE OR REPLACE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -62,9 +62,9 @@ BEGIN
   RETURN source;
 END
 $$;
-COMMENT ON FUNCTION memsvc.lock_memories(uuid, text, uuid) IS 'Locks what an erasure may meet.';
+COMMENT ON FUNCTION memsvc.lock_memories(uuid, text, uuid) IS 'Locks everything that an erasure may touch.';
 
--- Adds numbers to those of a receipt, key by key; what is zero is left out.
+-- Adds numbers to those of a receipt, by key; zeros are left out.
 CREATE OR REPLACE FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) RETURNS jsonb
 LANGUAGE sql IMMUTABLE
 SET search_path = memsvc, pg_temp
@@ -77,10 +77,10 @@ BEGIN ATOMIC
   ) AS s
   WHERE s.total > 0;
 END;
-COMMENT ON FUNCTION memsvc.add_counts(jsonb, jsonb) IS 'Adds numbers key by key.';
+COMMENT ON FUNCTION memsvc.add_counts(jsonb, jsonb) IS 'Adds numbers by key.';
 
--- Removes one batch of an erasure, in the caller's transaction: p_limit passages at most, or of a node p_limit edges,
--- with all that goes with them. Nothing where it is done already. The receipt, brought up to date.
+-- Deletes one batch of an erasure, in the caller's transaction: at most p_limit passages, or p_limit edges of a node,
+-- with everything that depends on them. Nothing if the erasure is done already. Returns the updated receipt.
 CREATE OR REPLACE FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer)
 RETURNS SETOF memsvc.erasures
 LANGUAGE plpgsql SECURITY DEFINER ROWS 1
@@ -93,7 +93,7 @@ DECLARE
   receipt erasures;
   scope record;
   plan record;
-  place record;
+  message record;
   more boolean := false;
   terms bigint := 0;
   vectors bigint := 0;
@@ -107,7 +107,7 @@ DECLARE
   );
   profile bigint := 0;
   results bigint := 0;
-  emptied uuid[]; -- blocks in the archive of which nothing is left
+  emptied uuid[]; -- archival blocks of which nothing is left
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -119,7 +119,7 @@ BEGIN
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending'
   FOR UPDATE;
   SELECT * INTO scope FROM memsvc.erasure_reach(proved, receipt.kind, receipt.subject_id, p_limit);
-  IF receipt.erasure_id IS NULL OR scope.passages IS NULL THEN -- somebody else did the last batch meanwhile
+  IF receipt.erasure_id IS NULL OR scope.passages IS NULL THEN -- another worker did the last batch in the meantime
     UPDATE erasures AS e SET state = 'done', finished_at = clock_timestamp()
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending';
     RETURN QUERY SELECT e.* FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
@@ -153,16 +153,17 @@ BEGIN
     DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     GET DIAGNOSTICS vectors = ROW_COUNT;
-    SELECT p.source_id, p.session, p.ordinal INTO place FROM passages AS p
+    SELECT p.source_id, p.session, p.ordinal INTO message FROM passages AS p
     WHERE p.user_id = proved AND receipt.kind = 'passage' AND p.passage_id = receipt.subject_id AND p.part = 0;
     DELETE FROM passages AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
-    -- A message is found by its part 0: what is left of one keeps having it.
+    -- A message is found by its part 0, so the first remaining part becomes part 0.
     UPDATE passages AS p SET part = 0
-    WHERE p.user_id = proved AND (p.source_id, p.session, p.ordinal) = (place.source_id, place.session, place.ordinal)
+    WHERE p.user_id = proved
+      AND (p.source_id, p.session, p.ordinal) = (message.source_id, message.session, message.ordinal)
       AND p.part = (
         SELECT min(m.part) FROM passages AS m
         WHERE m.user_id = proved
-          AND (m.source_id, m.session, m.ordinal) = (place.source_id, place.session, place.ordinal)
+          AND (m.source_id, m.session, m.ordinal) = (message.source_id, message.session, message.ordinal)
       );
   END IF;
 
@@ -206,11 +207,11 @@ BEGIN
   RETURNING e.*;
 END
 $$;
-COMMENT ON FUNCTION memsvc.erase_batch(uuid, uuid, integer) IS 'Removes one batch of an erasure; the receipt.';
+COMMENT ON FUNCTION memsvc.erase_batch(uuid, uuid, integer) IS 'Deletes one batch of an erasure; the receipt.';
 
--- Begins to erase: leaves tombstones, writes the receipt, removes the first batch. No row where there is no such thing;
--- what is being erased already goes on. A source that takes several batches loses its name at once, so that what is
--- said under that name from now on belongs to another one.
+-- Begins an erasure: writes tombstones and the receipt, and deletes the first batch. No row if the subject does not
+-- exist; an erasure in progress continues. A source that takes several batches loses its identifier immediately, so
+-- that new messages under that identifier belong to a new source.
 CREATE OR REPLACE FUNCTION memsvc.begin_erasure(
   p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer
 ) RETURNS SETOF memsvc.erasures
@@ -240,4 +241,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.begin_erasure(uuid, text, uuid, text, integer) IS
-  'Begins to erase: tombstones, receipt, the first batch; the receipt.';
+  'Begins an erasure: tombstones, receipt, first batch; the receipt.';

@@ -1,7 +1,7 @@
--- Erasing as the application calls it: what is deleted (erase/70_rows.sql), with jobs, events and looking again.
+-- Erasing as the application calls it: the deletion (erase/70_rows.sql), with jobs, events and verification.
 
--- Begins to erase, in the caller's transaction; the receipt, or no row where there is no such thing. Work that waits
--- for what is erased is cancelled; what is left for further batches is a job.
+-- Begins an erasure, in the caller's transaction; the receipt, or no row if the subject does not exist. Jobs that wait
+-- for erased subjects are cancelled; further batches are done by a job.
 CREATE OR REPLACE FUNCTION memsvc.erase(
   p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer
 ) RETURNS SETOF memsvc.erasures
@@ -23,7 +23,7 @@ BEGIN
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
     AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
-  PERFORM memsvc.file_later(p_user_id); -- what is left of blocks that lost lines
+  PERFORM memsvc.file_later(p_user_id); -- the rest of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
   ELSE
@@ -32,9 +32,9 @@ BEGIN
   RETURN NEXT receipt;
 END
 $$;
-COMMENT ON FUNCTION memsvc.erase(uuid, text, uuid, text, integer) IS 'Begins to erase; the receipt.';
+COMMENT ON FUNCTION memsvc.erase(uuid, text, uuid, text, integer) IS 'Begins an erasure; the receipt.';
 
--- Removes the next batch of an erasure. Whoever does so outside its job cancels the job with the last batch.
+-- Deletes the next batch of an erasure. A call outside the erasure's job cancels the job with the last batch.
 CREATE OR REPLACE FUNCTION memsvc.continue_erasure(
   p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean
 ) RETURNS SETOF memsvc.erasures
@@ -71,12 +71,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.continue_erasure(uuid, uuid, integer, boolean) IS
-  'Removes the next batch of an erasure; the receipt.';
+  'Deletes the next batch of an erasure; the receipt.';
 
--- What still speaks of what was erased: rows by table and column. Looks at every column of ids in every table that has
--- owners and that the caller may read, so that tables to come are looked at too. Two kinds of ids stay on purpose, for
--- they hold no text and lead nowhere: the version that another was derived from, and what past jobs, events and
--- receipts were about. Terms that no passage has would be words that outlived their text.
+-- Remaining references to what was erased: rows by table and column. It checks every column of ids in every table that
+-- has owners and that the caller may read, so that future tables are checked too. Two kinds of ids stay on purpose,
+-- because they hold no text and lead nowhere: the version that another one derives from, and the subjects of past jobs,
+-- events and receipts. Terms that no passage has would be words that outlived their text.
 CREATE OR REPLACE FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) RETURNS jsonb
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -103,7 +103,7 @@ BEGIN
   LOOP
     EXECUTE format(
       'SELECT count(*) FROM memsvc.%I AS t WHERE t.user_id = $1 AND %s', looked.relname,
-      -- && would compare each with each; = ANY hashes them.
+      -- && would compare all pairs; = ANY uses a hash.
       format(CASE WHEN looked.several THEN 'EXISTS (SELECT FROM unnest(t.%I) AS i (id) WHERE i.id = ANY ($2))'
         ELSE 't.%I = ANY ($2)' END, looked.attname)
     ) INTO found_rows USING p_user_id, gone;
@@ -123,9 +123,9 @@ BEGIN
   RETURN leftovers;
 END
 $$;
-COMMENT ON FUNCTION memsvc.erasure_leftovers(uuid, uuid) IS 'What still speaks of what was erased, by table and column.';
+COMMENT ON FUNCTION memsvc.erasure_leftovers(uuid, uuid) IS 'Remaining references to what was erased, by column.';
 
--- Looks for leftovers of an erasure that is done, in a transaction after it, and notes what was found. The receipt.
+-- Searches leftovers of a finished erasure, in a later transaction, and records the result. Returns the receipt.
 CREATE OR REPLACE FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) RETURNS SETOF memsvc.erasures
 LANGUAGE plpgsql ROWS 1
 SET search_path = memsvc, pg_temp
@@ -138,4 +138,4 @@ BEGIN
   RETURN QUERY SELECT e.* FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.verify_erasure(uuid, uuid) IS 'Looks for leftovers of an erasure; the receipt.';
+COMMENT ON FUNCTION memsvc.verify_erasure(uuid, uuid) IS 'Searches leftovers of an erasure; the receipt.';

@@ -1,11 +1,11 @@
--- Erasing a whole user. begin_user_erasure marks the user: from then on nobody can act for the user, and what is still
--- going on ends with an error. erase_user is then called until it says that it has finished; it may be killed and
--- called again, by anybody who can sign for the user. The last step locks the user's row, so that no other row can be
--- added for the user, and takes what came in meanwhile, and the row itself.
+-- Erasing a whole user. begin_user_erasure marks the user: from then on nobody can act for the user, and work in
+-- progress fails. erase_user is then called until it reports that it has finished; it may be killed and called again,
+-- by anybody who can sign for the user. The last step locks the user's row, so that no other row can be added for the
+-- user, and deletes the rows that were added in the meantime, and the user's row itself.
 
--- Tables with rows of users, those that refer to others before those that they refer to, read from the catalog, so that
--- new tables are erased too. The audit log stays: it holds ids and no text. unreferred: a condition for rows r that no
--- other row of the same table refers to; empty where it does not refer to itself.
+-- Tables with rows of users, referring tables before those they refer to, read from the catalog, so that new tables are
+-- erased too. The audit log is kept: it holds ids and no text. unreferred: a condition for rows r to which no other row
+-- of the same table refers; empty if the table does not refer to itself.
 CREATE OR REPLACE FUNCTION memsvc.user_tables() RETURNS TABLE (name text, unreferred text)
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -25,17 +25,17 @@ AS $$
     INNER JOIN mine AS n ON n.oid = f.confrelid
     WHERE f.contype = 'f' AND f.conrelid <> f.confrelid
   ),
-  reached AS (
-    SELECT m.oid, 0 AS place FROM mine AS m
+  ordered AS (
+    SELECT m.oid, 0 AS depth FROM mine AS m
     UNION
-    SELECT r.parent, t.place + 1 FROM reached AS t INNER JOIN refers AS r ON r.child = t.oid
-    WHERE t.place < 100 -- tables that refer to each other in a circle would go on for ever
+    SELECT r.parent, t.depth + 1 FROM ordered AS t INNER JOIN refers AS r ON r.child = t.oid
+    WHERE t.depth < 100 -- tables that refer to each other in a cycle would never end
   ),
   own_keys AS (
     SELECT f.conrelid AS oid, format(
       ' AND NOT EXISTS (SELECT FROM memsvc.%I AS c WHERE %s)', m.name, (
-        SELECT string_agg(format('c.%I = r.%I', a.attname, b.attname), ' AND ' ORDER BY k.place)
-        FROM unnest(f.conkey, f.confkey) WITH ORDINALITY AS k (here, there, place)
+        SELECT string_agg(format('c.%I = r.%I', a.attname, b.attname), ' AND ' ORDER BY k.position)
+        FROM unnest(f.conkey, f.confkey) WITH ORDINALITY AS k (here, there, position)
         INNER JOIN pg_attribute AS a ON a.attrelid = f.conrelid AND a.attnum = k.here
         INNER JOIN pg_attribute AS b ON b.attrelid = f.conrelid AND b.attnum = k.there
       )
@@ -45,14 +45,15 @@ AS $$
   )
   SELECT m.name, coalesce((SELECT string_agg(o.condition, '') FROM own_keys AS o WHERE o.oid = m.oid), '')
   FROM mine AS m
-  INNER JOIN (SELECT t.oid, max(t.place) AS place FROM reached AS t GROUP BY t.oid) AS t ON t.oid = m.oid
-  ORDER BY t.place, m.name;
+  INNER JOIN (SELECT t.oid, max(t.depth) AS depth FROM ordered AS t GROUP BY t.oid) AS t ON t.oid = m.oid
+  ORDER BY t.depth, m.name;
 $$;
 COMMENT ON FUNCTION memsvc.user_tables() IS
   'Tables with rows of users, in an order in which they can be erased.';
 
--- Marks a user of an app (by id or external id) for erasing, revokes the user's keys and stops what recurs. Said
--- again, it changes nothing. p_by names a door ('api', 'cli'). The user's id; null: the app has no such user.
+-- Marks a user of an app (by id or external id) for erasing, revokes the user's keys and stops recurring work.
+-- Repeating it changes nothing. p_by names the caller ('api', 'cli'). Returns the user's id; null: the app has no such
+-- user.
 CREATE OR REPLACE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text)
 RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER
@@ -63,7 +64,7 @@ AS $$
 DECLARE
   mine users%ROWTYPE;
 BEGIN
-  IF p_by IS DISTINCT FROM 'restore' THEN -- a word of who calls, and no boundary
+  IF p_by IS DISTINCT FROM 'restore' THEN -- the caller's own word, not a security boundary
     PERFORM memsvc.require_restored();
   END IF;
   SELECT * INTO mine FROM users AS u
@@ -88,9 +89,9 @@ $$;
 COMMENT ON FUNCTION memsvc.begin_user_erasure(uuid, text, text) IS
   'Marks a user of an app for erasing, so that nobody acts for the user any more; the user''s id.';
 
--- Erases at most p_limit rows of a user who was marked. Nothing left: the user's row is locked against all who would
--- add to what is the user's, what came in meanwhile goes too, and at last the row, the counts going into the audit log.
--- Erasers of one user take turns.
+-- Erases at most p_limit rows of a marked user. When nothing is left, it locks the user's row against everybody who
+-- would add rows, deletes what was added in the meantime, and at last the row itself; the counts go into the audit log.
+-- Erasers of one user run one after another.
 CREATE OR REPLACE FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer)
 RETURNS TABLE (erased bigint, finished boolean)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -133,9 +134,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.erase_user(uuid, integer) IS
-  'Erases some rows of a user who was marked, at last the user; how many, and whether that was all.';
+  'Erases some rows of a marked user, at last the user; how many, and whether that was all.';
 
--- The erasing of an app's user, still going on or finished, by the user's id.
+-- The erasing of an app's user, in progress or finished, by the user's id.
 CREATE OR REPLACE FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid)
 RETURNS TABLE (
   erasure_id uuid, requested_by text, created_at timestamptz, finished_at timestamptz, erased_rows jsonb
@@ -152,9 +153,9 @@ BEGIN ATOMIC
   LEFT JOIN memsvc.users AS u ON u.user_id = b.user_id
   WHERE b.user_id = p_user_id AND b.app_id = p_app_id AND b.action = 'user.erase';
 END;
-COMMENT ON FUNCTION memsvc.user_erasure(uuid, uuid) IS 'How far the erasing of a user of an app is.';
+COMMENT ON FUNCTION memsvc.user_erasure(uuid, uuid) IS 'The state of the erasing of a user of an app.';
 
--- Whose erasing was begun and is not finished, oldest first, for workers.
+-- Users whose erasing was begun and is not finished, oldest first, for workers.
 CREATE OR REPLACE FUNCTION memsvc.users_erasing(p_limit integer) RETURNS TABLE (user_id uuid)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp

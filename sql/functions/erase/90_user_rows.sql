@@ -1,9 +1,9 @@
 -- owner: memsvc_eraser
 
--- What is left of a user, and taking it away. memsvc_eraser cannot log in; its policies show it the rows of the user
--- that the token proves and no others.
+-- Counts and deletes the remaining rows of a user. memsvc_eraser cannot log in; its policies show it only the rows of
+-- the user that the token proves.
 
--- Rows of a user by table; no row where a table has none.
+-- Rows of a user by table; no row for an empty table.
 CREATE OR REPLACE FUNCTION memsvc.rows_of_user(p_user_id uuid) RETURNS TABLE (name text, stored bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -22,9 +22,10 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.rows_of_user(uuid) IS 'How many rows a user has in each table.';
 
--- Deletes at most p_limit rows, table by table; the user's own row only with p_last. How many of each table. Rows are
--- found by index and deleted by their place, and foreign keys keep the plans of their checks: planning each would take
--- longer than the rest. All of a user's rows of a partitioned table lie in one partition, so places are clear.
+-- Deletes at most p_limit rows, table by table; the user's own row only with p_last. Returns the number for each table.
+-- Rows are found by index and deleted by ctid. Foreign keys keep the plans of their checks, because planning each check
+-- would take longer than the rest. All of a user's rows of a partitioned table are in one partition, so a ctid is
+-- unique.
 CREATE OR REPLACE FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -33,21 +34,21 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   proved CONSTANT uuid := memsvc.require_identity(p_user_id);
-  place record;
+  target record;
   deleted bigint;
   room bigint := p_limit;
   gone jsonb := '{}';
 BEGIN
-  FOR place IN SELECT t.name, t.unreferred FROM memsvc.user_tables() AS t LOOP
-    CONTINUE WHEN place.name = 'users' AND NOT p_last;
+  FOR target IN SELECT t.name, t.unreferred FROM memsvc.user_tables() AS t LOOP
+    CONTINUE WHEN target.name = 'users' AND NOT p_last;
     EXIT WHEN room <= 0;
     EXECUTE format(
       'DELETE FROM memsvc.%1$I AS d WHERE d.user_id = $1 AND d.ctid = ANY (ARRAY('
-      'SELECT r.ctid FROM memsvc.%1$I AS r WHERE r.user_id = $1%2$s LIMIT $2))', place.name, place.unreferred
+      'SELECT r.ctid FROM memsvc.%1$I AS r WHERE r.user_id = $1%2$s LIMIT $2))', target.name, target.unreferred
     ) USING proved, room;
     GET DIAGNOSTICS deleted = ROW_COUNT;
     IF deleted > 0 THEN
-      gone := gone || jsonb_build_object(place.name, deleted);
+      gone := gone || jsonb_build_object(target.name, deleted);
       room := room - deleted;
     END IF;
   END LOOP;
@@ -55,4 +56,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.erase_user_rows(uuid, integer, boolean) IS
-  'Deletes some rows of a user, in the order of foreign keys; how many of each table.';
+  'Deletes some rows of a user, in the order of foreign keys; the number for each table.';

@@ -1,10 +1,10 @@
--- Walking the graph: what is near, as it was true at one time (null: at any) and known at another (null: now). Merged
--- nodes are one. The strongest edges of a node go first, of equally strong ones the newest.
+-- Walks of the graph from given nodes, at a valid time (null: any) and a recorded time (null: now). Merged nodes count
+-- as one. The strongest edges of a node come first, and among equally strong ones the newest.
 --
--- ORDER BY with enable_sort off names the index: only the one that gives this order needs no sort. Without it, plans
--- that were made while the tables were empty may use the GiST index of a constraint and read all of the user's rows.
+-- ORDER BY with enable_sort off selects the index: only the index with this order needs no sort. Without it, plans that
+-- were made while the tables were empty may use the GiST index of a constraint and read all of the user's rows.
 
--- Whether any merge counts: where none does, nodes stand for themselves and nothing need be looked up.
+-- Whether any merge is known at a time; if not, all nodes are canonical and need not be resolved.
 CREATE OR REPLACE FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamptz DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -19,10 +19,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.any_merges(uuid, timestamptz) IS
-  'Whether a merge can count at a recorded time; false: nodes stand for themselves.';
+  'Whether any merge is known at a recorded time; false: all nodes are canonical.';
 
--- How nodes are shown: for each the properties that hold at p_as_of (null: now), else others that are known, so that
--- everything has a label; those of the node that stands for it go first.
+-- Label, type and description of nodes: for each the properties that are true at p_as_of (null: now), else other known
+-- ones, so that every known node has a label; those of the canonical node come first.
 CREATE OR REPLACE FUNCTION memsvc.node_cards(
   p_user_id uuid, p_nodes uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -74,10 +74,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz) IS
-  'How nodes are shown: one label, type and description for each.';
+  'One label, type and description for each node.';
 
--- Nodes as starts, each with all that are the same: p_nodes[i] is p_starts[i] or merged with it. In SQL, so that it
--- becomes a part of the statement that asks; where nothing is merged, nothing is sorted.
+-- Start nodes with all nodes merged with them: p_nodes[i] is p_starts[i] or merged with it. It is a SQL function, so
+-- that it is inlined into the calling statement; without merges nothing is sorted.
 CREATE OR REPLACE FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[])
 RETURNS TABLE (start_id uuid, node_id uuid, same uuid[])
 LANGUAGE sql IMMUTABLE ROWS 100
@@ -88,13 +88,14 @@ BEGIN ATOMIC
   SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id)
   FROM unnest(p_starts, p_nodes) AS u (start_id, node_id) WHERE p_starts <> p_nodes;
 END;
-COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each with all that are the same.';
+COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Start nodes, each with all nodes merged with it.';
 
--- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
--- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most
--- p_total (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read
--- through. What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement
--- of its own: to begin one takes longer than to read a few edges.
+-- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among
+-- merged nodes are left out. For each node and direction it returns the p_most strongest edges that are not weaker than
+-- (p_weight, p_version), at most p_total in each direction (null: no bound). An index gives them in this order, so that
+-- the long list of a node with many edges is not read to its end. Edges with an end of valid time are few, and are
+-- searched only if the user has any. Each direction is a statement of its own, because starting a larger one takes
+-- longer than reading a few edges.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
   p_known_at timestamptz, p_weight real, p_version uuid
@@ -165,8 +166,8 @@ COMMENT ON FUNCTION memsvc.open_edges(
   uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Open edges at stored nodes, the strongest of each.';
 
--- The same of some types. An array of one and its order name the index: with an equality, a plan that was made while
--- the table was empty may read all types of a node.
+-- The same for some types. An array of one type and its order select the index: with an equality, a plan that was made
+-- while the table was empty may read all types of a node.
 CREATE OR REPLACE FUNCTION memsvc.open_edges_typed(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
@@ -250,7 +251,7 @@ COMMENT ON FUNCTION memsvc.open_edges_typed(
   uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Open edges of some types at stored nodes, the strongest of each.';
 
--- The same of versions that are closed by now and were known at p_known_at. What a node has of them is read through.
+-- The same for versions that are closed now and were known at p_known_at. All such versions of a node are read.
 CREATE OR REPLACE FUNCTION memsvc.past_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid

@@ -1,7 +1,7 @@
 -- One hop, and walks of several.
 
--- Edges at stored nodes, as open_edges gives them, whatever is asked for; nth counts those of a start. In SQL and
--- without settings, so that it becomes a part of the statement that asks: a level of PL/pgSQL took 0.1 ms.
+-- Edges at stored nodes for any parameters, as from open_edges; nth numbers the edges of a start node. It is a SQL
+-- function without settings, so that it is inlined into the calling statement: a level of PL/pgSQL took 0.1 ms.
 CREATE OR REPLACE FUNCTION memsvc.stored_hop(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
@@ -30,9 +30,9 @@ COMMENT ON FUNCTION memsvc.stored_hop(
   uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Edges at stored nodes, the strongest of each.';
 
--- One hop from nodes that stand for themselves: of each its strongest edges and where they lead, merges resolved.
--- nth counts the edges of a start; it goes past p_fan_out where there are more. p_total bounds the edges that are
--- looked at (null: no bound); p_merged: any_merges says so. Edges weaker than (p_weight, p_version) are left out.
+-- One hop from canonical nodes: the strongest edges of each and the nodes at their other ends, merges resolved. nth
+-- numbers the edges of a start node; it exceeds p_fan_out if there are more. p_total bounds the edges that are read
+-- (null: no bound); p_merged: the result of any_merges. Edges weaker than (p_weight, p_version) are left out.
 CREATE OR REPLACE FUNCTION memsvc.hop(
   p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_merged boolean, p_weight real DEFAULT 0,
@@ -70,12 +70,12 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.hop(
   uuid, uuid[], text[], text, integer, integer, timestamptz, timestamptz, boolean, real, uuid
-) IS 'One hop from nodes: the strongest edges of each and where they lead.';
+) IS 'One hop from nodes: the strongest edges of each and the nodes at their other ends.';
 
--- The nodes one hop away that are not p_seen, by the strongest edges: at most p_room (null: no bound) of found, each
--- with the edge by which it was reached. more: starts have more than p_fan_out edges that might count. Where there is
--- no room for all, weight and version_id are the strongest edge that finds none; only starts with edges as strong as
--- this matter. In SQL, as stored_hop.
+-- The nodes one hop away that are not in p_seen, by their strongest edges: at most p_room of the found ones (null: no
+-- bound), each with the edge that leads to it. more: start nodes have further edges than p_fan_out that might count. If
+-- there is no room for all, weight and version_id are the strongest edge that was left out; only start nodes with edges
+-- at least as strong matter. A SQL function, like stored_hop.
 CREATE OR REPLACE FUNCTION memsvc.next_circle(
   p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer,
   p_as_of timestamptz, p_known_at timestamptz, p_merged boolean, p_weight real, p_version uuid
@@ -95,17 +95,17 @@ BEGIN ATOMIC
     ) AS h WHERE p_merged
   ),
   fresh AS MATERIALIZED (
-    SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
+    SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS rank
     FROM (
       SELECT DISTINCT ON (e.reached_id) e.* FROM edge AS e
       WHERE (p_fan_out IS NULL OR e.nth <= p_fan_out) AND e.reached_id NOT IN (SELECT unnest(p_seen))
       ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
     ) AS d
   ),
-  left_out AS (SELECT f.weight, f.version_id FROM fresh AS f WHERE f.place = p_room + 1)
-  SELECT array_agg(f.reached_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
-    array_agg(f.start_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
-    array_agg(f.version_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
+  left_out AS (SELECT f.weight, f.version_id FROM fresh AS f WHERE f.rank = p_room + 1)
+  SELECT array_agg(f.reached_id ORDER BY f.rank) FILTER (WHERE f.rank <= p_room OR p_room IS NULL),
+    array_agg(f.start_id ORDER BY f.rank) FILTER (WHERE f.rank <= p_room OR p_room IS NULL),
+    array_agg(f.version_id ORDER BY f.rank) FILTER (WHERE f.rank <= p_room OR p_room IS NULL),
     count(*),
     EXISTS (
       SELECT FROM edge AS e LEFT JOIN left_out AS h ON true
@@ -120,15 +120,15 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.next_circle(
   uuid, uuid[], uuid[], integer, text[], text, integer, timestamptz, timestamptz, boolean, real, uuid
-) IS 'The nodes one hop away that are not seen yet, by the strongest edges.';
+) IS 'The nodes one hop away that are not seen yet, by their strongest edges.';
 
--- Nodes within some hops of the given ones, nearest first; each with the edge version by which it was first reached.
--- p_side: from (along edges), to (against them) or both. p_fan_out: most edges that are followed from one node, the
--- strongest first; p_limit: most nodes, the given ones always among them. Null: no bound. truncated (the same in every
--- row): a bound left edges or nodes out.
+-- Nodes within some hops of the given ones, nearest first; each with the edge version that first led to it. p_side:
+-- from (along edges), to (against them) or both. p_fan_out: most edges that are followed from one node, the strongest
+-- first. p_limit: most nodes; the given ones are always included. Null: no bound. truncated (the same in every row): a
+-- bound left edges or nodes out.
 --
--- Of a hop with p_limit, a few edges of each node are looked at first, more where these do not fill the room. From
--- then on only edges can count that are as strong as the first for which there was none, and these are read.
+-- With p_limit, a hop first reads a few edges of each node, and more if these do not fill the room. After that only
+-- edges at least as strong as the first one without room can count, and these are read.
 CREATE OR REPLACE FUNCTION memsvc.neighbourhood(
   p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL, p_side text DEFAULT 'both',
   p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamptz DEFAULT NULL,
@@ -182,7 +182,7 @@ BEGIN
     hops := hops || array_fill(number, ARRAY[cardinality(step.nodes)]);
     parents := parents || step.parents;
     versions := versions || step.versions;
-    EXIT WHEN cut AND cardinality(nodes) >= p_limit; -- else the next hop tells whether there is more
+    EXIT WHEN cut AND cardinality(nodes) >= p_limit; -- otherwise the next hop shows whether there are more
   END LOOP;
   RETURN QUERY SELECT n.*, cut FROM unnest(nodes, hops, parents, versions) AS n;
 END
@@ -191,7 +191,7 @@ COMMENT ON FUNCTION memsvc.neighbourhood(
   uuid, uuid[], integer, text[], text, integer, integer, timestamptz, timestamptz
 ) IS 'Nodes within some hops of the given ones, nearest first.';
 
--- The nodes that stand for some nodes, each once, in the order in which they are given.
+-- The canonical nodes of some nodes, each once, in the given order.
 CREATE OR REPLACE FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL)
 RETURNS uuid[]
 LANGUAGE plpgsql STABLE
@@ -202,22 +202,21 @@ AS $$
 BEGIN
   IF NOT memsvc.any_merges(p_user_id, p_known_at) THEN
     RETURN ARRAY(
-      SELECT n.node_id FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, place)
-      GROUP BY n.node_id ORDER BY min(n.place)
+      SELECT n.node_id FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, position)
+      GROUP BY n.node_id ORDER BY min(n.position)
     );
   END IF;
   RETURN ARRAY(
     SELECT r.canonical_id
-    FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, place)
+    FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, position)
     INNER JOIN memsvc.resolve_nodes(p_user_id, p_nodes, p_known_at) AS r ON r.node_id = n.node_id
-    GROUP BY r.canonical_id ORDER BY min(n.place)
+    GROUP BY r.canonical_id ORDER BY min(n.position)
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.standing_for(uuid, uuid[], timestamptz) IS 'The nodes that stand for some nodes, each once.';
+COMMENT ON FUNCTION memsvc.standing_for(uuid, uuid[], timestamptz) IS 'The canonical nodes of some nodes, each once.';
 
--- Nodes and facts as they are drawn, in the order in which they are given: cards of nodes that stand for themselves,
--- and facts by their versions, ends resolved. unknown: which of the nodes there are not.
+-- Nodes and facts as JSON, in the given order: cards of canonical nodes, and facts by their versions, ends resolved.
 CREATE OR REPLACE FUNCTION memsvc.graph_shown(
   p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamptz DEFAULT NULL,
   p_known_at timestamptz DEFAULT NULL
@@ -233,8 +232,8 @@ DECLARE
 BEGIN
   RETURN QUERY
   WITH fact AS MATERIALIZED (
-    SELECT w.place, v.*
-    FROM unnest(p_versions) WITH ORDINALITY AS w (version_id, place)
+    SELECT w.position, v.*
+    FROM unnest(p_versions) WITH ORDINALITY AS w (version_id, position)
     INNER JOIN (
       SELECT o.version_id, o.edge_id, o.from_node, o.type, o.to_node, o.fact, o.weight, o.confidence,
         nullif(o.valid_from, '-infinity') AS valid_from, nullif(o.valid_to, 'infinity') AS valid_to
@@ -252,15 +251,15 @@ BEGIN
     SELECT coalesce(json_agg(json_object(
       'node_id': n.node_id, 'type': c.type, 'label': c.label, 'description': coalesce(c.description, ''),
       'data': coalesce(c.data, '{}'), 'importance': c.importance, 'hop': n.hop
-    ) ORDER BY n.place), '[]')
-    FROM unnest(p_nodes, p_hops) WITH ORDINALITY AS n (node_id, hop, place)
+    ) ORDER BY n.position), '[]')
+    FROM unnest(p_nodes, p_hops) WITH ORDINALITY AS n (node_id, hop, position)
     INNER JOIN memsvc.node_cards(p_user_id, p_nodes, p_as_of, p_known_at) AS c ON c.node_id = n.node_id
   ), (
     SELECT coalesce(json_agg(json_object(
       'version_id': f.version_id, 'edge_id': f.edge_id, 'from_node': coalesce(s.canonical_id, f.from_node),
       'type': f.type, 'to_node': coalesce(e.canonical_id, f.to_node), 'fact': f.fact, 'weight': f.weight,
       'confidence': f.confidence, 'valid_from': f.valid_from, 'valid_to': f.valid_to
-    ) ORDER BY f.place), '[]')
+    ) ORDER BY f.position), '[]')
     FROM fact AS f
     LEFT JOIN resolved AS s ON s.node_id = f.from_node
     LEFT JOIN resolved AS e ON e.node_id = f.to_node
@@ -268,9 +267,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.graph_shown(uuid, uuid[], integer[], uuid[], timestamptz, timestamptz) IS
-  'Nodes and facts as they are drawn.';
+  'Nodes and facts as JSON.';
 
--- Which of some nodes there are not.
+-- Those of some nodes that do not exist.
 CREATE OR REPLACE FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) RETURNS uuid[]
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -284,9 +283,9 @@ BEGIN
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.unknown_nodes(uuid, uuid[]) IS 'Which of some nodes there are not.';
+COMMENT ON FUNCTION memsvc.unknown_nodes(uuid, uuid[]) IS 'Those of some nodes that do not exist.';
 
--- A neighbourhood as it is drawn.
+-- A neighbourhood as JSON. unknown: given nodes that do not exist.
 CREATE OR REPLACE FUNCTION memsvc.graph_around(
   p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL, p_side text DEFAULT 'both',
   p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamptz DEFAULT NULL,
@@ -314,4 +313,4 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.graph_around(
   uuid, uuid[], integer, text[], text, integer, integer, timestamptz, timestamptz
-) IS 'A neighbourhood as it is drawn.';
+) IS 'A neighbourhood as JSON.';

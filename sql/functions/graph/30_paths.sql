@@ -1,9 +1,9 @@
--- Shortest paths: from both ends at once, level by level, until the two searches meet.
+-- Shortest paths: two searches, one from each end, level by level, until they meet.
 
--- Up to p_limit of the shortest paths between two nodes, the strongest edges first; of several edges between the same
--- two nodes the strongest one. One row a path, or one row without nodes where there is none. complete: false where the
--- search gave up after looking at p_work edges (null: no bound): no row with nodes then means that nobody knows, one
--- with nodes that there may be others as short. truncated: there are more than p_limit.
+-- Up to p_limit of the shortest paths between two nodes, those with the strongest edges first; between the same two
+-- nodes only the strongest edge counts. One row for each path, or one row without nodes if there is none. complete:
+-- false if the search gave up after p_work edges (null: no bound). Then a row without nodes means that a path may
+-- exist, and a row with nodes that there may be others of the same length. truncated: there are more than p_limit.
 CREATE OR REPLACE FUNCTION memsvc.paths(
   p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer DEFAULT 4, p_types text[] DEFAULT NULL,
   p_side text DEFAULT 'both', p_limit integer DEFAULT 5, p_work integer DEFAULT 50000,
@@ -24,10 +24,10 @@ DECLARE
   seen_far uuid[] := far;
   steps integer[] := '{}'; -- edges that may lie on a path: 1, 2, … counted from p_from; -1, -2, … from p_to
   starts uuid[] := '{}'; ends uuid[] := '{}'; versions uuid[] := '{}'; weights real[] := '{}';
-  reached integer := 0; left_over integer := 0; work integer := p_work;
+  near_steps integer := 0; far_steps integer := 0; work integer := p_work;
   forward boolean; level record; gave_up boolean := false;
 BEGIN
-  WHILE NOT near && far AND NOT gave_up AND reached + left_over < p_max_hops LOOP
+  WHILE NOT near && far AND NOT gave_up AND near_steps + far_steps < p_max_hops LOOP
     forward := cardinality(near) <= cardinality(far);
     SELECT e.* INTO level FROM memsvc.next_level(
       p_user_id, CASE WHEN forward THEN near ELSE far END, CASE WHEN forward THEN seen_near ELSE seen_far END, p_types,
@@ -36,15 +36,16 @@ BEGIN
     gave_up := coalesce(level.looked > work, false);
     work := work - level.looked;
     IF forward THEN
-      reached := reached + 1;
+      near_steps := near_steps + 1;
       near := level.nodes;
       seen_near := seen_near || near;
     ELSE
-      left_over := left_over + 1;
+      far_steps := far_steps + 1;
       far := level.nodes;
       seen_far := seen_far || far;
     END IF;
-    steps := steps || array_fill(CASE WHEN forward THEN reached ELSE -left_over END, ARRAY[cardinality(level.starts)]);
+    steps := steps
+      || array_fill(CASE WHEN forward THEN near_steps ELSE -far_steps END, ARRAY[cardinality(level.starts)]);
     starts := starts || CASE WHEN forward THEN level.starts ELSE level.ends END;
     ends := ends || CASE WHEN forward THEN level.ends ELSE level.starts END;
     versions := versions || level.versions;
@@ -57,7 +58,7 @@ BEGIN
   END IF;
   RETURN QUERY SELECT w.path, w.nodes, w.versions, NOT gave_up, w.truncated
   FROM memsvc.paths_through(
-    near, far, reached, left_over, steps, starts, ends, versions, weights, p_limit
+    near, far, near_steps, far_steps, steps, starts, ends, versions, weights, p_limit
   ) AS w;
 END
 $$;
@@ -65,8 +66,8 @@ COMMENT ON FUNCTION memsvc.paths(
   uuid, uuid, uuid, integer, text[], text, integer, integer, timestamptz, timestamptz
 ) IS 'Shortest paths between two nodes.';
 
--- The next level of a search: nodes that it has not seen, and by which edges they are reached, of several between the
--- same two nodes the strongest. looked: how many edges it took, at most p_total.
+-- The next level of a search: nodes that it has not seen, and the edges that lead to them, between the same two nodes
+-- only the strongest. looked: number of edges that were read, at most p_total.
 CREATE OR REPLACE FUNCTION memsvc.next_level(
   p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_merged boolean
@@ -99,8 +100,8 @@ COMMENT ON FUNCTION memsvc.next_level(
   uuid, uuid[], uuid[], text[], text, integer, timestamptz, timestamptz, boolean
 ) IS 'The next level of a search for paths.';
 
--- Paths through what two searches found: edges of the first have the steps 1 … p_reached from its begin, those of the
--- second -1 … -p_left_over from its end. They met where p_near and p_far have nodes in common.
+-- Joins the results of two searches to paths: edges of the first have the steps 1 … p_reached from its begin, those of
+-- the second -1 … -p_left_over from its end. The searches met at the nodes that p_near and p_far have in common.
 CREATE OR REPLACE FUNCTION memsvc.paths_through(
   p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[],
   p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer
@@ -113,7 +114,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  WITH RECURSIVE met AS MATERIALIZED (
+  WITH RECURSIVE meeting AS MATERIALIZED (
     SELECT n.node_id FROM unnest(p_near) AS n (node_id) WHERE n.node_id IN (SELECT unnest(p_far))
   ),
   edge AS MATERIALIZED (
@@ -121,9 +122,9 @@ BEGIN
       e.start_id, e.end_id, e.version_id, e.weight
     FROM unnest(p_steps, p_starts, p_ends, p_versions, p_weights) AS e (step, start_id, end_id, version_id, weight)
   ),
-  -- Nodes of the first search that lead to a meeting point.
+  -- Nodes of the first search that lead to a meeting node.
   towards (step, node_id) AS (
-    SELECT p_reached, m.node_id FROM met AS m
+    SELECT p_reached, m.node_id FROM meeting AS m
     UNION
     SELECT e.step - 1, e.start_id
     FROM towards AS l INNER JOIN edge AS e ON e.step = l.step AND e.end_id = l.node_id
@@ -133,31 +134,31 @@ BEGIN
     SELECT e.* FROM edge AS e LEFT JOIN towards AS l ON l.step = e.step AND l.node_id = e.end_id
     WHERE e.step > p_reached OR l.node_id IS NOT NULL
   ),
-  -- Every begin can be ended, so more of them than paths are wanted need not be kept.
-  begun (step, place, nodes, versions) AS (
+  -- Every begun path can be completed, so no more than the wanted number need be kept.
+  begun (step, rank, nodes, versions) AS (
     SELECT 0, row_number() OVER (), ARRAY[l.node_id], '{}'::uuid[] FROM towards AS l WHERE l.step = 0
     UNION ALL
-    SELECT n.step, n.place, n.nodes, n.versions
+    SELECT n.step, n.rank, n.nodes, n.versions
     FROM (
-      SELECT u.step, row_number() OVER (ORDER BY b.place, u.weight DESC, u.version_id DESC) AS place,
+      SELECT u.step, row_number() OVER (ORDER BY b.rank, u.weight DESC, u.version_id DESC) AS rank,
         b.nodes || u.end_id AS nodes, b.versions || u.version_id AS versions
       FROM begun AS b INNER JOIN useful AS u ON u.step = b.step + 1 AND u.start_id = b.nodes[b.step + 1]
     ) AS n
-    WHERE p_limit IS NULL OR n.place <= p_limit + 1
+    WHERE p_limit IS NULL OR n.rank <= p_limit + 1
   )
-  SELECT b.place, b.nodes, b.versions, EXISTS (
-    SELECT FROM begun AS o WHERE o.step = p_reached + p_left_over AND o.place > p_limit
+  SELECT b.rank, b.nodes, b.versions, EXISTS (
+    SELECT FROM begun AS o WHERE o.step = p_reached + p_left_over AND o.rank > p_limit
   )
   FROM begun AS b
-  WHERE b.step = p_reached + p_left_over AND (p_limit IS NULL OR b.place <= p_limit)
-  ORDER BY b.place;
+  WHERE b.step = p_reached + p_left_over AND (p_limit IS NULL OR b.rank <= p_limit)
+  ORDER BY b.rank;
 END
 $$;
 COMMENT ON FUNCTION memsvc.paths_through(
   uuid[], uuid[], integer, integer, integer[], uuid[], uuid[], uuid[], real[], integer
-) IS 'Paths through what two searches found.';
+) IS 'Paths made of the results of two searches.';
 
--- Paths as they are drawn: paths is [{"nodes": [id, …], "versions": [id, …]}, …].
+-- Paths as JSON: paths is [{"nodes": [id, …], "versions": [id, …]}, …].
 CREATE OR REPLACE FUNCTION memsvc.graph_paths(
   p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer DEFAULT 4, p_types text[] DEFAULT NULL,
   p_side text DEFAULT 'both', p_limit integer DEFAULT 5, p_work integer DEFAULT 50000,
@@ -205,4 +206,4 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.graph_paths(
   uuid, uuid, uuid, integer, text[], text, integer, integer, timestamptz, timestamptz
-) IS 'Shortest paths between two nodes as they are drawn.';
+) IS 'Shortest paths between two nodes as JSON.';

@@ -1,7 +1,7 @@
--- All that is between some nodes, and what is near many.
+-- All facts between some nodes, and the neighbourhood of several nodes.
 
--- All facts whose both ends are among these nodes and those that are the same, the strongest first, at most p_limit
--- (null: all). Ends are resolved; a fact from a node to itself is one of them.
+-- All facts with both ends among these nodes and the nodes merged with them, the strongest first, at most p_limit
+-- (null: all). Ends are resolved; a fact from a node to itself is included.
 CREATE OR REPLACE FUNCTION memsvc.edges_between(
   p_user_id uuid, p_nodes uuid[], p_types text[] DEFAULT NULL, p_limit integer DEFAULT NULL,
   p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
@@ -24,7 +24,7 @@ BEGIN
   WITH same AS MATERIALIZED (
     SELECT DISTINCT s.canonical_id, s.node_id FROM unnest(canonical, stored) AS s (canonical_id, node_id)
   ),
-  -- The identities of edges are sorted by start, type and end, so that neither end's list is read through.
+  -- Identities of edges are sorted by start, type and end, so that the list of neither end is read completely.
   edge AS MATERIALIZED (
     SELECT e.edge_id, e.from_node, e.to_node FROM edges AS e
     WHERE e.user_id = p_user_id AND e.from_node = ANY (stored) AND e.to_node = ANY (stored)
@@ -55,8 +55,8 @@ $$;
 COMMENT ON FUNCTION memsvc.edges_between(uuid, uuid[], text[], integer, timestamptz, timestamptz) IS
   'All facts among some nodes.';
 
--- Nodes, those within some hops of them, and all facts among them, as they are drawn. p_limit bounds the nodes, and
--- four times as many facts are shown; the given nodes are always there.
+-- Nodes, those within some hops of them, and all facts among them, as JSON. p_limit bounds the nodes, and four times as
+-- many facts are returned; the given nodes are always included.
 CREATE OR REPLACE FUNCTION memsvc.graph_among(
   p_user_id uuid, p_nodes uuid[], p_hops integer DEFAULT 0, p_types text[] DEFAULT NULL,
   p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 500, p_as_of timestamptz DEFAULT NULL,
@@ -91,4 +91,4 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.graph_among(
   uuid, uuid[], integer, text[], integer, integer, timestamptz, timestamptz
-) IS 'Nodes, what is near them, and all facts among them, as they are drawn.';
+) IS 'Nodes, their neighbours, and all facts among them, as JSON.';

@@ -1,6 +1,6 @@
--- The whole graph: its sizes, and page by page.
+-- The whole graph: its statistics, and its content page by page.
 
--- Versions of edges of a user as known at a time, resolved, that hold at p_as_of (null: at any time).
+-- Versions of a user's edges as known at a time, resolved, that are true at p_as_of (null: at any time).
 CREATE OR REPLACE FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamptz, p_known_at timestamptz)
 RETURNS TABLE (version_id uuid, type text, from_node uuid, to_node uuid)
 LANGUAGE plpgsql STABLE ROWS 10000
@@ -36,7 +36,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.all_edges(uuid, timestamptz, timestamptz) IS 'All edges of a user at two times.';
 
--- Nodes of a user as known at a time; those that are the same are one.
+-- Nodes of a user as known at a time; merged nodes count as one.
 CREATE OR REPLACE FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamptz) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE ROWS 1000
 SET search_path = memsvc, pg_temp
@@ -53,10 +53,10 @@ BEGIN
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.all_nodes(uuid, timestamptz) IS 'All nodes of a user; those that are the same are one.';
+COMMENT ON FUNCTION memsvc.all_nodes(uuid, timestamptz) IS 'All nodes of a user; merged nodes count as one.';
 
--- Sizes of a user's graph. types and edge_types: {"Person": 12}; most_connected: [{"node_id", "type", "label",
--- "facts"}]; degrees: [{"from", "to", "nodes"}], facts at a node in powers of two.
+-- Statistics of a user's graph. types and edge_types: {"Person": 12}; most_connected: [{"node_id", "type", "label",
+-- "facts"}]; degrees: [{"from", "to", "nodes"}], facts per node in powers of two.
 CREATE OR REPLACE FUNCTION memsvc.graph_stats(
   p_user_id uuid, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -112,7 +112,7 @@ BEGIN
   FROM memsvc.other_counts(p_user_id, p_as_of, p_known_at) AS o;
 END
 $$;
-COMMENT ON FUNCTION memsvc.graph_stats(uuid, timestamptz, timestamptz) IS 'Sizes of a user''s graph.';
+COMMENT ON FUNCTION memsvc.graph_stats(uuid, timestamptz, timestamptz) IS 'Statistics of a user''s graph.';
 
 -- Names, merges and links of evidence of a user at two times.
 CREATE OR REPLACE FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamptz, p_known_at timestamptz)
@@ -140,12 +140,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.other_counts(uuid, timestamptz, timestamptz) IS
-  'How many names, merges and links of evidence there are.';
+  'Numbers of names, merges and links of evidence.';
 
 -- A page of the whole graph. Part 'edges': facts in the order of (edge, version) after the given one, with the nodes at
--- their ends; then part 'nodes': nodes after the given one that have no facts (left out where types are asked for). A
--- page looks at four times as many rows as it may hold and can be shorter, even empty, before the last. next_part null:
--- it was the last.
+-- their ends; then part 'nodes': nodes without facts after the given one (none if types are given). A page reads four
+-- times as many rows as it may return, so pages before the last can be short, or even empty. next_part null: this was
+-- the last page.
 CREATE OR REPLACE FUNCTION memsvc.graph_page(
   p_user_id uuid, p_part text DEFAULT 'edges', p_after_edge uuid DEFAULT NULL, p_after_id uuid DEFAULT NULL,
   p_limit integer DEFAULT 500, p_types text[] DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
@@ -199,7 +199,7 @@ COMMENT ON FUNCTION memsvc.graph_page(
   uuid, text, uuid, uuid, integer, text[], timestamptz, timestamptz
 ) IS 'A page of the whole graph.';
 
--- The next facts in the order of (edge, version): which, how far was looked, and whether that was the end.
+-- The next facts in the order of (edge, version), the last row that was read, and whether that was the end.
 CREATE OR REPLACE FUNCTION memsvc.page_of_edges(
   p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamptz,
   p_known_at timestamptz
@@ -215,7 +215,7 @@ DECLARE
 BEGIN
   RETURN QUERY
   WITH looked AS MATERIALIZED (
-    SELECT l.*, row_number() OVER (ORDER BY l.edge_id, l.version_id) AS place,
+    SELECT l.*, row_number() OVER (ORDER BY l.edge_id, l.version_id) AS rank,
       (p_types IS NULL OR l.type = ANY (p_types)) AND l.recorded_from <= coalesce(p_known_at, 'infinity')
       AND (l.recorded_to = 'infinity' OR l.recorded_to > p_known_at)
       AND (p_as_of IS NULL OR (l.valid_from <= p_as_of AND l.valid_to > p_as_of)) AS wanted
@@ -235,21 +235,21 @@ BEGIN
     ) AS l
   ),
   taken AS MATERIALIZED (
-    SELECT l.* FROM looked AS l WHERE l.wanted ORDER BY l.place LIMIT p_limit
+    SELECT l.* FROM looked AS l WHERE l.wanted ORDER BY l.rank LIMIT p_limit
   ),
   far AS (
     SELECT CASE WHEN (SELECT count(*) FROM looked AS l WHERE l.wanted) > p_limit
-      THEN (SELECT max(t.place) FROM taken AS t) ELSE (SELECT max(l.place) FROM looked AS l) END AS place
+      THEN (SELECT max(t.rank) FROM taken AS t) ELSE (SELECT max(l.rank) FROM looked AS l) END AS rank
   )
-  SELECT ARRAY(SELECT t.version_id FROM taken AS t ORDER BY t.place), l.edge_id, l.version_id,
-    coalesce(l.place = (SELECT count(*) FROM looked AS o) AND l.place < 4 * p_limit, true)
-  FROM far AS f LEFT JOIN looked AS l ON l.place = f.place;
+  SELECT ARRAY(SELECT t.version_id FROM taken AS t ORDER BY t.rank), l.edge_id, l.version_id,
+    coalesce(l.rank = (SELECT count(*) FROM looked AS o) AND l.rank < 4 * p_limit, true)
+  FROM far AS f LEFT JOIN looked AS l ON l.rank = f.rank;
 END
 $$;
 COMMENT ON FUNCTION memsvc.page_of_edges(uuid, uuid, uuid, integer, text[], timestamptz, timestamptz) IS
   'The next facts of a user.';
 
--- The next nodes without facts: which, how far was looked, and whether that was the end.
+-- The next nodes without facts, the last node that was read, and whether that was the end.
 CREATE OR REPLACE FUNCTION memsvc.page_of_nodes(
   p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (nodes uuid[], last_node uuid, ended boolean)

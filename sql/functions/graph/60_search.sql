@@ -1,6 +1,6 @@
--- Finding nodes by what they are called: labels and names, in their normal form.
+-- Finds nodes by labels and names, in their normal form.
 
--- Keeps the normal form of a label beside it, whoever writes.
+-- Stores the normal form of a label with it, for every writer.
 CREATE OR REPLACE FUNCTION memsvc.form_label() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -11,13 +11,13 @@ BEGIN
   RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION memsvc.form_label() IS 'Trigger: keeps the normal form of a label.';
+COMMENT ON FUNCTION memsvc.form_label() IS 'Trigger: stores the normal form of a label.';
 
 CREATE OR REPLACE TRIGGER formed BEFORE INSERT ON memsvc.node_versions
 FOR EACH ROW EXECUTE FUNCTION memsvc.form_label();
 
--- How well a name fits what is looked for, both in normal form: 0 it is the same, 1 it begins so, 2 a word of it begins
--- so, 3 it stands somewhere inside; null: not at all, which is what most are.
+-- How well a name matches the wanted text, both in normal form: 0 equal, 1 begins with it, 2 a word begins with it, 3
+-- contains it; null: no match, which is the most frequent result.
 CREATE OR REPLACE FUNCTION memsvc.name_tier(p_name text, p_wanted text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -28,12 +28,12 @@ RETURN CASE
   WHEN strpos(p_name, ' ' || p_wanted) > 0 THEN 2
   ELSE 3
 END;
-COMMENT ON FUNCTION memsvc.name_tier(text, text) IS 'How well a name fits what is looked for: 0 (the same) to 3.';
+COMMENT ON FUNCTION memsvc.name_tier(text, text) IS 'How well a name matches a wanted text: 0 (equal) to 3.';
 
--- Labels and names of one tier, in the order of their bytes and then of their nodes, behind a place. Tiers 0 and 1 are
--- a range of an index; 2 and 3 walk through all names of the user until enough are found. With p_known_at, what was
--- closed since then is looked at as well. Nothing wanted (''): labels alone. p_type: of nodes that ever had it, or were
--- ever merged. Each branch takes its first few in the order of its index.
+-- Labels and names of one tier after a given one, in the order of their bytes and then of their nodes. Tiers 0 and 1
+-- are a range of an index; 2 and 3 read all names of the user until enough are found. With p_known_at, versions that
+-- were closed since then are read as well. Without a wanted text (''), only labels are returned. p_type: nodes that
+-- ever had it, or were ever merged. Each branch returns its first few in the order of its index.
 CREATE OR REPLACE FUNCTION memsvc.names_matching(
   p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamptz, p_known_at timestamptz,
   p_after_form text, p_after_node uuid, p_limit integer
@@ -46,15 +46,15 @@ AS $$
 DECLARE
   low CONSTANT text := greatest(CASE WHEN p_tier < 2 THEN p_wanted ELSE '' END, p_after_form COLLATE "C");
   high CONSTANT text := CASE p_tier WHEN 0 THEN p_wanted WHEN 1 THEN p_wanted || chr(1114111) ELSE chr(1114111) END;
-  behind CONSTANT uuid := coalesce(p_after_node, '00000000-0000-0000-0000-000000000000');
-  since CONSTANT timestamptz := coalesce(p_as_of, '-infinity'); -- at any time: begins before the end of time,
-  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity'); -- and ends after its begin
+  after_node CONSTANT uuid := coalesce(p_after_node, '00000000-0000-0000-0000-000000000000');
+  since CONSTANT timestamptz := coalesce(p_as_of, '-infinity'); -- any time: ends after the begin of time,
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity'); -- and begins before its end
 BEGIN
   RETURN QUERY
   SELECT m.form, m.node_id FROM (
     SELECT DISTINCT v.label_form AS form, v.node_id FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.label_form >= low AND v.label_form <= high
-      AND (v.label_form, v.node_id) > (p_after_form COLLATE "C", behind)
+      AND (v.label_form, v.node_id) > (p_after_form COLLATE "C", after_node)
       AND v.valid_from <= moment AND v.valid_to > since AND v.recorded_from <= coalesce(p_known_at, 'infinity')
       AND memsvc.name_tier(v.label_form, p_wanted) = p_tier
       AND (p_type IS NULL OR v.type = p_type
@@ -66,7 +66,7 @@ BEGIN
     SELECT m.form, m.node_id FROM (
       SELECT DISTINCT v.normal_form COLLATE "C" AS form, v.node_id FROM aliases AS v
       WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.normal_form COLLATE "C" >= low
-        AND v.normal_form COLLATE "C" <= high AND (v.normal_form COLLATE "C", v.node_id) > (p_after_form, behind)
+        AND v.normal_form COLLATE "C" <= high AND (v.normal_form COLLATE "C", v.node_id) > (p_after_form, after_node)
         AND v.valid_from <= moment AND v.valid_to > since AND v.recorded_from <= coalesce(p_known_at, 'infinity')
         AND memsvc.name_tier(v.normal_form, p_wanted) = p_tier
         AND (p_type IS NULL
@@ -86,7 +86,7 @@ BEGIN
       WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at AND p_wanted <> ''
     ) AS m
-    WHERE (m.form, m.node_id) > (p_after_form COLLATE "C", behind) AND m.valid_from <= moment AND m.valid_to > since
+    WHERE (m.form, m.node_id) > (p_after_form COLLATE "C", after_node) AND m.valid_from <= moment AND m.valid_to > since
       AND memsvc.name_tier(m.form, p_wanted) = p_tier
       AND (p_type IS NULL
         OR m.node_id IN (SELECT o.node_id FROM node_versions AS o WHERE o.user_id = p_user_id AND o.type = p_type)
@@ -97,10 +97,10 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.names_matching(
   uuid, text, integer, text, timestamptz, timestamptz, text, uuid, integer
-) IS 'Labels and names that fit what is looked for, of one tier; the first few of each kind.';
+) IS 'Labels and names of one tier that match a wanted text; the first few of each kind.';
 
--- Of some names of one tier those that are the best of all that their node, and what is the same, is called: so a node
--- comes once, however many of its names fit, on whichever page.
+-- Those of some names of one tier that are the best of all names of their node and the nodes merged with it. So a node
+-- is returned once on all pages, however many of its names match.
 CREATE OR REPLACE FUNCTION memsvc.best_names(
   p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamptz,
   p_known_at timestamptz
@@ -129,11 +129,11 @@ BEGIN ATOMIC
   INNER JOIN best AS b ON b.node_id = g.node_id AND b.form = g.form AND b.tier = p_tier;
 END;
 COMMENT ON FUNCTION memsvc.best_names(uuid, text, integer, text[], uuid[], timestamptz, timestamptz) IS
-  'Of some names those that are the best of all that their node is called.';
+  'Those of some names that are the best of all names of their node.';
 
--- Nodes that are called so, best names first: the same, then those that begin so, then those with a word that begins
--- so, then those that hold it. All nodes with a label by its order, where nothing is wanted. Merged nodes come once, as
--- the one that stands for them. A page goes on behind (tier, form, node) of the last row.
+-- Nodes by label or name, best matches first: equal, then beginning with the text, then with a word that begins with
+-- it, then containing it. Without a wanted text, all nodes with a label, in its order. Merged nodes are returned once,
+-- as their canonical node. A page continues after (tier, form, node) of the last row.
 CREATE OR REPLACE FUNCTION memsvc.search_nodes(
   p_user_id uuid, p_query text, p_type text, p_as_of timestamptz, p_known_at timestamptz, p_after_tier integer,
   p_after_form text, p_after_node uuid, p_limit integer
@@ -192,4 +192,4 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.search_nodes(
   uuid, text, text, timestamptz, timestamptz, integer, text, uuid, integer
-) IS 'Nodes by what they are called, best names first; merged ones once.';
+) IS 'Nodes by label or name, best matches first; merged nodes once.';

@@ -1,7 +1,7 @@
--- What is different between two moments: of our knowledge (known), or of the world as we know it (valid).
+-- What differs between two moments: in our knowledge (known), or in the world as we know it (valid).
 
--- Versions, names, locations and merges that were recorded or closed after p_from, at p_to at the latest. form tells
--- names of one node apart.
+-- Versions, names, locations and merges that were recorded or closed after p_from and at p_to at the latest. form
+-- distinguishes the names of one node.
 CREATE OR REPLACE FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamptz, p_to timestamptz)
 RETURNS TABLE (
   kind text, id uuid, subject uuid, form text, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz,
@@ -58,7 +58,7 @@ $$;
 COMMENT ON FUNCTION memsvc.versions_touched(uuid, timestamptz, timestamptz) IS
   'Versions, names and merges that were recorded or closed in a span of recorded time.';
 
--- Versions, names and locations, as known at a time (null: now), that began or ended after p_from, at p_to at the
+-- Versions, names and locations, as known at a time (null: now), that began or ended after p_from and at p_to at the
 -- latest.
 CREATE OR REPLACE FUNCTION memsvc.versions_turning(
   p_user_id uuid, p_from timestamptz, p_to timestamptz, p_known_at timestamptz
@@ -104,7 +104,7 @@ BEGIN
   IF p_known_at IS NULL THEN
     RETURN;
   END IF;
-  RETURN QUERY -- what was closed since then, whatever its valid time
+  RETURN QUERY -- versions that were closed since then, at any valid time
   SELECT c.* FROM (
     SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
@@ -128,11 +128,11 @@ $$;
 COMMENT ON FUNCTION memsvc.versions_turning(uuid, timestamptz, timestamptz, timestamptz) IS
   'Versions and names that began or ended in a span of valid time, as known at a time.';
 
--- What is different between two moments, thread by thread (a node's properties, a name of a node, an edge, a node's
--- merge), newest first: the versions that there were, those that there are, and on the axis valid those that came and
--- went between. p_axis: known (what memsvc learnt; what was learnt and taken back between is left out) or valid (what
--- began and ended in the world, as known at p_known_at). p_kinds: null for all. A page goes on behind (at, kind,
--- subject, form) of the last row.
+-- What differs between two moments, by thread (a node's properties, a name of a node, an edge, a node's merge), newest
+-- first: the versions before, the versions after, and on the axis valid those that began and ended in between. p_axis:
+-- known (what memsvc learnt; what was learnt and taken back in between is left out) or valid (what began and ended in
+-- the world, as known at p_known_at). p_kinds: null for all. A page continues after (at, kind, subject, form) of the
+-- last row.
 CREATE OR REPLACE FUNCTION memsvc.graph_diff(
   p_user_id uuid, p_axis text, p_from timestamptz, p_to timestamptz, p_known_at timestamptz, p_kinds text[],
   p_after_at timestamptz, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer
@@ -173,9 +173,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.graph_diff(
   uuid, text, timestamptz, timestamptz, timestamptz, text[], timestamptz, text, uuid, text, integer
-) IS 'What is different between two moments, in our knowledge or in the world.';
+) IS 'What differs between two moments, in our knowledge or in the world.';
 
--- What one version, name or merge says, with its times; content as history_of has it.
+-- The content of one version, name or merge, with its times; content as in history_of.
 CREATE OR REPLACE FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid)
 RETURNS TABLE (
   subject uuid, content jsonb, from_node uuid, type text, to_node uuid, asserted_by text, valid_from timestamptz,
@@ -211,4 +211,4 @@ BEGIN
   END CASE;
 END
 $$;
-COMMENT ON FUNCTION memsvc.version_shown(uuid, text, uuid) IS 'What one version, name or merge says, with its times.';
+COMMENT ON FUNCTION memsvc.version_shown(uuid, text, uuid) IS 'One version, name or merge, with its content and times.';

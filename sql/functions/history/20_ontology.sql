@@ -1,14 +1,14 @@
--- The ontology: a core that is the same for everybody, and types that a user adds, after somebody approved them.
+-- The ontology: a core that is the same for everybody, and types that a user adds and somebody approves.
 
 CREATE OR REPLACE FUNCTION memsvc.core_user_id() RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall, eraser
 RETURN '00000000-0000-0000-0000-000000000000'::uuid;
-COMMENT ON FUNCTION memsvc.core_user_id() IS 'What stands for an owner at types of the core.';
+COMMENT ON FUNCTION memsvc.core_user_id() IS 'The owner id of core types, which belong to no user.';
 
--- Every type that is written is one of the core or the user's own, and was approved: what a foreign key would do, where
--- a name belongs to each user. Deprecated ones pass: remainders and corrections of what has them are written with them;
--- check_operations refuses what is new. Types that were approved are never deleted, so nobody need lock them.
+-- Checks that every written type is a core type or an approved type of the user. A foreign key cannot do this, because
+-- each user has own names. Deprecated types pass, since remainders and corrections of existing versions are written
+-- with them; check_operations refuses their new use. Approved types are never deleted, so no lock is needed.
 CREATE OR REPLACE FUNCTION memsvc.check_written_node_types() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -61,8 +61,8 @@ COMMENT ON FUNCTION memsvc.check_written_edge_types() IS 'Trigger: types of edge
 CREATE OR REPLACE TRIGGER typed AFTER INSERT ON memsvc.edges
 REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_written_edge_types();
 
--- A name means one thing to each user. Nobody adds what the core has; where a new version of memsvc adds to the core
--- what a user has, the core's takes over: what has the name goes on with it.
+-- A name has one meaning for each user. A user cannot add a type that the core has. If a new version of memsvc adds a
+-- core type that a user has already, the core type replaces the user's, and existing nodes and facts go on with it.
 CREATE OR REPLACE FUNCTION memsvc.check_added_types() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -92,8 +92,8 @@ REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_
 CREATE OR REPLACE TRIGGER added AFTER INSERT ON memsvc.edge_types
 REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_added_types();
 
--- A user's proposal. p_type: {"name", "description", "category"|null, "parent"|null, "reason"}, of an edge type also
--- "from_types"|null, "to_types"|null, "functional". Category and ends are the parent's where they are not given.
+-- Stores a user's proposal. p_type: {"name", "description", "category"|null, "parent"|null, "reason"}; for an edge type
+-- also "from_types"|null, "to_types"|null, "functional". Category and ends default to the parent's.
 CREATE OR REPLACE FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -161,13 +161,13 @@ BEGIN
       SELECT e.name, e.status FROM edge_types AS e
       WHERE p_kind = 'edge' AND e.user_id = p_user_id AND lower(e.name) = lower(given.name)
     ) AS t;
-    PERFORM memsvc.refuse_change('already_exists', NULL, format('There is such a type already (%s).', known));
+    PERFORM memsvc.refuse_change('already_exists', NULL, format('A type of this name exists already (%s).', known));
   END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.propose_type(uuid, text, jsonb, text) IS 'Adds a type that waits for approval.';
 
--- Approves, rejects or deprecates a user's own type; what it is already stays as it is.
+-- Approves, rejects or deprecates a user's own type; nothing happens if it has that status already.
 CREATE OR REPLACE FUNCTION memsvc.decide_type(
   p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text
 ) RETURNS void
@@ -207,7 +207,7 @@ BEGIN
     );
     IF FOUND THEN
       PERFORM memsvc.refuse_change(
-        'type_state', NULL, format('%s joins nodes of type %s, which nobody has approved.', p_name, wrong)
+        'type_state', NULL, format('%s joins nodes of type %s, which is not approved.', p_name, wrong)
       );
     END IF;
   END IF;
@@ -223,7 +223,7 @@ $$;
 COMMENT ON FUNCTION memsvc.decide_type(uuid, text, text, text, text) IS
   'Approves, rejects or deprecates a type of a user.';
 
--- Refuses what is no type of the user (p_status is null), saying whether it is one of the core.
+-- Raises the error if a type is not the user's own (p_status is null), saying whether it is a core type.
 CREATE OR REPLACE FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -237,14 +237,14 @@ BEGIN
     UNION ALL
     SELECT FROM edge_types AS t WHERE p_kind = 'edge' AND t.user_id = memsvc.core_user_id() AND t.name = p_name
   ) THEN
-    PERFORM memsvc.refuse_change('type_state', NULL, format('%s belongs to the core, which nobody changes.', p_name));
+    PERFORM memsvc.refuse_change('type_state', NULL, format('%s is a core type, which cannot be changed.', p_name));
   END IF;
   PERFORM memsvc.refuse_change('not_found', NULL, format('This user has no %s type %s.', p_kind, p_name));
 END
 $$;
-COMMENT ON FUNCTION memsvc.refuse_undecidable(text, text, text) IS 'Refuses what is no type of the user.';
+COMMENT ON FUNCTION memsvc.refuse_undecidable(text, text, text) IS 'Refuses a type that is not the user''s own.';
 
--- Takes back a proposal, or one that was rejected: nothing can have it. Row security keeps the rest.
+-- Deletes a proposed or rejected type, which no node or fact can have. Row security protects the others.
 CREATE OR REPLACE FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -276,7 +276,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.withdraw_type(uuid, text, text) IS 'Deletes a type that was never approved.';
 
--- How many nodes of each type there are now; of nodes that are the same, the one that stands for them counts.
+-- The number of nodes of each type now; merged nodes count as their canonical node.
 CREATE OR REPLACE FUNCTION memsvc.count_nodes(p_user_id uuid) RETURNS TABLE (type text, nodes bigint)
 LANGUAGE plpgsql STABLE ROWS 50
 SET search_path = memsvc, pg_temp
@@ -296,7 +296,7 @@ BEGIN
   GROUP BY v.type;
 END
 $$;
-COMMENT ON FUNCTION memsvc.count_nodes(uuid) IS 'How many nodes of each type there are now.';
+COMMENT ON FUNCTION memsvc.count_nodes(uuid) IS 'The number of nodes of each type now.';
 
 CREATE OR REPLACE FUNCTION memsvc.count_facts(p_user_id uuid) RETURNS TABLE (type text, facts bigint)
 LANGUAGE plpgsql STABLE ROWS 50
@@ -314,4 +314,4 @@ BEGIN
   GROUP BY v.type;
 END
 $$;
-COMMENT ON FUNCTION memsvc.count_facts(uuid) IS 'How many facts of each type hold now.';
+COMMENT ON FUNCTION memsvc.count_facts(uuid) IS 'The number of facts of each type that are true now.';

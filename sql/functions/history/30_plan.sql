@@ -1,6 +1,6 @@
--- What a batch of changes does to the versions that are open now: pure thought, nothing is written here.
+-- Plans the effect of a batch of changes on the versions that are open now; nothing is written here.
 
--- What a version says, apart from when and by whom: equal contents are the same knowledge.
+-- The content of a version, without its times and author: versions with equal content state the same knowledge.
 CREATE OR REPLACE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall, eraser
@@ -8,7 +8,7 @@ RETURN jsonb_build_object(
   'type', p_version.type, 'label', p_version.label, 'description', p_version.description, 'data', p_version.data,
   'importance', p_version.importance
 );
-COMMENT ON FUNCTION memsvc.content_of(memsvc.node_versions) IS 'What a version of a node says.';
+COMMENT ON FUNCTION memsvc.content_of(memsvc.node_versions) IS 'The content of a version of a node.';
 
 CREATE OR REPLACE FUNCTION memsvc.content_of(p_version memsvc.edge_versions) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -16,13 +16,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object(
   'fact', p_version.fact, 'data', p_version.data, 'weight', p_version.weight, 'confidence', p_version.confidence
 );
-COMMENT ON FUNCTION memsvc.content_of(memsvc.edge_versions) IS 'What a version of an edge says.';
+COMMENT ON FUNCTION memsvc.content_of(memsvc.edge_versions) IS 'The content of a version of an edge.';
 
 CREATE OR REPLACE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall, eraser
 RETURN jsonb_build_object('alias', p_version.alias, 'confidence', p_version.confidence);
-COMMENT ON FUNCTION memsvc.content_of(memsvc.aliases) IS 'What an alias says.';
+COMMENT ON FUNCTION memsvc.content_of(memsvc.aliases) IS 'The content of an alias.';
 
 CREATE OR REPLACE FUNCTION memsvc.content_of(p_version memsvc.locations) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -30,9 +30,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object(
   'latitude', p_version.latitude, 'longitude', p_version.longitude, 'radius_m', p_version.radius_m
 );
-COMMENT ON FUNCTION memsvc.content_of(memsvc.locations) IS 'What a version of a location says.';
+COMMENT ON FUNCTION memsvc.content_of(memsvc.locations) IS 'The content of a version of a location.';
 
--- Whether some words of one content, or where something is, are in another one too. Types and measures are no words.
+-- Whether one content shares any words, or its location, with another. Types and numbers do not count as words.
 CREATE OR REPLACE FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
@@ -42,9 +42,9 @@ RETURN EXISTS (
 ) OR EXISTS (
   SELECT FROM jsonb_each(p_was -> 'data') AS k (name, value) WHERE p_is -> 'data' -> k.name = k.value
 );
-COMMENT ON FUNCTION memsvc.keeps_words(jsonb, jsonb) IS 'Whether some words of one content are in another one too.';
+COMMENT ON FUNCTION memsvc.keeps_words(jsonb, jsonb) IS 'Whether one content shares any words with another.';
 
--- A content without what another one has too (null: there is none).
+-- One content without the parts that it shares with another (null: there is no other).
 CREATE OR REPLACE FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
@@ -55,11 +55,11 @@ RETURN (
   SELECT coalesce(jsonb_object_agg(k.name, k.value), '{}') FROM jsonb_each(p_content -> 'data') AS k (name, value)
   WHERE p_other -> 'data' -> k.name IS DISTINCT FROM k.value
 ));
-COMMENT ON FUNCTION memsvc.words_beyond(jsonb, jsonb) IS 'A content without what another one has too.';
+COMMENT ON FUNCTION memsvc.words_beyond(jsonb, jsonb) IS 'One content without the parts that it shares with another.';
 
--- Versions that are open now on lines of valid time. A line is where at most one thing holds at a moment: a node's
--- properties ('node', node), a name of a node ('alias', node, normal form), where a node is ('place', node), an edge
--- ('edge', edge), and for functional types all edges of one start ('edge', start, type).
+-- Open versions on a line of valid time. On a line at most one thing is true at a time: a node's properties ('node',
+-- node), a name of a node ('alias', node, normal form), a node's location ('place', node), an edge ('edge', edge), and
+-- for functional types all edges of one start node ('edge', start, type).
 CREATE OR REPLACE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text)
 RETURNS TABLE (
   version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamptz, valid_to timestamptz,
@@ -98,16 +98,16 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_versions(uuid, text, uuid, text) IS
-  'Versions that are open now on a line of valid time.';
+  'Open versions on a line of valid time.';
 
--- What a batch of steps does. Each line is cut into cells at every begin and end of a version or step; in a cell the
--- last step that says something wins, unless a later one takes just that away. What already says the same stays.
+-- Plans a batch of steps. Each line is cut into cells at every begin and end of a version or step. In a cell the last
+-- step with a content wins, unless a later step takes the same subject away. A version with the winning content stays.
 --
--- p_steps: [{"position": 0, "kind": "edge", "subject": edge, "line": …, "form": "", "content": {…} or null (it does
---   not hold), "valid_from": …, "valid_to": …, "derived_from": null|version, "asserted_by": …}, …]
--- Result, by action: close (this version); write (a new one: of a step, or the remainder of what is closed); past (a
--- step's, superseded within its batch: it is kept, with no time in which it was known); bear (version_id says what the
--- step says: it takes its evidence); end (the step took this version, or a part of it, away).
+-- p_steps: [{"position": 0, "kind": "edge", "subject": edge, "line": …, "form": "", "content": {…} or null (not true),
+--   "valid_from": …, "valid_to": …, "derived_from": null|version, "asserted_by": …}, …]
+-- Result, by action: close (close this version); write (write a new one: a step's, or the remainder of a closed one);
+-- past (write a step's version that was superseded within its batch; it was known at no time); bear (version_id has the
+-- step's content and takes its evidence); end (the step took this version, or a part of it, away).
 CREATE OR REPLACE FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb)
 RETURNS TABLE (
   action text, kind text, subject uuid, form text, version_id uuid, derived_from uuid, nth integer, content jsonb,
@@ -136,14 +136,14 @@ BEGIN ATOMIC
     SELECT l.n, o.* FROM line AS l CROSS JOIN LATERAL memsvc.open_versions(p_user_id, l.kind, l.line, l.form) AS o
   ),
   cell AS MATERIALIZED (
-    SELECT p.n, row_number() OVER byplace AS cell, p.place AS cell_from, lead(p.place) OVER byplace AS cell_to
+    SELECT p.n, row_number() OVER by_bound AS cell, p.bound AS cell_from, lead(p.bound) OVER by_bound AS cell_to
     FROM (
-      SELECT s.n, s.valid_from AS place FROM step AS s
+      SELECT s.n, s.valid_from AS bound FROM step AS s
       UNION SELECT s.n, s.valid_to FROM step AS s
       UNION SELECT o.n, o.valid_from FROM old AS o
       UNION SELECT o.n, o.valid_to FROM old AS o
     ) AS p
-    WINDOW byplace AS (PARTITION BY p.n ORDER BY p.place)
+    WINDOW by_bound AS (PARTITION BY p.n ORDER BY p.bound)
   ),
   covered AS MATERIALIZED (
     SELECT c.n, c.cell, s.position, s.subject, s.content, s.content IS NULL AS taken
@@ -157,7 +157,7 @@ BEGIN ATOMIC
     SELECT c.n, c.cell, c.subject, max(c.position) AS position
     FROM covered AS c WHERE c.taken GROUP BY c.n, c.cell, c.subject
   ),
-  stands AS MATERIALIZED (
+  winner AS MATERIALIZED (
     SELECT s.n, s.cell, s.position, s.subject, s.content
     FROM said AS s
     LEFT JOIN taken AS t ON t.n = s.n AND t.cell = s.cell AND t.subject = s.subject
@@ -173,11 +173,11 @@ BEGIN ATOMIC
       FROM cell AS c
       INNER JOIN old AS o ON o.n = c.n AND o.valid_from <= c.cell_from AND o.valid_to >= c.cell_to
       LEFT JOIN said AS s ON s.n = c.n AND s.cell = c.cell
-      LEFT JOIN stands AS w ON w.n = c.n AND w.cell = c.cell
+      LEFT JOIN winner AS w ON w.n = c.n AND w.cell = c.cell
       LEFT JOIN taken AS t ON t.n = c.n AND t.cell = c.cell AND t.subject = o.subject
     ) AS h
   ),
-  -- Neighbouring cells with the same reason are one piece.
+  -- Neighbouring cells with the same reason become one piece.
   piece AS MATERIALIZED (
     SELECT uuidv7() AS version_id, p.n, p.subject, p.position, p.origin, min(p.cell) AS first, max(p.cell) AS last
     FROM (
@@ -187,7 +187,7 @@ BEGIN ATOMIC
       UNION ALL
       SELECT w.n, w.subject, w.position, NULL, w.cell,
         w.cell - row_number() OVER (PARTITION BY w.position ORDER BY w.cell)
-      FROM stands AS w
+      FROM winner AS w
       LEFT JOIN held AS h ON h.n = w.n AND h.cell = w.cell AND h.subject = w.subject AND h.stays
       WHERE h.version_id IS NULL
     ) AS p
@@ -247,4 +247,4 @@ BEGIN ATOMIC
   FROM outcome AS o INNER JOIN line AS l ON l.n = o.n;
 END;
 COMMENT ON FUNCTION memsvc.plan_history(uuid, jsonb) IS
-  'What a batch of steps does to the versions that are open now; writes nothing.';
+  'Plans the effect of a batch of steps on the open versions; writes nothing.';

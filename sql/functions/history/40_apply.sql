@@ -1,10 +1,10 @@
--- Writes what plan_history planned: closes versions, writes new ones, links their evidence.
+-- Writes the plan of plan_history: closes versions, writes new ones, links their evidence.
 
 -- p_steps as in plan_history, and for each step "evidence": [{"passage_id": …, "span_from": null|n,
--- "span_to": null|n, "confidence": 0.9}, …]. The caller holds locks on the nodes concerned, and p_at is later than all
--- that is open there.
--- Result: outcome of each step (written; known: it was so already; superseded: a later step of the batch says
--- otherwise; closed: something was taken away; unchanged: there was nothing to take) and the versions concerned.
+-- "span_to": null|n, "confidence": 0.9}, …]. The caller holds locks on the nodes, and p_at is later than everything
+-- that is open on them. Result: the outcome of each step (written; known: it was already recorded; superseded: a later
+-- step of the batch says otherwise; closed: something was taken away; unchanged: there was nothing to take away) and
+-- its versions.
 CREATE OR REPLACE FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamptz, p_steps jsonb)
 RETURNS TABLE (nth integer, outcome text, versions uuid[])
 LANGUAGE plpgsql
@@ -54,7 +54,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.apply_steps(uuid, text, timestamptz, jsonb) IS
-  'Closes and writes versions as planned, with their evidence; one result row a step.';
+  'Closes and writes versions as planned, with their evidence; one result row for each step.';
 
 CREATE OR REPLACE FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamptz, p_plan jsonb)
 RETURNS void
@@ -126,8 +126,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.write_versions(uuid, text, timestamptz, jsonb) IS 'Writes the new versions of a plan.';
 
--- A step's evidence goes to all versions that say what it says; a remainder or a restored version takes over what its
--- origin had. What is linked already is not linked twice.
+-- Links a step's evidence to all versions with its content; a remainder or a restored version takes over the evidence
+-- of the version that it derives from. Existing links are not repeated.
 CREATE OR REPLACE FUNCTION memsvc.link_evidence(
   p_user_id uuid, p_actor text, p_at timestamptz, p_steps jsonb, p_plan jsonb
 ) RETURNS void

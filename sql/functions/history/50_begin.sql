@@ -1,9 +1,9 @@
--- The one way to change the graph: batches of operations, each in the caller's transaction.
+-- The only way to change the graph: batches of operations, each in the caller's transaction.
 
--- Locks nodes in the order of their ids, so that writers to one node take turns and never wait for each other in a
--- circle, and gives the change its time: now() would be the begin of the transaction, before others that we waited for.
--- Later than each change of the user that is seen, so that closed and open never touch, even when a clock goes back.
--- Live clients are told of it with its commit.
+-- Locks nodes in the order of their ids, so that writers to one node wait for each other without deadlocks, and gives
+-- the change its time. now() would be the begin of the transaction, before the changes that we waited for. The time is
+-- later than each visible change of the user, so that closed and open versions never overlap, even if a clock goes
+-- back. Live clients get an event when the transaction commits.
 CREATE OR REPLACE FUNCTION memsvc.begin_change(
   p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid DEFAULT NULL
 ) RETURNS memsvc.changes
@@ -18,7 +18,7 @@ DECLARE
 BEGIN
   PERFORM memsvc.keep_memories(p_user_id);
   IF p_operations && '{merge,unmerge,undo}' THEN
-    -- Two merges far apart can close a circle together: they take turns over all of a user's nodes.
+    -- Two merges of distant nodes can together close a cycle, so merges of a user run one after another.
     PERFORM pg_advisory_xact_lock(hashtextextended('memsvc merges of ' || p_user_id, 0));
   END IF;
   PERFORM FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = ANY (p_nodes) ORDER BY n.node_id
@@ -41,4 +41,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.begin_change(uuid, text, text[], uuid[], uuid) IS
-  'Locks nodes and records a change, with the time that all it writes gets.';
+  'Locks nodes and records a change, with the recorded time of everything in it.';

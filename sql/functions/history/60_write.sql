@@ -1,18 +1,18 @@
--- write_history and what it is made of: check, name the edges, turn operations into steps, merge, look at the ontology.
+-- write_history and its parts: check, identify edges, turn operations into steps, merge, check the ontology.
 --
 -- An operation: {"position": 0, "op": …, "evidence": [{"passage_id": …, "span_from": n, "span_to": n,
--- "confidence": 0.9}], …}, with valid_from and valid_to where it speaks of a time (absent: without bound):
---   node     node_id, fresh (true: make it where it is not there), type, label, description, data, importance
+-- "confidence": 0.9}], …}, with valid_from and valid_to if it has a valid time (absent: unbounded):
+--   node     node_id, fresh (true: make it if it does not exist), type, label, description, data, importance
 --   edge     from_node, type, to_node, key, fact, data, weight, confidence
 --   alias    node_id, alias, confidence
 --   place    node_id, latitude, longitude, radius_m
---   retract  one of: edge_id; node_id and alias; node_id and place (true: where it is); node_id (its properties)
+--   retract  one of: edge_id; node_id and alias; node_id and place (true: its location); node_id (its properties)
 --   close    the same, with valid_from as the moment at which it ended
---   correct  version_id, content (what is to be replaced), refines (true: what the version stands on says this too)
+--   correct  version_id, content (what is replaced), refines (true: the version's evidence supports the correction too)
 --   merge    node_id, canonical_id, reason, confidence
 --   unmerge  node_id
 
--- The first thing that is wrong with a batch, judged after its nodes are locked.
+-- The first error in a batch, checked after its nodes are locked.
 CREATE OR REPLACE FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb)
 RETURNS TABLE (code text, nth integer, message text)
 LANGUAGE plpgsql STABLE
@@ -45,14 +45,14 @@ BEGIN
     FROM (SELECT max(k.recorded_to) AS recorded_to FROM memsvc.version_of(p_user_id, o.version_id) AS k) AS v
     WHERE o.version_id IS NOT NULL AND v.recorded_to IS DISTINCT FROM 'infinity'
     UNION ALL
-    SELECT 'invalid_request', format('What version %s describes has no %s.', o.version_id, f.name)
+    SELECT 'invalid_request', format('The object of version %s has no field %s.', o.version_id, f.name)
     FROM memsvc.version_of(p_user_id, o.version_id) AS k CROSS JOIN jsonb_object_keys(o.content) AS f (name)
     WHERE o.op = 'correct' AND NOT k.content ? f.name
     UNION ALL
     SELECT CASE k.status WHEN 'proposed' THEN 'type_proposed' WHEN 'deprecated' THEN 'type_deprecated'
         ELSE 'type_unknown' END,
       format(CASE k.status WHEN 'proposed' THEN 'The %s type %s is a proposal that waits for approval.'
-        WHEN 'deprecated' THEN 'The %s type %s is deprecated: nothing new gets it.'
+        WHEN 'deprecated' THEN 'The %s type %s is deprecated: it cannot be used any more.'
         ELSE 'The ontology has no %s type %s.' END, k.kind, k.name)
     FROM (
       SELECT 'node' AS kind, coalesce(o.content ->> 'type', o.type) AS name, (
@@ -90,9 +90,9 @@ BEGIN
   LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION memsvc.check_operations(uuid, jsonb) IS 'The first thing that is wrong with a batch of changes.';
+COMMENT ON FUNCTION memsvc.check_operations(uuid, jsonb) IS 'The first error in a batch of changes.';
 
--- A version by its id, whatever it describes: node (the one to lock), subject and line as plan_history has them.
+-- A version of any kind by its id: node (the one to lock), subject and line as in plan_history.
 CREATE OR REPLACE FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid)
 RETURNS TABLE (
   kind text, node_id uuid, subject uuid, line uuid, form text, content jsonb, valid_from timestamptz,
@@ -122,9 +122,9 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.version_id = p_version_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.version_of(uuid, uuid) IS 'A version by its id, whatever it describes.';
+COMMENT ON FUNCTION memsvc.version_of(uuid, uuid) IS 'A version of any kind by its id.';
 
--- Operations as steps of plan_history. Their edges exist by now.
+-- Operations as steps of plan_history. Their edges exist already.
 CREATE OR REPLACE FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -157,7 +157,7 @@ BEGIN
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
-      -- A correction that brings no evidence of its own, or keeps words, stands on what the corrected version stood on.
+      -- A correction without evidence of its own, or one that keeps words, has the evidence of the corrected version.
       'derived_from', CASE
         WHEN o.op = 'correct' AND (
           o.refines OR coalesce(o.evidence, '[]') = '[]' OR memsvc.keeps_words(v.content, v.content || o.content)
@@ -196,7 +196,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.history_steps(uuid, jsonb) IS 'Operations of a batch as steps of plan_history.';
 
--- Merges and their ends, one after the other: each looks at what the one before it did. Result as apply_steps has it.
+-- Merges nodes and ends merges, one after another: each sees the effect of the previous one. Result as of apply_steps.
 CREATE OR REPLACE FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamptz, p_operations jsonb)
 RETURNS TABLE (nth integer, outcome text, versions uuid[])
 LANGUAGE plpgsql
@@ -224,7 +224,7 @@ BEGIN
       SELECT r.canonical_id FROM memsvc.resolve_nodes(p_user_id, ARRAY[o.canonical_id]) AS r
     ) THEN
       PERFORM memsvc.refuse_change('merge_cycle', o.position, format(
-        'Node %s already stands for %s.', o.node_id, o.canonical_id
+        'Node %s already represents %s.', o.node_id, o.canonical_id
       ));
     ELSIF open.canonical_id <> o.canonical_id THEN
       PERFORM memsvc.refuse_change('already_merged', o.position, format(
@@ -256,7 +256,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.apply_merges(uuid, text, timestamptz, jsonb) IS 'Merges nodes and ends merges, in order.';
 
--- The type of each node now, or when it was last known to have one; that of the node that stands for it goes first.
+-- The type of each node now, or the last one that was known; the canonical node's comes first.
 CREATE OR REPLACE FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE (node_id uuid, type text)
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -272,9 +272,9 @@ BEGIN ATOMIC
   )
   FROM memsvc.resolve_nodes(p_user_id, p_nodes) AS r;
 END;
-COMMENT ON FUNCTION memsvc.types_now(uuid, uuid[]) IS 'The present type of each node, merges resolved.';
+COMMENT ON FUNCTION memsvc.types_now(uuid, uuid[]) IS 'The current type of each node, merges resolved.';
 
--- Refuses edges that join what the ontology does not let them join.
+-- Refuses edges between types of nodes that the ontology does not allow.
 CREATE OR REPLACE FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -285,22 +285,22 @@ DECLARE
   wrong record;
 BEGIN
   WITH asserted AS MATERIALIZED (
-    SELECT o.position, o.type, n.node_id, n.allowed, n.place
+    SELECT o.position, o.type, n.node_id, n.allowed, n.side
     FROM jsonb_to_recordset(p_operations) AS o (position integer, op text, from_node uuid, type text, to_node uuid)
     INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = o.type
     CROSS JOIN LATERAL (
       VALUES (o.from_node, t.from_types, 'start'), (o.to_node, t.to_types, 'end')
-    ) AS n (node_id, allowed, place)
+    ) AS n (node_id, allowed, side)
     WHERE o.op = 'edge' AND n.allowed <> '{}'
   )
   SELECT a.position, format(
-    '%s cannot %s at a node %s.', a.type, a.place, coalesce('of type ' || n.type, 'without a type')
+    '%s cannot %s at a node %s.', a.type, a.side, coalesce('of type ' || n.type, 'without a type')
   ) AS message INTO wrong
   FROM asserted AS a
   INNER JOIN memsvc.types_now(p_user_id, ARRAY(SELECT DISTINCT d.node_id FROM asserted AS d)) AS n
     ON n.node_id = a.node_id
   WHERE coalesce(n.type <> ALL (a.allowed), true)
-    AND NOT EXISTS (SELECT FROM node_types AS t -- a type of the user that refines one which is allowed
+    AND NOT EXISTS (SELECT FROM node_types AS t -- a type of the user that refines an allowed one
       WHERE t.user_id = p_user_id AND t.name = n.type AND t.parent = ANY (a.allowed))
   ORDER BY a.position LIMIT 1;
   IF FOUND THEN
@@ -310,8 +310,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.check_endpoints(uuid, jsonb) IS 'Refuses edges between types that the ontology forbids.';
 
--- The history API: all operations of a batch at one recorded time, in their order, all of them or none. What would only
--- bring back what was erased is left out (erased_operations).
+-- The history API: all operations of a batch, in their order, at one recorded time; all of them or none. Operations
+-- that would only bring back erased knowledge are left out (erased_operations).
 CREATE OR REPLACE FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb)
 RETURNS TABLE (
   nth integer, outcome text, node_id uuid, edge_id uuid, versions uuid[], change_id uuid, recorded_at timestamptz
@@ -336,7 +336,7 @@ BEGIN
     FROM jsonb_array_elements(p_operations) WITH ORDINALITY AS o (value, nth)
     WHERE (o.value ->> 'position')::integer <> ALL (erased);
   END IF;
-  -- Before the change has its time: who makes the same node at once waits here, and is later.
+  -- Before the change gets its time: a writer that makes the same node waits here, and its change is later.
   INSERT INTO nodes (user_id, node_id)
   SELECT DISTINCT p_user_id, o.node_id
   FROM jsonb_to_recordset(kept) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh
@@ -398,9 +398,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.write_history(uuid, text, jsonb) IS
-  'Changes the graph: a batch of operations at one recorded time; one result row an operation.';
+  'Changes the graph: a batch of operations at one recorded time; one result row for each operation.';
 
--- Refuses the end of something that had not begun: nothing of it begins before that moment, and something later.
+-- Refuses to end a thread before it began: nothing of it begins before that moment, but something begins later.
 CREATE OR REPLACE FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -433,4 +433,4 @@ BEGIN
   END IF;
 END
 $$;
-COMMENT ON FUNCTION memsvc.check_closes(uuid, jsonb) IS 'Refuses the end of something that had not begun.';
+COMMENT ON FUNCTION memsvc.check_closes(uuid, jsonb) IS 'Refuses to end a thread before it began.';

@@ -1,10 +1,10 @@
--- What a batch of changes must not bring back.
+-- Finds operations that a batch of changes must not apply, because their knowledge was erased.
 
--- Places of operations that would bring back what was erased: they have evidence, and all of it is older than the
--- tombstone of their edge or name. So a job that reads old texts again brings nothing back; what people say by hand, or
--- in newer texts, is new knowledge. With a node that is not made goes whatever the batch says about it. Evidence that
--- does not exist is left to check_operations. An edge is the same between whatever nodes are the same as its ends now,
--- and where there is none yet, also the other way round, if its type says the same so.
+-- Positions of operations that would bring back what was erased: they have evidence, and all of it is older than the
+-- tombstone of their edge or name. So a job that reads old texts again restores nothing, while entries by hand and
+-- newer texts count as new knowledge. If a node is not made, all operations of the batch about it are left out too.
+-- Evidence that does not exist is left to check_operations. Edges are compared by their canonical nodes; an edge that
+-- does not exist yet is also compared in the other direction, if its type is symmetric.
 CREATE OR REPLACE FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) RETURNS integer[]
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -89,4 +89,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.erased_operations(uuid, jsonb) IS
-  'Places of operations that would only bring back what was erased.';
+  'Positions of operations that would only bring back what was erased.';

@@ -1,6 +1,6 @@
--- Undoing a change is one more change: what it altered is put back as it was, where nobody has altered it since.
+-- Undoes a change by another change, which restores what the first one altered, if nobody has altered it since.
 
--- What a change altered, moment by moment: what held before, and what its steps must find now to be undone.
+-- What a change altered, by span of valid time: the content before, and the content that must be found now to undo it.
 CREATE OR REPLACE FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamptz)
 RETURNS TABLE (
   kind text, node_id uuid, subject uuid, form text, valid_from timestamptz, valid_to timestamptz, was_id uuid,
@@ -35,11 +35,11 @@ BEGIN
     WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
   ),
   cell AS MATERIALIZED (
-    SELECT p.kind, p.node_id, p.subject, p.form, p.place AS cell_from, lead(p.place) OVER (
-      PARTITION BY p.kind, p.subject, p.form ORDER BY p.place
+    SELECT p.kind, p.node_id, p.subject, p.form, p.bound AS cell_from, lead(p.bound) OVER (
+      PARTITION BY p.kind, p.subject, p.form ORDER BY p.bound
     ) AS cell_to
     FROM (
-      SELECT t.kind, t.node_id, t.subject, t.form, t.valid_from AS place FROM touched AS t
+      SELECT t.kind, t.node_id, t.subject, t.form, t.valid_from AS bound FROM touched AS t
       UNION SELECT t.kind, t.node_id, t.subject, t.form, t.valid_to FROM touched AS t
     ) AS p
   )
@@ -54,9 +54,9 @@ BEGIN
   WHERE c.cell_to IS NOT NULL AND b.content IS DISTINCT FROM a.content;
 END
 $$;
-COMMENT ON FUNCTION memsvc.altered_by(uuid, timestamptz) IS 'What a change altered, with what held before.';
+COMMENT ON FUNCTION memsvc.altered_by(uuid, timestamptz) IS 'What a change altered, with the content before it.';
 
--- Undoes the change; refused where something that it altered was altered again. Result: the new change.
+-- Undoes a change; refused if something that it altered was altered again. Result: the new change.
 CREATE OR REPLACE FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid)
 RETURNS TABLE (change_id uuid, recorded_at timestamptz)
 LANGUAGE plpgsql
@@ -89,7 +89,7 @@ BEGIN
     SELECT FROM memsvc.altered_by(p_user_id, undone) AS a
     WHERE memsvc.differs_now(p_user_id, a.kind, a.subject, a.form, a.valid_from, a.valid_to, a.became)
   ) THEN
-    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change stands on this one.');
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change builds on this one.');
   END IF;
 
   SELECT coalesce(jsonb_agg(to_jsonb(s)), '[]') INTO steps
@@ -100,14 +100,14 @@ BEGIN
   ) AS s;
   BEGIN
     PERFORM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps);
-  EXCEPTION WHEN exclusion_violation THEN -- another edge has the one place of a functional type by now
-    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change stands on this one.');
+  EXCEPTION WHEN exclusion_violation THEN -- another edge is now the only value of a functional type
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change builds on this one.');
   END;
 
   mergers := memsvc.merges_back(p_user_id, undone);
   PERFORM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, mergers);
 
-  -- Evidence that it brought for what was there already; that of what it wrote goes with it.
+  -- Evidence that it added to existing versions; evidence of versions that it wrote is closed with them.
   UPDATE source_links AS l SET recorded_to = change.recorded_at
   WHERE l.user_id = p_user_id AND l.recorded_from = undone AND l.recorded_to = 'infinity'
     AND coalesce(
@@ -122,7 +122,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.undo_change(uuid, text, uuid) IS 'Undoes a change by a new one.';
 
--- Whether anything but this content (null: nothing) holds somewhere in a span of valid time.
+-- Whether anything but this content (null: nothing) is true anywhere in a span of valid time.
 CREATE OR REPLACE FUNCTION memsvc.differs_now(
   p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamptz, p_valid_to timestamptz,
   p_content jsonb
@@ -140,9 +140,9 @@ BEGIN ATOMIC
   WHERE v.valid_from < p_valid_to AND v.valid_to > p_valid_from;
 END;
 COMMENT ON FUNCTION memsvc.differs_now(uuid, text, uuid, text, timestamptz, timestamptz, jsonb) IS
-  'Whether anything but this holds now in a span of valid time.';
+  'Whether anything but this content is true now in a span of valid time.';
 
--- Operations that put merges back as they were before a change; refused where they were changed again.
+-- Operations that restore merges as they were before a change; refused if they were changed again.
 CREATE OR REPLACE FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamptz) RETURNS jsonb
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -184,9 +184,9 @@ BEGIN
     ) AS t)
   INTO built_upon, operations;
   IF built_upon THEN
-    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later merge stands on this one.');
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later merge builds on this one.');
   END IF;
   RETURN operations;
 END
 $$;
-COMMENT ON FUNCTION memsvc.merges_back(uuid, timestamptz) IS 'Operations that put merges back as they were.';
+COMMENT ON FUNCTION memsvc.merges_back(uuid, timestamptz) IS 'Operations that restore merges as they were.';

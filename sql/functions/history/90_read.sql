@@ -1,10 +1,10 @@
--- Reads of the graph at two times: as_of, when it was true (null: at any time), and known_at, when memsvc knew it
--- (null: now). What is known now stands in the partial indexes of open versions; what was known, in these and those of
--- closed ones. Under row security, as the caller.
--- ORDER BY with enable_sort off names the index, as in graph/10_traverse.sql.
+-- Reads of the graph at two times: as_of, the valid time (null: any), and known_at, the recorded time (null: now). What
+-- is known now is in the partial indexes of open versions; reads of the past use these and the indexes of closed ones.
+-- Under row security, as the caller.
+-- ORDER BY with enable_sort off selects the index, as in graph/10_traverse.sql.
 
--- Versions of edges at some nodes as they are stored, as known at a time. p_side: from, to or both (an edge between two
--- of the nodes comes once).
+-- Versions of edges at some stored nodes, as known at a time. p_side: from, to or both (an edge between two of the
+-- nodes is returned once).
 CREATE OR REPLACE FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamptz)
 RETURNS SETOF memsvc.edge_versions
 LANGUAGE plpgsql STABLE ROWS 50
@@ -46,8 +46,8 @@ $$;
 COMMENT ON FUNCTION memsvc.edges_known(uuid, uuid[], text, timestamptz) IS
   'Versions of edges at some stored nodes, as known at a time.';
 
--- Facts about nodes: edges of each and of all that are the same, ends resolved. contested: the type allows one value at
--- a time, but nodes that are the same disagree; the newest comes first.
+-- Facts about nodes and all nodes merged with them, ends resolved. contested: the type allows one value at a time, but
+-- merged nodes have different ones; the newest comes first.
 CREATE OR REPLACE FUNCTION memsvc.facts(
   p_user_id uuid,
   p_about uuid[],
@@ -73,7 +73,7 @@ BEGIN ATOMIC
     WHERE (p_types IS NULL OR v.type = ANY (p_types))
       AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
   ),
-  -- Only where a start of a functional type is one of several nodes can there be a rival.
+  -- A fact can be contested only if its type is functional and its start is one of several merged nodes.
   starts AS MATERIALIZED (
     SELECT s.canonical_id, s.node_id
     FROM memsvc.same_nodes(
@@ -114,9 +114,9 @@ BEGIN ATOMIC
   ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id;
 END;
 COMMENT ON FUNCTION memsvc.facts(uuid, uuid[], text[], timestamptz, timestamptz, text) IS
-  'Facts about nodes and all that are the same, at a valid and a recorded time.';
+  'Facts about nodes and all nodes merged with them, at a valid and a recorded time.';
 
--- Properties of nodes and of all that are the same; the one that stands for them first.
+-- Properties of nodes and all nodes merged with them; those of the canonical node first.
 CREATE OR REPLACE FUNCTION memsvc.node_states(
   p_user_id uuid, p_nodes uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -147,9 +147,9 @@ BEGIN ATOMIC
   ORDER BY s.canonical_id, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id;
 END;
 COMMENT ON FUNCTION memsvc.node_states(uuid, uuid[], timestamptz, timestamptz) IS
-  'Properties of nodes and all that are the same, at a valid and a recorded time.';
+  'Properties of nodes and all nodes merged with them, at a valid and a recorded time.';
 
--- Names of nodes and of all that are the same.
+-- Names of nodes and all nodes merged with them.
 CREATE OR REPLACE FUNCTION memsvc.node_names(
   p_user_id uuid, p_nodes uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -175,9 +175,9 @@ BEGIN ATOMIC
   ORDER BY v.recorded_from, v.alias_id;
 END;
 COMMENT ON FUNCTION memsvc.node_names(uuid, uuid[], timestamptz, timestamptz) IS
-  'Names of nodes and all that are the same, at a valid and a recorded time.';
+  'Names of nodes and all nodes merged with them, at a valid and a recorded time.';
 
--- Nodes that are called so, resolved: several where the name is ambiguous.
+-- Nodes that have a name, resolved: several if the name is ambiguous.
 CREATE OR REPLACE FUNCTION memsvc.nodes_called(
   p_user_id uuid, p_names text[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (name text, canonical_id uuid, node_id uuid, alias text, confidence real)
@@ -212,8 +212,8 @@ END;
 COMMENT ON FUNCTION memsvc.nodes_called(uuid, text[], timestamptz, timestamptz) IS
   'Nodes that have one of these names, at a valid and a recorded time.';
 
--- Everything that was ever recorded of a node and of all that are the same now, newest first: what was written, what
--- was closed, and merges. What was recorded at one time is never divided, so there can be more rows than p_limit.
+-- Everything that was recorded of a node and the nodes merged with it now, newest first: what was written and closed,
+-- and merges. Rows with the same recorded time are never divided, so there can be more rows than p_limit.
 CREATE OR REPLACE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamptz, p_limit integer)
 RETURNS TABLE (
   at timestamptz, event text, kind text, id uuid, subject uuid, content jsonb, asserted_by text,
@@ -278,4 +278,4 @@ BEGIN ATOMIC
   ORDER BY e.at DESC, e.event, e.id;
 END;
 COMMENT ON FUNCTION memsvc.history_of(uuid, uuid, timestamptz, integer) IS
-  'What was ever recorded of a node and all that are the same now, newest first.';
+  'What was recorded of a node and the nodes merged with it now, newest first.';

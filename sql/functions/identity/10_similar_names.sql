@@ -1,11 +1,11 @@
 -- owner: memsvc_recall
 
--- Labels and names that are nearly what is looked for, by trigrams (pg_trgm's similarity: trigrams that two words
--- share, divided by those that either has; 0.6 and more).
+-- Labels and names that are similar to a wanted one, by trigrams (pg_trgm's similarity: trigrams that two words share,
+-- divided by those that either has; 0.6 and more).
 --
 -- SECURITY DEFINER, owned by memsvc_recall: `%` is not leakproof, so under row security its index would not be used.
--- The first line binds the user to the token, and every table carries user_id = p_user_id. What stands inside is what
--- the index of trigrams has and no other: none by user alone is taken, whatever is estimated.
+-- The first line binds the user to the token, and every table is restricted by user_id = p_user_id. The inner condition
+-- matches only the trigram index, so that no estimate makes the planner take an index by user alone.
 CREATE OR REPLACE FUNCTION memsvc.similar_names(
   p_user_id uuid, p_forms text[], p_as_of timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (form text, node_id uuid, similarity double precision)
@@ -20,7 +20,7 @@ DECLARE
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
-  -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
+  -- pg_trgm's setting exists once its library is loaded by its first call, so it cannot be SET above.
   same CONSTANT real := similarity('a', 'a');
   before CONSTANT text := current_setting('pg_trgm.similarity_threshold');
   threshold text := set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
@@ -43,4 +43,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.similar_names(uuid, text[], timestamptz, timestamptz) IS
-  'Labels and names that are nearly what is looked for, by trigrams.';
+  'Labels and names that are similar to a wanted one, by trigrams.';

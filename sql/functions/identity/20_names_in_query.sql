@@ -1,14 +1,15 @@
--- Names that stand in a query, and the nodes that are called so.
+-- Finds names in a query, and the nodes that have them.
 
--- What could be a name in a query: its runs of 1 to 6 words (Chinese and Japanese signs and Korean syllables: 1 to 8,
--- for such text sets no spaces between words). Punctuation inside counts; around, both with and without ("C++", "C").
--- A possessive 's is a word by itself and so outside. said: the query, as places are in it; forms: normal ones; places:
--- of the first signs, from 1; endings: behind the last signs; loose: may be compared by trigrams, for which it has a
--- word of 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for
--- being the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one.
--- Stop words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid
--- others. Words by which people speak of themselves ("eu", not "EU") are left out, too, or stand there as the form "i"
--- (p_first_person). Of a query that is a whole document the first 64 words or signs are looked at.
+-- Possible names in a query: its runs of 1 to 6 words (1 to 8 Chinese or Japanese signs or Korean syllables, because
+-- such text has no spaces between words). Punctuation inside a run counts; around it, the run is returned with and
+-- without it ("C++", "C"). A possessive 's is a word of its own, so runs without it exist. said: the query to which the
+-- offsets refer; forms: normal forms; places: offsets of the first characters, from 1; endings: offsets after the last
+-- ones. loose: may be compared by trigrams; this needs a word of 4 letters or more, and the run must be a complete run
+-- of up to three capitalised words (the first word of the query may have its capital only because it is first, so the
+-- run after it counts too), or a single word of 5 letters or more if no later word has a capital. Stop words split
+-- runs. Left out: stop words alone (except capitalised ones after the first word: "Will"), and single signs next to
+-- other signs. Words by which people refer to themselves ("eu", not "EU") are left out too, or become the form "i"
+-- (p_first_person). Of a query that is a whole document only the first 64 words or signs count.
 CREATE OR REPLACE FUNCTION memsvc.name_grams(
   p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[],
   OUT endings integer[], OUT loose boolean[]
@@ -33,7 +34,7 @@ DECLARE
   joined text;
   parts text[]; -- words and gaps in their normal form
 BEGIN
-  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  -- chr(1) and chr(2) separate words and gaps while the whole text is converted to its normal form in one call.
   said := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
   opening := substring(said FROM '^\W*');
   SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
@@ -56,17 +57,17 @@ BEGIN
     FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
     CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),
-  placed AS MATERIALIZED (
+  located AS MATERIALIZED (
     SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
       1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
       coalesce(lag(i.gap) OVER before, opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
       substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
       substring(coalesce(lag(i.form_gap) OVER before, opening) FROM '\S+$') AS head,
       coalesce(lag(i.sign) OVER before, false) AS sign_before,
-      coalesce(lead(i.sign) OVER before, false) AS sign_behind,
+      coalesce(lead(i.sign) OVER before, false) AS sign_after,
       i.capital AND NOT i.stops AS proper,
       coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER before, false) AS proper_before,
-      coalesce(lead(i.capital AND NOT i.stops) OVER before, false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      coalesce(lead(i.capital AND NOT i.stops) OVER before, false) AND i.gap ~ '^[\s''.-]+$' AS proper_after,
       count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
     FROM piece AS i
     WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
@@ -80,16 +81,16 @@ BEGIN
     SELECT a.place, z.place + length(z.word) AS ending, a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
       substr(q.form, a.form_place, z.form_place + length(z.form) - a.form_place) AS form,
       CASE WHEN q.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
-          AND NOT z.proper_behind
+          AND NOT z.proper_after
           AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
         ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
       END AND NOT a.sign AS whole
-    FROM placed AS a
-    INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    FROM located AS a
+    INNER JOIN located AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
     CROSS JOIN query AS q
     WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
       (NOT a.stops OR (a.nth > 1 AND a.capital))
-      AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
+      AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_after AND a.gap = '')))
     END
   )
   SELECT array_agg(v.form), array_agg(v.place), array_agg(v.ending), array_agg(v.loose)
@@ -99,7 +100,7 @@ BEGIN
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
     FROM gram AS g
     UNION ALL
-    -- With the punctuation that touches it: "C++", ".NET".
+    -- With the adjacent punctuation: "C++", ".NET".
     SELECT g.form || t.tail, g.place, g.ending + length(t.tail), false
     FROM gram AS g CROSS JOIN LATERAL (VALUES (g.tail), (g.short_tail)) AS t (tail)
     WHERE t.tail IS NOT NULL AND NOT g.self
@@ -109,9 +110,9 @@ BEGIN
   ) AS v;
 END
 $$;
-COMMENT ON FUNCTION memsvc.name_grams(text, text, boolean) IS 'What could be a name in a query.';
+COMMENT ON FUNCTION memsvc.name_grams(text, text, boolean) IS 'Possible names in a query.';
 
--- Words by which people speak of themselves.
+-- Words by which people refer to themselves.
 CREATE OR REPLACE FUNCTION memsvc.first_person_words() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -120,9 +121,9 @@ RETURN ARRAY[
   'yo', 'eu', 'meu', 'minha', '我', '私', '僕', '俺'
 ];
 COMMENT ON FUNCTION memsvc.first_person_words() IS
-  'Words by which people speak of themselves, in their normal form; none that is a common name, as Mia.';
+  'Words by which people refer to themselves, in their normal form; none that is a common name, like Mia.';
 
--- Stored nodes that have one of these labels or names, in their normal form, at a valid time (null: now) and as known.
+-- Stored nodes that have one of these labels or names (in normal form) at a valid time (null: now), as known at a time.
 CREATE OR REPLACE FUNCTION memsvc.forms_called(
   p_user_id uuid, p_forms text[], p_as_of timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (form text, node_id uuid)
@@ -163,13 +164,13 @@ $$;
 COMMENT ON FUNCTION memsvc.forms_called(uuid, text[], timestamptz, timestamptz) IS
   'Stored nodes that have one of these labels or names.';
 
--- Names in a query and the nodes that are called so, merges resolved; several nodes where a name is ambiguous. Labels
--- and names that are the same (their normal form) go first, the longest ones: what lies inside a longer one does not
--- count. Of what these leave, runs of words that nearly are a name (similar_names), the most similar first.
--- similarity: 1: so it is called. place: of its first sign in the query, from 1. label and type: of the node that
--- stands for it, as node_cards shows it. A node with two names in the query comes twice, one that is named twice once.
--- A user who has no node but the own one is done at once. p_language: whose stop words are no names by themselves.
--- p_first_person: words as "me" and "my" are names of the own node, which is the one that is called "I".
+-- Names in a query and the nodes that have them, merges resolved; several nodes for an ambiguous name. Labels and names
+-- that are equal (in normal form) have priority, longer ones first: a name inside a longer one does not count. In the
+-- rest of the query, runs of words that are similar to a name (similar_names) count, the most similar first.
+-- similarity: 1 for equal names. place: offset of the first character in the query, from 1. label and type: of the
+-- canonical node, as in node_cards. A node with two names in the query is returned twice, one named twice in the same
+-- way once. For a user without nodes but the own one, little work is done. p_language: its stop words alone are not
+-- names. p_first_person: words like "me" and "my" are names of the user's own node, which has the name "I".
 CREATE OR REPLACE FUNCTION memsvc.names_in_query(
   p_user_id uuid, p_query text, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL,
   p_language text DEFAULT 'english', p_first_person boolean DEFAULT false
@@ -184,9 +185,9 @@ DECLARE
   most_loose CONSTANT integer := 2;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   gram record;
-  exact record; -- what is called so
-  free record; -- of what these leave, what may be compared by trigrams
-  alike uuid[]; -- nodes that nearly are called so, and of each what follows
+  exact record; -- runs that are equal to a name
+  free record; -- runs outside of these that may be compared by trigrams
+  alike uuid[]; -- nodes with a similar name, and their values in the following arrays
   alike_forms text[];
   similarities double precision[];
   called_so uuid[];
@@ -232,7 +233,7 @@ BEGIN
     FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
     INNER JOIN unnest(free.forms, free.places, free.endings) AS f (form, place, ending) ON f.form = a.form
   ),
-  met AS (
+  matched AS (
     SELECT e.*, 1::double precision AS similarity
     FROM unnest(exact.forms, exact.nodes, exact.places, exact.endings) AS e (form, node_id, place, ending)
     WHERE NOT EXISTS (
@@ -249,8 +250,9 @@ BEGIN
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
-    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name, c.canonical_id, c.label, c.type, m.similarity, m.place
-    FROM met AS m
+    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name,
+      c.canonical_id, c.label, c.type, m.similarity, m.place
+    FROM matched AS m
     INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
     ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
   ) AS b
@@ -258,4 +260,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean) IS
-  'Names in a query and the nodes that are called so, merges resolved.';
+  'Names in a query and the nodes that have them, merges resolved.';

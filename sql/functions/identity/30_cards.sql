@@ -1,13 +1,13 @@
--- What a judge of identity needs to know about nodes.
+-- The cards of nodes, for the judge of identity.
 
--- Cards of nodes, one for each that stands for some of p_nodes: what all its stored nodes are called, its current
--- facts, properties with one value, and the sources that speak of it. names: labels and aliases of any valid time as
--- they are known now, each normal form once, the standing node's label first; words by which people speak of
--- themselves are no names. named: whether the label is a proper name (data.named is not false); where it is not,
--- aliases still are. fact_types, fact_sides (out, in), fact_nodes (the other end, resolved), relations (data.relation
--- or empty): current facts, at most 200 of each stored node and side, at the same places. ORDER BY names indexes, as
--- in history/90_read.sql. attributes: strings and numbers of data, those of the standing node first. sources: at most
--- 50, the last first; last_at: when one of them spoke of it last.
+-- Cards of the canonical nodes of p_nodes: names of all nodes merged into them, current facts, properties with one
+-- value, and the sources that mention them. names: labels and aliases of any valid time as they are known now, each
+-- normal form once, the canonical node's label first; words by which people refer to themselves are left out. named:
+-- whether the label is a proper name (data.named is not false); aliases always are. fact_types, fact_sides (out, in),
+-- fact_nodes (the other end, resolved), relations (data.relation or empty): parallel arrays of current facts, at most
+-- 200 for each stored node and side. ORDER BY selects indexes, as in history/90_read.sql. attributes: strings and
+-- numbers in data, those of the canonical node first. sources: at most 50, the last first; last_at: the time of the
+-- last mention.
 CREATE OR REPLACE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[])
 RETURNS TABLE (
   node_id uuid, type text, names text[], named boolean, fact_types text[], fact_sides text[], fact_nodes uuid[],
@@ -44,16 +44,16 @@ BEGIN ATOMIC
     ) AS a
   ),
   naming AS (
-    SELECT n.canonical_id, array_agg(n.name ORDER BY n.place, n.name) AS names
+    SELECT n.canonical_id, array_agg(n.name ORDER BY n.rank, n.name) AS names
     FROM (
-      SELECT DISTINCT ON (b.canonical_id, b.form) b.canonical_id, b.name, b.place
+      SELECT DISTINCT ON (b.canonical_id, b.form) b.canonical_id, b.name, b.rank
       FROM (
-        SELECT t.canonical_id, t.label AS name, t.label_form AS form, t.nth AS place FROM state AS t
+        SELECT t.canonical_id, t.label AS name, t.label_form AS form, t.nth AS rank FROM state AS t
         UNION ALL
         SELECT c.canonical_id, c.alias, c.normal_form, 1000 FROM called AS c
       ) AS b
       WHERE b.form <> ALL (memsvc.first_person_words())
-      ORDER BY b.canonical_id, b.form, b.place
+      ORDER BY b.canonical_id, b.form, b.rank
     ) AS n
     GROUP BY n.canonical_id
   ),
@@ -131,7 +131,7 @@ BEGIN ATOMIC
     ) AS h
     GROUP BY h.canonical_id
   ),
-  standing AS (
+  canonical AS (
     SELECT t.canonical_id, (array_agg(t.type ORDER BY t.nth))[1] AS type, bool_or(t.named) AS named
     FROM state AS t
     GROUP BY t.canonical_id
@@ -139,10 +139,10 @@ BEGIN ATOMIC
   SELECT t.canonical_id, t.type, coalesce(n.names, '{}'), t.named, coalesce(f.types, '{}'), coalesce(f.sides, '{}'),
     coalesce(f.nodes, '{}'), coalesce(f.relations, '{}'), coalesce(p.attributes, '{}'), coalesce(h.sources, '{}'),
     h.last_at
-  FROM standing AS t
+  FROM canonical AS t
   LEFT JOIN naming AS n ON n.canonical_id = t.canonical_id
   LEFT JOIN fact AS f ON f.canonical_id = t.canonical_id
   LEFT JOIN property AS p ON p.canonical_id = t.canonical_id
   LEFT JOIN heard AS h ON h.canonical_id = t.canonical_id;
 END;
-COMMENT ON FUNCTION memsvc.identity_cards(uuid, uuid[]) IS 'What a judge of identity needs to know about nodes.';
+COMMENT ON FUNCTION memsvc.identity_cards(uuid, uuid[]) IS 'Cards of nodes, for the judge of identity.';

@@ -1,7 +1,7 @@
--- Pairs of nodes that may be the same: noting, asking what was decided, deciding. Under row security, as the caller.
+-- Pairs of nodes that may be the same: storing them, looking up decisions, deciding. Under row security, as the caller.
 
--- Which of some pairs (p_nodes and p_others at the same places) were rejected or split: by any of the stored nodes that
--- make up the one, with any of those that make up the other, so that no merge lets a pair come back.
+-- Those of some pairs (p_nodes and p_others are parallel arrays) that were rejected or split. A decision on any stored
+-- node of one side and any of the other side counts, so that no merge brings a pair back.
 CREATE OR REPLACE FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[])
 RETURNS TABLE (node_id uuid, other_id uuid)
 LANGUAGE sql STABLE
@@ -37,12 +37,12 @@ BEGIN ATOMIC
     WHERE (d.one, d.two) IN ((ra.canonical_id, rb.canonical_id), (rb.canonical_id, ra.canonical_id))
   );
 END;
-COMMENT ON FUNCTION memsvc.refused_pairs(uuid, uuid[], uuid[]) IS 'Which of some pairs were rejected or split.';
+COMMENT ON FUNCTION memsvc.refused_pairs(uuid, uuid[], uuid[]) IS 'Those of some pairs that were rejected or split.';
 
--- Notes pairs: [{"node", "other", "score", "evidence"}]. They are kept by the nodes that stand for them; what is one
--- node already, was refused before, or is not there (a node that would only bring back what was erased), is left out. A
--- pair that is open gets the new score and evidence, one that was merged and is apart again is open again. How many are
--- new.
+-- Stores pairs: [{"node", "other", "score", "evidence"}], by their canonical nodes. Pairs that are one node already,
+-- that were rejected, or of which a node does not exist (it would only bring back what was erased) are left out. An
+-- open pair gets the new score and evidence; one that was merged and is separate again becomes open again. Returns the
+-- number of new pairs.
 CREATE OR REPLACE FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) RETURNS bigint
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
@@ -91,10 +91,10 @@ BEGIN ATOMIC
   )
   SELECT count(*) FILTER (WHERE n.fresh) FROM noted AS n;
 END;
-COMMENT ON FUNCTION memsvc.note_duplicates(uuid, jsonb, text) IS 'Notes pairs that may be the same; how many are new.';
+COMMENT ON FUNCTION memsvc.note_duplicates(uuid, jsonb, text) IS 'Stores pairs that may be the same; how many are new.';
 
--- Decides of a pair: merged, rejected or split; made where it was never noted, so that it stays decided. How many rows
--- say so now: one.
+-- Decides a pair: merged, rejected or split. A pair that was not stored is stored, so that it stays decided. Returns
+-- the number of changed rows, which is one.
 CREATE OR REPLACE FUNCTION memsvc.decide_duplicates(
   p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text
 ) RETURNS bigint
@@ -115,4 +115,4 @@ BEGIN ATOMIC
   )
   SELECT count(*) FROM decided AS d;
 END;
-COMMENT ON FUNCTION memsvc.decide_duplicates(uuid, uuid, uuid, text, text) IS 'Decides of a pair, for ever or until undone.';
+COMMENT ON FUNCTION memsvc.decide_duplicates(uuid, uuid, uuid, text, text) IS 'Decides a pair, until it is undone.';

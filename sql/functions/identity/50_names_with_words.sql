@@ -1,9 +1,9 @@
 -- owner: memsvc_recall
 
--- Labels and names in which these forms stand as whole words ("anna" in "anna berg"), by trigrams (pg_trgm's word
--- similarity, 0.9 and more); at most p_limit of labels and of names for each form.
+-- Labels and names that contain these forms as whole words ("anna" in "anna berg"), by trigrams (pg_trgm's word
+-- similarity, 0.9 and more); at most p_limit labels and p_limit names for each form.
 --
--- SECURITY DEFINER, owned by memsvc_recall, as memsvc.similar_names is and for the same reasons.
+-- SECURITY DEFINER, owned by memsvc_recall, for the same reasons as memsvc.similar_names.
 CREATE OR REPLACE FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer)
 RETURNS TABLE (form text, node_id uuid, similarity double precision)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -15,7 +15,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
-  -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
+  -- pg_trgm's setting exists once its library is loaded by its first call, so it cannot be SET above.
   same CONSTANT real := similarity('a', 'a');
   threshold CONSTANT text := current_setting('pg_trgm.word_similarity_threshold');
 BEGIN
@@ -39,4 +39,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.names_with_words(uuid, text[], integer) IS
-  'Labels and names in which these forms stand as whole words.';
+  'Labels and names that contain these forms as whole words.';

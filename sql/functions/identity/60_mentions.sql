@@ -1,11 +1,10 @@
--- Nodes that mentions of a text may mean, merges resolved: by names that are the same (kind exact: the mention's own;
--- variant: a nickname, another order, a part of it), by names that nearly are (similar) or hold its words (part), and
--- by facts of those from whom a mention counts (of: "my sister"). At most 40 of each mention, exact ones first, then
--- p_near, then the most similar.
--- p_keys, p_kinds, p_names: what each mention is called, at the same places; those of kind similar are compared by
--- trigrams, those of kind word are looked for inside other names. p_of_keys, p_of_nodes: from whom mentions count.
--- relation, fact_type, outgoing: of kind of, what the fact says, and whether it leads from whom the mention counts to
--- the node.
+-- Nodes that mentions of a text may mean, merges resolved: by equal names (kind exact: the mention's own name; variant:
+-- a nickname, another order, a part of it), by names that are similar (similar) or contain its words (part), and by
+-- facts of the node that a mention is described from (of: "my sister"). At most 40 for each mention, exact ones first,
+-- then p_near, then the most similar. p_keys, p_kinds, p_names: parallel arrays of the mentions' names; those of kind
+-- similar are compared by trigrams, those of kind word are searched inside other names. p_of_keys, p_of_nodes: the
+-- nodes that mentions are described from. relation, fact_type, outgoing: for kind of, the fact, and whether it leads
+-- from that node to the returned one.
 CREATE OR REPLACE FUNCTION memsvc.mention_candidates(
   p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[],
   p_near uuid[]
@@ -61,7 +60,7 @@ BEGIN
       LIMIT 500)
     ) AS e
   ),
-  met AS MATERIALIZED (
+  matched AS MATERIALIZED (
     SELECT a.key, a.kind, c.node_id, 1::double precision AS similarity, '' AS relation, '' AS fact_type,
       true AS outgoing
     FROM asked AS a INNER JOIN called AS c ON c.form = a.form
@@ -75,14 +74,14 @@ BEGIN
   ),
   resolved AS MATERIALIZED (
     SELECT r.node_id, r.canonical_id
-    FROM memsvc.resolve_nodes(p_user_id, ARRAY(SELECT DISTINCT m.node_id FROM met AS m)) AS r
+    FROM memsvc.resolve_nodes(p_user_id, ARRAY(SELECT DISTINCT m.node_id FROM matched AS m)) AS r
   ),
   ranked AS (
     SELECT m.key, m.kind, r.canonical_id, m.similarity, m.relation, m.fact_type, m.outgoing, row_number() OVER (
       PARTITION BY m.key, m.kind = 'of'
       ORDER BY m.kind = 'exact' DESC, r.canonical_id = ANY (p_near) DESC, m.similarity DESC, r.canonical_id
     ) AS nth
-    FROM met AS m INNER JOIN resolved AS r ON r.node_id = m.node_id
+    FROM matched AS m INNER JOIN resolved AS r ON r.node_id = m.node_id
   )
   SELECT DISTINCT k.key, k.kind, k.canonical_id, k.similarity, k.relation, k.fact_type, k.outgoing
   FROM ranked AS k

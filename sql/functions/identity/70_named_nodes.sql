@@ -1,9 +1,9 @@
 -- Sleep mode: what its tasks read.
 
--- What nodes are called, in normal form, and their properties: a page of the nodes that stand for themselves, are
--- somebody or something (no notes, tasks, summaries) and have a proper name, in the order of their ids. touched:
--- something about them was recorded since p_since (null: yes), or another was merged into them. Nodes without a proper
--- name, and those of which nothing is known any more, have null names; so only what is behind the last node is empty.
+-- Names of nodes, in normal form, and their properties: a page of the canonical nodes of people and things (no notes,
+-- tasks or summaries) that have a proper name, in the order of their ids. touched: something about them was recorded
+-- since p_since (null: yes), or another node was merged into them. Nodes without a proper name, or without known
+-- properties, have null names; so only a page after the last node is empty.
 CREATE OR REPLACE FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamptz, p_limit integer)
 RETURNS TABLE (node_id uuid, label text, names text[], attributes jsonb, touched boolean)
 LANGUAGE sql STABLE
@@ -61,4 +61,4 @@ BEGIN ATOMIC
   ORDER BY c.canonical_id;
 END;
 COMMENT ON FUNCTION memsvc.named_nodes(uuid, uuid, timestamptz, integer) IS
-  'What nodes with a proper name are called, and their properties; a page.';
+  'Names of nodes with a proper name, and their properties; a page.';

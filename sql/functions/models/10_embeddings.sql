@@ -1,7 +1,8 @@
--- Vectors: which model counts, what still lacks its vectors, storing them.
+-- Vectors: registering models, finding passages without vectors, storing vectors.
 
--- Makes a model's vector index: partial and by expression, so that models of any length share the table. With
--- pgvector's own ef_construction, 64, one of ten nearest among a million was missed (.91 were found, .96 with 128).
+-- Makes a model's vector index: partial and on an expression, so that models with vectors of any length share the
+-- table. With pgvector's default ef_construction, 64, one of ten nearest among a million was missed (recall .91; .96
+-- with 128).
 CREATE OR REPLACE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
@@ -16,8 +17,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.make_model_index(smallint, integer) IS 'Makes a model''s vector index.';
 
--- The model with this name. The first one of a database is registered here, active at once, with its index; further
--- ones are registered by build_model. Another length of vectors under a known name is an error.
+-- Returns the model with this name. The first model of a database is registered here and becomes active, with its
+-- index; further ones are registered by build_model. A different length of vectors under a known name is an error.
 CREATE OR REPLACE FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer)
 RETURNS TABLE (model_id smallint, state text)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -53,8 +54,8 @@ $$;
 COMMENT ON FUNCTION memsvc.ensure_model(text, integer) IS
   'The embedding model with this name; the first one of a database is registered by it.';
 
--- Keeps a model's projection, by which its token vectors are made small, if it has none yet; the one that it has. Users
--- whose messages have its vectors and no token vectors, because they are older than these, get a job for that.
+-- Stores the projection by which a model's token vectors are made smaller, if it has none yet, and returns the stored
+-- one. Users whose messages have its vectors but no token vectors, because they are older, get a job for that.
 CREATE OR REPLACE FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) RETURNS bytea
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -78,11 +79,11 @@ BEGIN
   RETURN kept;
 END
 $$;
-COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Keeps a model''s projection; the one that counts.';
+COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Stores a model''s projection; returns the stored one.';
 
--- Passages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before):
--- messages, and what blocks say in the archive now; others get none. p_source_id NULL: of all sources. p_tokens: also
--- those that lack its token vectors.
+-- Passages of a user that lack a model's vector, newest first, older than p_before (the last one of the previous page):
+-- messages, and the current text of archival blocks; other passages get none. p_source_id NULL: of all sources.
+-- p_tokens: also those that lack its token vectors.
 CREATE OR REPLACE FUNCTION memsvc.unembedded(
   p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false
 ) RETURNS TABLE (passage_id uuid, searched text)
@@ -105,7 +106,7 @@ BEGIN ATOMIC
       ORDER BY p.passage_id DESC
       LIMIT p_limit
     )
-    -- Two branches and no OR: each is an anti-join.
+    -- Two branches instead of an OR: each is an anti-join.
     UNION
     (
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
@@ -128,12 +129,12 @@ END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean) IS
   'Messages and blocks that lack a model''s vector, or its token vectors, newest first.';
 
--- Stores vectors, given as pgvector's text, and token vectors, each passage's given as the text of an array of
--- bit(128); a passage that has them keeps them, one that is gone gets none, nor does what a block said before it was
--- reworded meanwhile, and a model that was retired meanwhile gets none: all are locked against that, before any table
--- is. How many passages got something new.
+-- Stores vectors, and token vectors, those of each passage given as the text of an array of bit(128). A passage that has
+-- them keeps them. A deleted passage gets none, nor does the text of a block that was reworded in the meantime, nor does
+-- a model that was retired in the meantime: the locks that prevent this are taken before any table is locked. Returns
+-- the number of passages that got something new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
-  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors public.halfvec[], p_tokens text[] DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
@@ -147,7 +148,7 @@ BEGIN
   IF EXISTS (
     SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passage_ids) AND p.kind = 'block'
   ) THEN
-    -- Whoever rewords a block holds the profile alone.
+    -- A writer that rewords a block holds this lock exclusively.
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc profile of ' || p_user_id, 0));
   END IF;
   WITH given AS MATERIALIZED (
@@ -161,7 +162,7 @@ BEGIN
   ),
   near AS (
     INSERT INTO embeddings AS e (user_id, model_id, passage_id, vector)
-    SELECT p_user_id, p_model_id, g.passage_id, g.vector::public.halfvec
+    SELECT p_user_id, p_model_id, g.passage_id, g.vector
     FROM given AS g
     ORDER BY g.passage_id
     ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
@@ -180,11 +181,22 @@ BEGIN
   RETURN new_ones;
 END
 $$;
-COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], public.halfvec[], text[]) IS
   'Stores vectors and token vectors; how many passages got something new.';
 
--- The models, and for each how many passages of the user, of messages and of blocks in the archive, have its vector and
--- how many lack it.
+-- The same with vectors as pgvector's text: processes of version 0.1 call it while the next version's upgrade is done.
+CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+) RETURNS bigint
+LANGUAGE sql
+SET search_path = memsvc, public, pg_temp
+-- callers: app
+RETURN memsvc.store_embeddings(p_user_id, p_model_id, p_passage_ids, CAST(p_vectors AS public.halfvec[]), p_tokens);
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+  'Stores vectors that are given as text, and token vectors; how many passages got something new.';
+
+-- The models, and for each the number of the user's messages and archival blocks, in passages, that have its vector and
+-- that lack it.
 CREATE OR REPLACE FUNCTION memsvc.embedding_progress(p_user_id uuid)
 RETURNS TABLE (
   model_id smallint, name text, dimensions integer, state text, paused boolean, embedded bigint, lacking bigint

@@ -1,7 +1,7 @@
 -- owner: memsvc_recall
 
--- Counts of vectors over all users, for who changes the embedding model. They read past row security and bind no user:
--- the first gives counts alone; the others are for functions of memsvc_owner, which cannot read memories.
+-- Counts of vectors over all users, for changes of the embedding model. They read past row security and bind no user:
+-- the first returns only counts; the others are for functions of memsvc_owner, which cannot read memories.
 
 CREATE OR REPLACE FUNCTION memsvc.embedding_totals()
 RETURNS TABLE (model_id smallint, embedded bigint, messages bigint)

@@ -1,6 +1,6 @@
 -- Changing the embedding model (docs/adr/0008): building -> active -> leaving -> retired, and back from leaving to
--- active. Each change is one transaction under one lock, which storing vectors shares: what was stored before a change
--- is seen by it, what is stored after it sees the new states. SQLSTATE MS001: a model's state forbids that.
+-- active. Each change is one transaction under one lock, which storing vectors shares: a change sees everything stored
+-- before it, and everything stored after it sees the new states. SQLSTATE MS001: a model's state forbids the change.
 
 CREATE OR REPLACE FUNCTION memsvc.change_models() RETURNS void
 LANGUAGE sql
@@ -8,9 +8,10 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT pg_advisory_xact_lock(hashtextextended('memsvc.models', 0));
 END;
-COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
+COMMENT ON FUNCTION memsvc.change_models() IS
+  'Locks models against changes and storing of vectors, in this transaction.';
 
--- Asks for a job for each user who has messages without the model's vector. How many users.
+-- Asks for a job for each user with messages that lack the model's vector. Returns the number of users.
 CREATE OR REPLACE FUNCTION memsvc.ask_vectors(p_model_id smallint) RETURNS bigint
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
@@ -27,9 +28,10 @@ AS $$
   )
   SELECT count(*) FROM asked;
 $$;
-COMMENT ON FUNCTION memsvc.ask_vectors(smallint) IS 'Asks for jobs that give a model''s vectors to all who lack them.';
+COMMENT ON FUNCTION memsvc.ask_vectors(smallint) IS
+  'Asks for jobs that make missing vectors of a model, for all users.';
 
--- The model that a person means.
+-- The model with this name.
 CREATE OR REPLACE FUNCTION memsvc.known_model(p_name text) RETURNS memsvc.embedding_models
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -45,13 +47,13 @@ BEGIN
   RETURN known;
 END
 $$;
-COMMENT ON FUNCTION memsvc.known_model(text) IS 'The model with this name; an error where there is none.';
+COMMENT ON FUNCTION memsvc.known_model(text) IS 'The model with this name; an error if there is none.';
 
--- Begins to give messages the vectors of a model beside the active one's, or goes on where some lack them; a database
--- without a model makes it the active one. A retired model may come back, also with another length of vectors, when
--- all of its old ones are gone. It comes back under a new number: rows just deleted go into a new index as long as
--- anybody may still see them, and those of the old number may be of another length. How many users have a job for it
--- now.
+-- Begins to make vectors of a model next to those of the active one, or continues if some are missing; a database
+-- without a model makes it the active one. A retired model may come back, also with another length of vectors, when all
+-- of its old vectors are deleted. It comes back under a new number: recently deleted rows go into a new index as long
+-- as some transaction may see them, and those of the old number may have another length. Returns the number of users
+-- with a job.
 CREATE OR REPLACE FUNCTION memsvc.build_model(p_name text, p_dimensions integer)
 RETURNS TABLE (model_id smallint, state text, jobs bigint)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -73,11 +75,11 @@ BEGIN
     IF FOUND THEN
       RAISE EXCEPTION 'The model % is being built already.', in_the_way
         USING ERRCODE = 'MS001',
-          HINT = 'One at a time: switch to it, or give it up with ''memsvc models retire''.';
+          HINT = 'Only one at a time: switch to it, or give it up with ''memsvc models retire''.';
     ELSIF EXISTS (SELECT FROM embeddings AS e WHERE e.model_id = known.model_id) THEN
       RAISE EXCEPTION 'Old vectors of the model % are still there.', p_name
         USING ERRCODE = 'MS001',
-          HINT = 'Let ''memsvc models retire'' come to its end first.';
+          HINT = 'Let ''memsvc models retire'' finish first.';
     END IF;
     IF known.model_id IS NOT NULL THEN
       EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
@@ -95,9 +97,9 @@ BEGIN
     CASE WHEN known.paused THEN 0 ELSE memsvc.ask_vectors(known.model_id) END;
 END
 $$;
-COMMENT ON FUNCTION memsvc.build_model(text, integer) IS 'Begins, or goes on, to give messages a model''s vectors.';
+COMMENT ON FUNCTION memsvc.build_model(text, integer) IS 'Begins or continues to make a model''s vectors.';
 
--- Stops giving vectors of a model that is being built, or goes on. How many users have a job for it now.
+-- Pauses the making of vectors of a model that is being built, or resumes it. Returns the number of users with a job.
 CREATE OR REPLACE FUNCTION memsvc.pause_model(p_name text, p_paused boolean) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -119,8 +121,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.pause_model(text, boolean) IS 'Pauses or resumes a model that is being built.';
 
--- Makes a model (NULL: the one that is leaving) the active one; the active one leaves. Refused where passages would
--- be compared by the old model alone, unless p_now. behind: how many those are. jobs: users who have one for them.
+-- Makes a model (NULL: the one that is leaving) the active one; the active one becomes the leaving one. Refused if
+-- passages would only have vectors of the old model, unless p_now. behind: the number of those. jobs: users with a job
+-- for them.
 CREATE OR REPLACE FUNCTION memsvc.switch_model(p_name text, p_now boolean)
 RETURNS TABLE (became text, leaves text, behind bigint, jobs bigint)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -155,7 +158,7 @@ BEGIN
       USING ERRCODE = 'MS001',
         HINT = 'Wait (''memsvc models'' shows how far it is), or say --now: the old model answers for them meanwhile.';
   END IF;
-  -- One state after the other: there is never more than one model in each.
+  -- One state after the other, because each state allows only one model.
   UPDATE embedding_models AS m SET state = 'retired', paused = false WHERE m.model_id = chosen.model_id;
   UPDATE embedding_models AS m SET state = 'leaving' WHERE m.model_id = active.model_id;
   UPDATE embedding_models AS m SET state = 'active' WHERE m.model_id = chosen.model_id;
@@ -166,10 +169,10 @@ BEGIN
   RETURN NEXT;
 END
 $$;
-COMMENT ON FUNCTION memsvc.switch_model(text, boolean) IS 'Makes a model the active one; the one before it leaves.';
+COMMENT ON FUNCTION memsvc.switch_model(text, boolean) IS 'Makes a model the active one; the previous one leaves.';
 
--- Gives a model up: it answers no more and gets no more vectors. Those that it has go by drop_model_index and
--- drop_vectors, which may be killed and called again. Its id.
+-- Retires a model: it is not searched any more and gets no more vectors. Its vectors are deleted by drop_model_index
+-- and drop_vectors, which may be killed and called again. Returns its id.
 CREATE OR REPLACE FUNCTION memsvc.retire_model(p_name text) RETURNS smallint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -190,9 +193,9 @@ BEGIN
   RETURN known.model_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.retire_model(text) IS 'Gives a model up; its vectors go afterwards.';
+COMMENT ON FUNCTION memsvc.retire_model(text) IS 'Retires a model; its vectors are deleted afterwards.';
 
--- Without its index first, for then vectors go cheaply. It locks all vectors for a moment, so it gives way soon.
+-- The index is dropped first, because vectors are then deleted cheaply. It locks all vectors shortly, with a timeout.
 CREATE OR REPLACE FUNCTION memsvc.drop_model_index(p_model_id smallint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -208,9 +211,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.drop_model_index(smallint) IS 'Drops a retired model''s index.';
 
--- Deletes vectors of a retired model and the token vectors beside them, user by user from p_from on. How many vectors,
--- and whose was the last; no row where there are none left. A policy lets its owner see those of retired models and no
--- others.
+-- Deletes vectors of a retired model and their token vectors, user by user from p_from on. Returns the number of
+-- vectors and the last user; no row if there are none left. A policy shows this function's owner only vectors of
+-- retired models.
 CREATE OR REPLACE FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer)
 RETURNS TABLE (dropped bigint, last_user_id uuid)
 LANGUAGE sql SECURITY DEFINER
@@ -223,7 +226,7 @@ BEGIN ATOMIC
     ORDER BY e.user_id
     LIMIT p_limit
   ),
-  beside AS (
+  tokens_gone AS (
     DELETE FROM memsvc.token_vectors AS t USING chosen AS c
     WHERE t.user_id = c.user_id AND t.model_id = p_model_id AND t.passage_id = c.passage_id
   ),

@@ -1,6 +1,6 @@
--- What the language model was asked for all users together: sums, and never for whom.
+-- Calls of the language model, summed over all users, without any user's id.
 
--- Tokens of all users since a moment: what the budget of a day is compared with. One range of an index that holds them.
+-- Tokens of all users since a moment, for the check of the daily budget. One range of an index that holds them.
 CREATE OR REPLACE FUNCTION memsvc.tokens_spent(p_since timestamptz) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -9,9 +9,9 @@ RETURN (
   SELECT coalesce(sum(c.tokens_in::bigint + c.tokens_out), 0)::bigint FROM memsvc.model_calls AS c WHERE c.at >= p_since
 );
 COMMENT ON FUNCTION memsvc.tokens_spent(timestamptz) IS
-  'How many tokens the language model took and gave since a moment, over all users.';
+  'Tokens that the language model read and wrote since a moment, over all users.';
 
--- What each day (UTC) cost, by task and model, for who pays; newest day first.
+-- The costs of each day (UTC), by task and model, for operators; newest day first.
 CREATE OR REPLACE FUNCTION memsvc.model_spending(p_since timestamptz)
 RETURNS TABLE (
   day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint,

@@ -1,8 +1,8 @@
--- Places: how far apart they are, by what they are searched, and where nodes are.
+-- Places: distances, the extension that searches places, and locations of nodes.
 
 -- Metres between two points along a great circle (haversine), on a sphere of the Earth's mean radius (IUGG: (2 a + b) /
--- 3 of WGS 84): within 0.6 % of the ellipsoid's geodesic. Every distance that is shown or compared comes from here, so
--- it is of no matter by what an index found the place.
+-- 3 of WGS 84): within 0.6 % of the ellipsoid's geodesic. Every distance that is returned or compared comes from here,
+-- so the index that finds a place does not matter.
 CREATE OR REPLACE FUNCTION memsvc.metres_between(
   p_latitude double precision, p_longitude double precision, p_other_latitude double precision,
   p_other_longitude double precision
@@ -17,8 +17,7 @@ RETURN 2 * 6371008.7714 * asin(sqrt(least(1,
 COMMENT ON FUNCTION memsvc.metres_between(double precision, double precision, double precision, double precision) IS
   'Metres between two points along a great circle.';
 
--- By what places are searched: the extension whose index is there (memsvc.server.place_index makes it); null: by none,
--- so nothing can be near anything.
+-- The extension whose index exists (memsvc.server.place_index makes it); null: none, so places cannot be searched.
 CREATE OR REPLACE FUNCTION memsvc.places_by() RETURNS text
 LANGUAGE sql STABLE
 -- callers: app, reader, recall
@@ -28,8 +27,9 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.places_by() IS 'The extension by which places are searched; null: none.';
 
--- Whether a location holds somewhere in [p_from, p_to), as known at a time (infinity: now), and lies in a box (south,
--- west, north, east; null: anywhere). The poles lie at every longitude, and the antimeridian is east as well as west.
+-- Whether a location is true anywhere in [p_from, p_to), as known at a time (infinity: now), and is in a box (south,
+-- west, north, east; null: anywhere). The poles are at every longitude, and the antimeridian is both in the east and
+-- the west.
 CREATE OR REPLACE FUNCTION memsvc.location_counts(
   p_location memsvc.locations, p_box double precision[], p_from timestamptz, p_to timestamptz, p_known timestamptz
 ) RETURNS boolean
@@ -46,9 +46,9 @@ RETURN p_location.valid_from < p_to AND p_location.valid_to > p_from
   )));
 COMMENT ON FUNCTION memsvc.location_counts(
   memsvc.locations, double precision[], timestamptz, timestamptz, timestamptz
-) IS 'Whether a location holds in a span of time and lies in a box.';
+) IS 'Whether a location is true in a span of time and is in a box.';
 
--- Where nodes and all that are the same are, the newest valid time first.
+-- Locations of nodes and all nodes merged with them, newest valid time first.
 CREATE OR REPLACE FUNCTION memsvc.node_locations(
   p_user_id uuid, p_nodes uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -75,12 +75,12 @@ BEGIN ATOMIC
   ORDER BY v.valid_from DESC, v.location_id;
 END;
 COMMENT ON FUNCTION memsvc.node_locations(uuid, uuid[], timestamptz, timestamptz) IS
-  'Where nodes and all that are the same are, at a valid and a recorded time.';
+  'Locations of nodes and all nodes merged with them, at a valid and a recorded time.';
 
--- What is near a point, the nearest first: locations that hold somewhere in [p_from, p_to), as known at p_known_at
--- (null: now), within p_radius_m metres (null: however far), in p_box (south, west, north, east in degrees; west of it
--- may be the greater one: across the antimeridian), of nodes that have one of p_types then (null: any). The type is
--- that of the node which stands for it; so is the node that is shown. p_from, as a moment, also says how it is called.
+-- Locations near a point, nearest first, that are true anywhere in [p_from, p_to), as known at p_known_at (null: now),
+-- within p_radius_m metres (null: any distance), in p_box (south, west, north, east in degrees; west may be greater
+-- than east: across the antimeridian), of nodes that have one of p_types then (null: any). Type and node are those of
+-- the canonical node. p_from, as a moment, also selects the label.
 CREATE OR REPLACE FUNCTION memsvc.nearby(
   p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision,
   p_box double precision[], p_types text[], p_from timestamptz, p_to timestamptz, p_as_of timestamptz,
@@ -99,8 +99,8 @@ AS $$
 DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  merged_nodes uuid[] := '{}'; -- those for which others stand
-  fitting uuid[] := '{}'; -- of these, the ones for which a node of such a type stands
+  merged_nodes uuid[] := '{}'; -- nodes that are merged into others
+  fitting uuid[] := '{}'; -- those of them whose canonical node has one of the types
 BEGIN
   IF merged AND p_types IS NOT NULL THEN
     merged_nodes := ARRAY(
@@ -134,4 +134,4 @@ $$;
 COMMENT ON FUNCTION memsvc.nearby(
   uuid, double precision, double precision, double precision, double precision[], text[], timestamptz, timestamptz,
   timestamptz, timestamptz, integer
-) IS 'What is near a point, the nearest first.';
+) IS 'Locations near a point, nearest first.';

@@ -1,16 +1,17 @@
 -- owner: memsvc_recall
 
--- One user's locations around a point, the nearest first: the index of PostGIS or of cube walks outwards and stops
--- after p_limit. Parameters as memsvc.nearby has them; p_merged: nodes whose type is not their own, of which p_fitting
--- have a type that is asked for.
+-- One user's locations around a point, nearest first: the index of PostGIS or of cube walks outwards and stops after
+-- p_limit. Parameters as in memsvc.nearby; p_merged: nodes whose own type does not count, and p_fitting: those of them
+-- that have a wanted type.
 --
--- SECURITY DEFINER, owned by memsvc_recall, as match_words is: neither ST_DWithin nor the operators of cube are
--- leakproof, so under row security their indexes would not be used. Its first act is to bind the user.
+-- SECURITY DEFINER, owned by memsvc_recall, like match_words: neither ST_DWithin nor the operators of cube are
+-- leakproof, so under row security their indexes would not be used. The first statement binds the user.
 --
--- The index finds a little more than is asked for, and metres_between decides: so both give the same. PostGIS is told
--- to take the sphere, as metres_between does; cube has points of the unit sphere, whose chords grow with the arcs. The
--- names of what these extensions bring are looked up when a branch is run for the first time, not before. ORDER BY with
--- enable_sort off names the index, as in graph/10_traverse.sql: on empty tables the one of a constraint costs as much.
+-- The index returns a little more than the radius, and metres_between decides, so both extensions give the same result.
+-- PostGIS is told to use the sphere, as metres_between does; cube holds points of the unit sphere, whose chords grow
+-- with the arcs. Names from these extensions are resolved when a branch first runs, not before. ORDER BY with
+-- enable_sort off selects the index, as in graph/10_traverse.sql: on empty tables the index of a constraint has the
+-- same cost.
 CREATE OR REPLACE FUNCTION memsvc.match_locations(
   p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision,
   p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamptz, p_to timestamptz,
@@ -26,8 +27,8 @@ DECLARE
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   half_way CONSTANT double precision := pi() * 6371008.7714;
-  radius CONSTANT double precision := least(p_radius_m, half_way); -- least skips null: everything
-  reach CONSTANT double precision := radius * 1.0001 + 1;
+  radius CONSTANT double precision := least(p_radius_m, half_way); -- least ignores null, which means everything
+  search_radius CONSTANT double precision := radius * 1.0001 + 1;
   chord CONSTANT double precision := 2 * sin(least(radius / half_way, 1) * pi() / 2) * 1.000001 + 0.0000001;
 BEGIN
   CASE memsvc.places_by()
@@ -38,7 +39,7 @@ BEGIN
     WHERE l.user_id = asker
       AND public.ST_DWithin(
         public.geography(public.ST_MakePoint(l.longitude, l.latitude)),
-        public.geography(public.ST_MakePoint(p_longitude, p_latitude)), reach, false
+        public.geography(public.ST_MakePoint(p_longitude, p_latitude)), search_radius, false
       )
       AND memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude) <= radius
       AND memsvc.location_counts(l, p_box, p_from, p_to, known)
@@ -107,4 +108,4 @@ $$;
 COMMENT ON FUNCTION memsvc.match_locations(
   uuid, double precision, double precision, double precision, double precision[], text[], uuid[], uuid[], timestamptz,
   timestamptz, timestamptz, integer
-) IS 'One user''s locations around a point, the nearest first.';
+) IS 'One user''s locations around a point, nearest first.';

@@ -1,5 +1,5 @@
--- What stands behind a version of a block, as its readers show it: what the node is called that it describes (null: it
--- describes none, or nobody has named it), and which of its lines rest on which passages.
+-- Details of a version of a block: the label of the node that it describes (null: no node, or no label), and the
+-- passages that support its lines.
 CREATE OR REPLACE FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid)
 RETURNS TABLE (node text, evidence jsonb)
 LANGUAGE sql STABLE ROWS 1
@@ -19,4 +19,4 @@ BEGIN ATOMIC
     ), '[]');
 END;
 COMMENT ON FUNCTION memsvc.behind_block(uuid, uuid, uuid) IS
-  'What a version of a block is about, and what its lines rest on.';
+  'The label of the node that a version of a block describes, and the evidence of its lines.';

@@ -1,9 +1,9 @@
 -- owner: memsvc_eraser
 
--- Takes passages of blocks out of what recall finds, for their blocks say something else now, or stand in no archive:
--- their words leave the statistics of blocks (the caller counts them among those of 'former'), and vectors go. The
--- passages stay as 'former': for what rests on them, and for known_at. The caller holds the profile: store_embeddings
--- waits for that, so that nobody stores a vector behind it.
+-- Removes passages of blocks from what recall finds, because their block was reworded or is not archival any more:
+-- their words leave the statistics of blocks (the caller adds them to those of 'former'), and their vectors are
+-- deleted. The passages stay as 'former', for what they support and for known_at. The caller holds the lock of the
+-- profile; store_embeddings waits for it, so that no vector is stored afterwards.
 CREATE OR REPLACE FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -23,4 +23,4 @@ BEGIN
   UPDATE passages AS p SET kind = 'former' WHERE p.user_id = proved AND p.passage_id = ANY (closed);
 END
 $$;
-COMMENT ON FUNCTION memsvc.retire_passages(uuid, uuid[]) IS 'Takes passages of blocks out of what recall finds.';
+COMMENT ON FUNCTION memsvc.retire_passages(uuid, uuid[]) IS 'Removes passages of blocks from what recall finds.';

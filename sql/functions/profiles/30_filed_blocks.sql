@@ -1,12 +1,12 @@
--- Blocks in the archive as passages, so that recall finds them by words and by meaning like all else. A block is a
--- source of its own, under its own id; each version that says something in the archive is a message of that source,
--- with the version as its ordinal and the block's name as its speaker. What it says now has the kind 'block', what it
--- said before 'former', which is found only by who asks what was known once (known_at).
+-- Archival blocks as passages, so that recall finds them by words and by vectors like everything else. A block is a
+-- source of its own, under its own id; each archival version with text is a message of that source, with the version as
+-- its ordinal and the block's name as its speaker. Passages of the current version have the kind 'block', those of
+-- earlier ones 'former', which are found only by reads of the past (known_at).
 
--- Versions in the archive that have no passages yet, in no order: of one block, or of all (null). Versions before this
--- was kept, those of an import, and what an erasure left of one. It has no search_path of its own, so that it becomes a
--- part of the statement that calls it: that one's order and limit say how many are read. The text, which may be long,
--- is read of those alone that have no passages.
+-- Archival versions that have no passages yet, in no order: of one block, or of all (null). They are versions from
+-- before this existed, of an import, or what an erasure left. The function has no search_path of its own, so that it is
+-- inlined into the calling statement, whose order and limit bound the rows. The text, which may be long, is read only
+-- for versions without passages.
 CREATE OR REPLACE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid)
 RETURNS TABLE (block_id uuid, version integer, text text)
 LANGUAGE sql STABLE
@@ -15,16 +15,16 @@ BEGIN ATOMIC
   SELECT v.block_id, v.version, v.text
   FROM memsvc.profile_versions AS v
   WHERE v.user_id = p_user_id AND v.kind = 'archival' AND (p_block_id IS NULL OR v.block_id = p_block_id)
-    AND CASE WHEN ( -- no EXISTS, which might be answered by reading all of the user's passages
+    AND CASE WHEN ( -- no EXISTS, which the planner might answer by reading all of the user's passages
       SELECT min(p.part) FROM memsvc.passages AS p
       WHERE p.user_id = p_user_id AND p.source_id = v.block_id AND p.session = '' AND p.ordinal = v.version
     ) IS NULL THEN btrim(v.text, E' \n\t') <> '' ELSE false END;
 END;
 COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS
-  'Versions of blocks in the archive that have no passages yet.';
+  'Archival versions of blocks that have no passages yet.';
 
--- Asks for the job that files what is unfiled. Not for one of the queue of models: a worker without a model takes many
--- of its messages at a time, since nothing is to be done there.
+-- Asks for the job that files versions without passages. It is not in the queue of models, because a worker without a
+-- model takes many messages of that queue at a time, since it has nothing to do for them.
 CREATE OR REPLACE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
@@ -33,12 +33,12 @@ BEGIN ATOMIC
   SELECT memsvc.ask_job(p_user_id, 'tidy', p_user_id)
   WHERE EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, NULL));
 END;
-COMMENT ON FUNCTION memsvc.file_later(uuid) IS 'Asks for the job that files blocks of the archive.';
+COMMENT ON FUNCTION memsvc.file_later(uuid) IS 'Asks for the job that files archival blocks.';
 
--- Brings the passages of a block in line with what it says, in the caller's transaction, which holds the profile. What
--- was filed and is not said any more becomes 'former'; of p_parts, {"version": ["part", …], …}, what the archive lacks
--- is stored, where the parts are the version's text. To do it again changes nothing. Only the newest wording that was
--- filed and the versions given are read: a block may have thousands.
+-- Brings the passages of a block in line with its text, in the caller's transaction, which holds the profile's lock.
+-- Passages of earlier text become 'former'; those of p_parts, {"version": ["part", …], …}, that are missing are stored,
+-- if the parts are the version's text. Repeating it changes nothing. It reads only the newest filed version and the
+-- given ones, because a block may have thousands.
 CREATE OR REPLACE FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -49,7 +49,7 @@ DECLARE
   closed CONSTANT uuid[] := ARRAY(
     SELECT p.passage_id FROM passages AS p
     WHERE p.user_id = p_user_id AND p.source_id = p_block_id AND p.session = '' AND p.kind = 'block'
-      AND p.ordinal = ( -- those before it are 'former' since it was filed
+      AND p.ordinal = ( -- earlier ones are 'former' since it was filed
         SELECT max(m.ordinal) FROM passages AS m
         WHERE m.user_id = p_user_id AND m.source_id = p_block_id AND m.session = ''
       )
@@ -86,7 +86,7 @@ BEGIN
       w.recorded_from
     FROM (
       SELECT CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AS kind, v.version, v.name,
-        v.recorded_from, u.language, p.text, (p.place - 1)::smallint AS part,
+        v.recorded_from, u.language, p.text, (p.position - 1)::smallint AS part,
         (
           extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60
         )::smallint AS said_offset,
@@ -94,13 +94,13 @@ BEGIN
         memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
       FROM profile_versions AS v
       INNER JOIN users AS u ON u.user_id = p_user_id
-      CROSS JOIN LATERAL jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS p (text, place)
+      CROSS JOIN LATERAL jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS p (text, position)
       WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = ANY (given) AND v.kind = 'archival'
         AND v.text = (
-          SELECT string_agg(j.text, '' ORDER BY j.place)
-          FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, place)
+          SELECT string_agg(j.text, '' ORDER BY j.position)
+          FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, position)
         )
-        AND ( -- no EXISTS, which might be answered by reading all of the block
+        AND ( -- no EXISTS, which the planner might answer by reading all of the block
           SELECT min(k.part) FROM passages AS k
           WHERE k.user_id = p_user_id AND k.source_id = p_block_id AND k.session = '' AND k.ordinal = v.version
         ) IS NULL
@@ -115,4 +115,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.file_block(uuid, uuid, jsonb) IS
-  'Brings the passages of a block in line with what it says in the archive.';
+  'Brings the passages of an archival block in line with its text.';

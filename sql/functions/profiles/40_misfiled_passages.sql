@@ -1,6 +1,6 @@
--- Passages of blocks in the archive (profiles/30_filed_blocks.sql) that no version of the block says. An erasure that
--- takes several batches leaves some between them, for versions go with the first; an export leaves them out, and an
--- import takes none.
+-- Passages of archival blocks (profiles/30_filed_blocks.sql) that match no version of the block. An erasure in several
+-- batches leaves some between the batches, because versions go with the first one. An export leaves them out, and an
+-- import refuses them.
 CREATE OR REPLACE FUNCTION memsvc.misfiled_passages(p_user_id uuid) RETURNS SETOF uuid
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -15,4 +15,4 @@ BEGIN ATOMIC
       AND p.kind = CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AND strpos(v.text, p.text) > 0
   );
 END;
-COMMENT ON FUNCTION memsvc.misfiled_passages(uuid) IS 'Passages of blocks in the archive that no version says.';
+COMMENT ON FUNCTION memsvc.misfiled_passages(uuid) IS 'Passages of archival blocks that match no version.';

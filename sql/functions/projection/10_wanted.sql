@@ -1,16 +1,15 @@
--- What Cypher sees of a user's graph: one vertex for each node that stands for itself, one edge for each open version
--- of an edge between the vertices that its ends are. (202 adds messages.) These functions say what there should be,
--- from tables of ours alone; 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the
--- present moment: what is true at which time stands in the properties, and a row changes only when somebody changes the
--- graph.
+-- What Cypher sees of a user's graph: one vertex for each canonical node, one edge for each open version of an edge
+-- between the vertices of its ends. (30_passages.sql adds messages.) These functions compute the wanted rows from our
+-- own tables; 20_project.sql brings Apache AGE's tables in line with them, if AGE is installed. Nothing here depends on
+-- the current time: valid times are properties, and a row changes only when somebody changes the graph.
 
--- The graph has one label for each type of the core, and one for what is of no such type. A user's own types are no
--- labels: their names would be seen by everybody. They show as the type that they refine, or as this.
+-- The graph has one label for each core type, and one for all other types. A user's own types are not labels, because
+-- everybody could see their names. They are shown as the core type that they refine, or under this label.
 CREATE OR REPLACE FUNCTION memsvc.other_label(p_kind text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
 RETURN CASE p_kind WHEN 'node' THEN 'Thing' ELSE 'RELATION' END;
-COMMENT ON FUNCTION memsvc.other_label(text) IS 'The label of nodes or edges that are of no type of the core.';
+COMMENT ON FUNCTION memsvc.other_label(text) IS 'The label of nodes or edges that have no core type.';
 
 -- Every label of the graph: those of vertices (kind node) and of edges (kind edge).
 CREATE OR REPLACE FUNCTION memsvc.graph_labels() RETURNS TABLE (kind text, label text)
@@ -24,13 +23,13 @@ BEGIN ATOMIC
   SELECT k.kind, memsvc.other_label(k.kind) FROM (VALUES ('node'), ('edge')) AS k (kind)
   UNION ALL
   SELECT p.kind, p.label
-  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 202
+  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 30_passages.sql
   ORDER BY 1, 2;
 END;
 COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';
 
--- Under which label a user's types show: their own, of types of the core; of others that of the type they refine. Types
--- that are not here show under other_label: also one that an upgrade has just brought, until the graph has its label.
+-- The label of each type of a user: of a core type its own, of others that of the core type that they refine. Types
+-- that are missing here have other_label; so does a type of a new version of memsvc, until the graph has its label.
 CREATE OR REPLACE FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) RETURNS TABLE (type text, label text)
 LANGUAGE sql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
@@ -47,17 +46,17 @@ BEGIN ATOMIC
   INNER JOIN pg_catalog.pg_class AS c ON c.relname = t.label
   INNER JOIN pg_catalog.pg_namespace AS s ON s.oid = c.relnamespace AND s.nspname = 'memory';
 END;
-COMMENT ON FUNCTION memsvc.labels_of(uuid, text) IS 'Under which label each type of a user shows.';
+COMMENT ON FUNCTION memsvc.labels_of(uuid, text) IS 'The label of each type of a user.';
 
--- A moment as a property: text that sorts as time does, in UTC; null where there is no bound.
+-- A moment as a property: UTC text that sorts by time; null if it is infinite.
 CREATE OR REPLACE FUNCTION memsvc.moment_shown(p_moment timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
 RETURN CASE WHEN isfinite(p_moment) THEN to_char(p_moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END;
-COMMENT ON FUNCTION memsvc.moment_shown(timestamptz) IS 'A moment in UTC as text; null where it is infinite.';
+COMMENT ON FUNCTION memsvc.moment_shown(timestamptz) IS 'A moment in UTC as text; null if it is infinite.';
 
--- Further properties as AGE can keep them: its numbers are 64-bit integers and doubles, and very long or deep ones
--- would make a comparison expensive. What does not fit is shown as text, so that no write fails because of it.
+-- Further properties in a form that AGE can store: its numbers are 64-bit integers and doubles, and very long or deeply
+-- nested values would make comparisons expensive. Other values become text, so that no write fails because of them.
 CREATE OR REPLACE FUNCTION memsvc.data_shown(p_data jsonb) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
@@ -68,11 +67,11 @@ RETURN CASE
   ) THEN to_jsonb(p_data::text)
   ELSE p_data
 END;
-COMMENT ON FUNCTION memsvc.data_shown(jsonb) IS 'Further properties as AGE can keep them.';
+COMMENT ON FUNCTION memsvc.data_shown(jsonb) IS 'Further properties in a form that AGE can store.';
 
--- For each of these nodes the vertex that shows it: that of the node that stands for it, with the properties of its
--- open version that ends last; of such, its own before those of nodes merged into it, and then what begins last. A
--- node of which nothing is known any more keeps a vertex, without properties: facts may speak of it.
+-- For each of these nodes the vertex that shows it: that of its canonical node, with the properties of the open version
+-- that ends last; among equals, the canonical node's own before those of merged nodes, then the one that begins last. A
+-- node of which nothing is known any more keeps a vertex without properties, because facts may refer to it.
 CREATE OR REPLACE FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[])
 RETURNS TABLE (
   node_id uuid, canonical_id uuid, gid bigint, label text, type text, name text, description text, data jsonb,
@@ -85,12 +84,12 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   asked uuid[] := p_nodes;
-  standing uuid[] := p_nodes;
+  canonical uuid[] := p_nodes;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
   IF memsvc.any_merges(p_user_id) THEN
-    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, standing
+    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, canonical
     FROM memsvc.resolve_nodes(p_user_id, p_nodes) AS r;
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes) AS s;
@@ -111,7 +110,7 @@ BEGIN
   )
   SELECT DISTINCT ON (a.node_id) a.node_id, a.canonical_id, n.gid, coalesce(l.label, memsvc.other_label('node')),
     c.type, c.label, c.description, c.data, c.importance, c.valid_from, c.valid_to
-  FROM unnest(asked, standing) AS a (node_id, canonical_id)
+  FROM unnest(asked, canonical) AS a (node_id, canonical_id)
   CROSS JOIN LATERAL (
     SELECT o.gid FROM nodes AS o WHERE o.user_id = p_user_id AND o.node_id = a.canonical_id OFFSET 0
   ) AS n
@@ -121,7 +120,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.vertices_of(uuid, uuid[]) IS 'For each node the vertex that shows it.';
 
--- Vertices that there should be of these nodes: of those that stand for themselves. properties: a JSON object.
+-- The wanted vertices of these nodes, for those that are canonical. properties: a JSON object.
 CREATE OR REPLACE FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[])
 RETURNS TABLE (node_id uuid, gid bigint, label text, properties text)
 LANGUAGE sql STABLE ROWS 100
@@ -138,10 +137,10 @@ BEGIN ATOMIC
   FROM memsvc.vertices_of(p_user_id, p_nodes) AS v
   WHERE v.node_id = v.canonical_id;
 END;
-COMMENT ON FUNCTION memsvc.vertices_wanted(uuid, uuid[]) IS 'Vertices that there should be of these nodes.';
+COMMENT ON FUNCTION memsvc.vertices_wanted(uuid, uuid[]) IS 'The wanted vertices of these nodes.';
 
--- Edges that there should be of these versions: of those that are open. They have no numbers here: several open
--- versions of a relation are several edges, and AGE gives each a number of its own when it is stored.
+-- The wanted edges of these versions, for those that are open. They have no numbers here: several open versions of a
+-- relation are several edges, and AGE numbers each one when it is stored.
 CREATE OR REPLACE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[])
 RETURNS TABLE (
   version_id uuid, label text, start_label text, start_gid bigint, end_label text, end_gid bigint,
@@ -184,4 +183,4 @@ BEGIN
   LEFT JOIN labelled AS l ON l.type = e.type;
 END
 $$;
-COMMENT ON FUNCTION memsvc.edges_wanted(uuid, uuid[]) IS 'Edges that there should be of these versions.';
+COMMENT ON FUNCTION memsvc.edges_wanted(uuid, uuid[]) IS 'The wanted edges of these versions.';

@@ -1,7 +1,7 @@
--- Brings AGE's tables to what 200 says. They are called by triggers that stand only where AGE does
--- (sql/projection/020_graph.sql), under the caller's row security: whoever writes a user's graph writes its
--- projection, in the same transaction. Writers of one user take turns while they project: a vertex that moves takes
--- along every edge that there is at it, and must see those that another one is just adding.
+-- Brings AGE's tables in line with 10_wanted.sql. These functions are called by triggers that exist only with AGE
+-- (sql/projection/020_graph.sql), under the caller's row security: every writer of a user's graph writes its
+-- projection, in the same transaction. Writers of one user project one after another: a vertex that moves takes along
+-- every edge at it, and must see those that another writer is adding.
 
 CREATE OR REPLACE FUNCTION memsvc.has_projection() RETURNS boolean
 LANGUAGE sql STABLE
@@ -15,8 +15,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.has_projection() IS 'Whether this database has a graph for Cypher.';
 
--- A user's projection has two parts, each with a lock of its own: graph (what shows nodes and edges) and messages
--- (202). With one for both, who appends messages and then writes facts would wait for who waits for them.
+-- A user's projection has two parts, each with its own lock: graph (nodes and edges) and messages (30_passages.sql).
+-- With one lock for both, a transaction that appends messages and then writes facts could deadlock with another one.
 CREATE OR REPLACE FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -35,10 +35,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.lock_projection(uuid, text, boolean) IS
-  'Lets those who write a part of a user''s projection, and who makes it anew, take turns.';
+  'Locks a part of a user''s projection, exclusively or shared.';
 
--- Stores the vertices of these nodes that are not there yet. AGE makes a vertex's id of its label's number and ours,
--- so nothing has to be looked up.
+-- Stores the missing vertices of these nodes. AGE makes a vertex's id of its label's number and our number, so nothing
+-- has to be looked up.
 CREATE OR REPLACE FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -67,8 +67,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.store_vertices(uuid, uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
--- Stores the edges of these versions that are not there yet (an import has stored those of its latest changes). AGE
--- numbers them, from the sequence of each label: Cypher tells edges apart by nothing else.
+-- Stores the missing edges of these versions (an import has stored those of its latest changes). AGE numbers them from
+-- the sequence of each label, because Cypher distinguishes edges only by these numbers.
 CREATE OR REPLACE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -108,10 +108,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.store_edges(uuid, uuid[]) IS 'Stores the edges of these versions; how many.';
 
--- Brings the projection up to date: p_nodes may be shown otherwise by now, p_closed are versions of edges that are no
--- longer open, p_opened those that are new. Edges move where the vertex at one of their ends has another id than
--- before: its type changed, or another node stands for the end than at p_before (null: nobody knows any more, so all
--- move).
+-- Brings the projection up to date: p_nodes may have changed, p_closed are versions of edges that are not open any
+-- more, p_opened those that are new. Edges move if the vertex at one of their ends has a new id: its type changed, or
+-- the end has another canonical node than at p_before (null: unknown, so all of them move).
 CREATE OR REPLACE FUNCTION memsvc.project(
   p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamptz
 ) RETURNS void
@@ -160,8 +159,8 @@ $$;
 COMMENT ON FUNCTION memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz) IS
   'Brings the projection of a user up to date after some nodes and edges changed.';
 
--- Trigger, at the end of the transaction that made a change: everything that it wrote or closed has its time. A change
--- that is older came with an import, which projects all at once.
+-- Trigger, at the end of the transaction that made a change: everything that the change wrote or closed has its
+-- recorded time. An older change comes from an import, which projects everything in one step.
 CREATE OR REPLACE FUNCTION memsvc.project_change() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -202,9 +201,9 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.project_change() IS 'Trigger: what a change did to the graph, in the projection.';
+COMMENT ON FUNCTION memsvc.project_change() IS 'Trigger: applies a change of the graph to the projection.';
 
--- Triggers of erasing. A statement deletes rows of one user; of a user who goes altogether, nothing is stored again.
+-- Triggers of erasing. A statement deletes rows of one user; if the whole user is erased, nothing is stored again.
 CREATE OR REPLACE FUNCTION memsvc.forget_edges() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -216,7 +215,7 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.forget_edges() IS 'Trigger: edges of deleted versions go.';
+COMMENT ON FUNCTION memsvc.forget_edges() IS 'Trigger: deletes the edges of deleted versions.';
 
 CREATE OR REPLACE FUNCTION memsvc.forget_vertices() RETURNS trigger
 LANGUAGE plpgsql
@@ -229,7 +228,7 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.forget_vertices() IS 'Trigger: vertices of deleted nodes go.';
+COMMENT ON FUNCTION memsvc.forget_vertices() IS 'Trigger: deletes the vertices of deleted nodes.';
 
 CREATE OR REPLACE FUNCTION memsvc.project_remains() RETURNS trigger
 LANGUAGE plpgsql
@@ -255,4 +254,4 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.project_remains() IS 'Trigger: what is left of nodes whose versions or merges were deleted.';
+COMMENT ON FUNCTION memsvc.project_remains() IS 'Trigger: projects again nodes whose versions or merges were deleted.';

@@ -1,12 +1,12 @@
--- Messages in the graph that Cypher sees: a vertex for each passage and each conversation that has any, PART_OF from
--- the one to the other, and NEXT from each passage to the one that follows it in its session. Traces are not in it:
--- NEXT leads past them. Both edges carry the passage's id as their version: that of NEXT, the later one's.
+-- Messages in the graph that Cypher sees: a vertex for each passage and each conversation with passages, PART_OF from
+-- the passage to the conversation, and NEXT from each passage to the next one of its session. Traces are left out: NEXT
+-- skips them. Both edges have the passage's id as their version; for NEXT it is the later passage.
 --
--- Statement by statement, by triggers that stand only where AGE does (sql/projection/030_passages.sql). Writers of one
--- conversation take turns at its source (040), so whoever looks for the neighbours of what was just written sees them:
--- they share the part's lock (201), which making all anew takes alone.
+-- Projected statement by statement, by triggers that exist only with AGE (sql/projection/030_passages.sql). Writers of
+-- one conversation lock its source one after another (append_messages), so a writer that looks for the neighbours of a
+-- new passage sees them. They share the part's lock (lock_projection); rebuilding takes it exclusively.
 
--- Properties of a passage's vertex, a JSON object. Nothing in it ever changes; long texts are cut as long data are.
+-- Properties of a passage's vertex, a JSON object. They never change; long texts are cut like long data.
 CREATE OR REPLACE FUNCTION memsvc.passage_shown(
   p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamptz
 ) RETURNS text
@@ -19,7 +19,7 @@ RETURN jsonb_strip_nulls(jsonb_build_object(
 COMMENT ON FUNCTION memsvc.passage_shown(uuid, text, text, text, text, timestamptz) IS
   'Properties of the vertex of a passage.';
 
--- Stores the vertices of these passages that are not there yet, with those of their conversations, and PART_OF.
+-- Stores the missing vertices of these passages, with those of their conversations, and PART_OF.
 CREATE OR REPLACE FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -58,9 +58,9 @@ BEGIN
   ) AS c;
 END
 $$;
-COMMENT ON FUNCTION memsvc.store_passages(uuid, uuid[]) IS 'Stores vertices of passages, and what they are part of.';
+COMMENT ON FUNCTION memsvc.store_passages(uuid, uuid[]) IS 'Stores vertices of passages, and their PART_OF edges.';
 
--- Lets NEXT lead to each of these passages from the one before it, whatever led there before.
+-- Makes NEXT lead to each of these passages from the previous one, and deletes the earlier NEXT edges to it.
 CREATE OR REPLACE FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -90,7 +90,7 @@ BEGIN
   ) AS v;
 END
 $$;
-COMMENT ON FUNCTION memsvc.link_passages(uuid, uuid[]) IS 'Lets NEXT lead to passages from the ones before them.';
+COMMENT ON FUNCTION memsvc.link_passages(uuid, uuid[]) IS 'Makes NEXT lead to passages from the previous ones.';
 
 -- Triggers. A statement writes or deletes passages of one user.
 CREATE OR REPLACE FUNCTION memsvc.project_passages() RETURNS trigger
@@ -109,7 +109,7 @@ BEGIN
   END IF;
   PERFORM memsvc.lock_projection(mine, 'messages', p_alone => false);
   PERFORM memsvc.store_passages(mine, fresh);
-  -- Mostly there are none: who places a message by its ordinal may place it before others.
+  -- Mostly there are none; a message that is inserted by its ordinal may come before existing ones.
   SELECT array_agg(DISTINCT f.passage_id) INTO followers
   FROM added AS a
   CROSS JOIN LATERAL (
@@ -124,10 +124,9 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.project_passages() IS 'Trigger: new passages, in the projection.';
+COMMENT ON FUNCTION memsvc.project_passages() IS 'Trigger: projects new passages.';
 
--- What followed a deleted passage follows the one before it now; of a user who goes altogether, nothing is linked
--- again.
+-- Links the passage after a deleted one to the passage before it; if the whole user is erased, nothing is linked again.
 CREATE OR REPLACE FUNCTION memsvc.forget_passages() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -166,4 +165,4 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.forget_passages() IS 'Trigger: deleted passages go, and their neighbours are linked.';
+COMMENT ON FUNCTION memsvc.forget_passages() IS 'Trigger: deletes deleted passages, and links their neighbours.';

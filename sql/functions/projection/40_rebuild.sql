@@ -1,11 +1,9 @@
--- A whole projection of a user at once: erased and made anew, part by part (201), some thousand rows at a time. Rows
--- are of four kinds: those that show nodes (node) and versions of edges (edge), in the part graph; and in the part
--- messages those that show passages and their conversations (passage) and lead from passage to passage or conversation
--- (order).
+-- Rebuilds a user's whole projection: deletes it and makes it again, part by part, some thousand rows at a time. Rows
+-- have four kinds: nodes (node) and versions of edges (edge), in the part graph; and in the part messages, passages
+-- with their conversations (passage), and the edges from passages to passages or conversations (order).
 
--- Stores rows of a kind that are not there yet, for what comes behind p_after (null: from the first) in the order of
--- its ids. The last id; null: there are no more, or there is no AGE. Edges need the rows at their ends: those kinds
--- first.
+-- Stores missing rows of a kind, for ids after p_after (null: from the first) in the order of ids. Returns the last id;
+-- null: there are no more, or AGE is not installed. Edges need the rows at their ends, so those kinds come first.
 CREATE OR REPLACE FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) RETURNS uuid
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -38,7 +36,7 @@ BEGIN
       ORDER BY p.passage_id LIMIT p_limit
     );
     IF p_kind = 'passage' THEN
-      PERFORM memsvc.store_passages(p_user_id, batch); -- PART_OF comes with them
+      PERFORM memsvc.store_passages(p_user_id, batch); -- with their PART_OF edges
     ELSE
       PERFORM memsvc.link_passages(p_user_id, batch);
     END IF;
@@ -48,7 +46,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.project_more(uuid, text, uuid, integer) IS 'Stores some rows of a projection; the last id.';
 
--- Deletes a part of a user's projection. Edges belong to the part of the vertex where they start: PART_OF is in both.
+-- Deletes a part of a user's projection. Edges belong to the part of the vertex at which they start: PART_OF is in
+-- both.
 CREATE OR REPLACE FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -68,7 +67,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.empty_projection(uuid, text) IS 'Deletes a part of the projection of a user.';
 
--- Makes a part of a user's projection anew. A token that ended meanwhile would hide the rest.
+-- Rebuilds a part of a user's projection. If the identity token expired in the meantime, row security would hide the
+-- rest.
 CREATE OR REPLACE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer DEFAULT 5000)
 RETURNS void
 LANGUAGE plpgsql
@@ -94,4 +94,4 @@ BEGIN
   PERFORM memsvc.require_identity(p_user_id);
 END
 $$;
-COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, text, integer) IS 'Makes a part of the projection of a user anew.';
+COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, text, integer) IS 'Rebuilds a part of the projection of a user.';

@@ -1,9 +1,9 @@
--- What is wrong with a user's projection: what there should be of each kind of rows (203) and what is stored are
--- brought into one form and compared in one place.
---   subject: what a row shows; with the label in front where one thing is shown by rows of several labels.
---   place: its label and what AGE finds it or its ends by.
+-- Finds errors in a user's projection: the wanted rows of each kind and the stored ones are brought into one form and
+-- compared.
+--   subject: what a row shows; with the label in front if rows of several labels show one thing.
+--   place: its label, and the ids by which AGE finds it or its ends.
 
--- Rows that there should be, of all four kinds. properties: a JSON object.
+-- The wanted rows of all four kinds. properties: a JSON object.
 CREATE OR REPLACE FUNCTION memsvc.projection_wanted(p_user_id uuid)
 RETURNS TABLE (kind text, subject text, place text, properties text)
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -25,7 +25,7 @@ BEGIN
     SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
   )) AS w;
 
-  -- AGE numbers vertices of messages itself: their edges must lead to whatever numbers those have.
+  -- AGE numbers vertices of messages itself, so their edges must use the numbers of the stored vertices.
   RETURN QUERY
   WITH said AS MATERIALIZED (
     SELECT p.*, lag(p.passage_id) OVER (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part) AS before
@@ -55,10 +55,9 @@ BEGIN
   WHERE e.from_id IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.projection_wanted(uuid) IS 'Rows that there should be in the projection of a user.';
+COMMENT ON FUNCTION memsvc.projection_wanted(uuid) IS 'The wanted rows of the projection of a user.';
 
--- All in one snapshot: rows that are missing, rows that should not be there, and rows that say something else. All
--- zero: nothing is wrong.
+-- In one snapshot: missing rows, extra rows, and rows with other content. All zero: the projection is right.
 CREATE OR REPLACE FUNCTION memsvc.compare_projection(p_user_id uuid)
 RETURNS TABLE (kind text, stored bigint, missing bigint, surplus bigint, different bigint)
 LANGUAGE plpgsql STABLE
@@ -104,4 +103,4 @@ BEGIN
   ORDER BY k.place;
 END
 $$;
-COMMENT ON FUNCTION memsvc.compare_projection(uuid) IS 'What is wrong with the projection of a user.';
+COMMENT ON FUNCTION memsvc.compare_projection(uuid) IS 'Errors in the projection of a user.';
