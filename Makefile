@@ -85,7 +85,7 @@ examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI docu
 
 LOCKING := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
 	--extra embedded --extra onnx --extra nlp
-lock: ## Write requirements.lock and the image's lock anew (torch is left out on purpose: see docs/dependencies.md)
+lock: ## Write requirements.lock and the image's lock anew (without torch: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/$(LOCKING) --extra dev --output-file requirements.lock pyproject.toml
 	@echo torch > $(VENV)/left-out.txt

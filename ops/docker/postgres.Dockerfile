@@ -20,6 +20,6 @@ RUN apt-get update \
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=12 \
     CMD ["pg_isready", "--host=127.0.0.1", "--username=postgres", "--quiet"]
 
-# The log says of a failed statement what was wrong, without the statement, its values, and the rows it met.
+# The log shows the error of a failed statement, but not the statement, its values or the rows concerned.
 CMD ["postgres", "-c", "jit=off", "-c", "shared_buffers=512MB", "-c", "log_min_error_statement=panic", \
     "-c", "log_error_verbosity=terse", "-c", "log_parameter_max_length=0"]
