@@ -28,7 +28,7 @@ from memsvc.errors import (
     UserErasedError,
     UserUnknownError,
 )
-from memsvc.graph.events import Frame, Place, frames_behind, users_with_news
+from memsvc.graph.events import Frame, Position, frames_after, users_with_news
 
 POLL_S = 0.4
 """The longest that a lost notification, or a writer that sends none, delays a message."""
@@ -44,9 +44,9 @@ MOST_WAITING_CHARS = 4_000_000
 class Subscription:
     """What one client is still to be sent."""
 
-    def __init__(self, place: Place) -> None:
-        """Begin behind a place."""
-        self.place = place
+    def __init__(self, position: Position) -> None:
+        """Begin after a position."""
+        self.position = position
         self.ended = asyncio.Event()
         """Nothing more comes; ``error`` says why."""
         self.error: MemsvcError | None = None
@@ -65,9 +65,9 @@ class Subscription:
             self._something.set()
 
     def told(self, frame: Frame) -> str:
-        """Move on behind a message; its text for this client."""
-        self.place = frame.after(self.place)
-        return frame.text(self.place)
+        """Move the position past a message; returns its text for this client."""
+        self.position = frame.after(self.position)
+        return frame.text(self.position)
 
     def end(self, error: MemsvcError) -> None:
         """Let go of everything; the first reason counts."""
@@ -77,7 +77,7 @@ class Subscription:
         self.ended.set()
 
     async def next(self, seconds: float) -> str | None:
-        """The next message behind ``place``, which moves on with it; None: there was none for so long.
+        """The next message after ``position``, which moves on with it; None: no message came in this time.
 
         Empty where what happened has nothing to show.
 
@@ -94,7 +94,7 @@ class Subscription:
                     self._chars -= len(frame.message or "")
                     if not self._waiting:
                         self._something.clear()
-                    if not self.place.covers(frame.transaction, frame.event):  # else it was read while catching up
+                    if not self.position.covers(frame.transaction, frame.event):  # else it was read while catching up
                         return self.told(frame)
         except TimeoutError:
             return None
@@ -102,7 +102,7 @@ class Subscription:
 
 @dataclass(slots=True)
 class _Room:
-    place: Place
+    position: Position
     subscriptions: set[Subscription] = field(default_factory=set)
 
     def end(self, error: MemsvcError) -> None:
@@ -160,26 +160,26 @@ class Hub:
             self._present.discard(task)
 
     @contextmanager
-    def listening(self, user_id: UUID, place: Place, end: Place) -> Iterator[Subscription]:
+    def listening(self, user_id: UUID, position: Position, end: Position) -> Iterator[Subscription]:
         """In the user's room until the block ends.
 
         Args:
             user_id: whose events.
-            place: where the client is.
+            position: where the client is.
             end: where events ended a moment ago, as ``end_of`` says; the room begins there if nobody is in it.
 
         A block that ends by ``SlowReaderError`` counts as a client that was dropped, whoever found it slow: ``offer``,
         since too much waits, or the block itself, since one message was not taken in time.
 
         Raises:
-            TooManyConnectionsError: there is no place left.
+            TooManyConnectionsError: the process, or this user, already has as many clients as are allowed.
         """
         room = self._rooms.get(user_id) or _Room(end)
         everybody = sum(len(one.subscriptions) for one in self._rooms.values())
         if everybody >= self._most or len(room.subscriptions) >= self._most_of_user:
             raise TooManyConnectionsError
         self._rooms[user_id] = room
-        subscription = Subscription(place)
+        subscription = Subscription(position)
         room.subscriptions.add(subscription)
         observe.LIVE_CONNECTIONS.inc()
         self._anybody.set()
@@ -198,7 +198,7 @@ class Hub:
                 del self._rooms[user_id]
 
     async def messages(self, user_id: UUID, subscription: Subscription, quiet_s: float) -> AsyncIterator[str | None]:
-        """All messages behind the subscription's place: those that were missed, then those that come.
+        """All messages after the subscription's position: first those that were missed, then new ones.
 
         None after each ``quiet_s`` seconds without one; empty text where what happened has nothing to show.
 
@@ -208,12 +208,12 @@ class Hub:
         missed = True
         while missed:
             try:
-                frames = await frames_behind(self._db, user_id, subscription.place)
+                frames = await frames_after(self._db, user_id, subscription.position)
             except UserUnknownError as error:  # who came was known
                 raise UserErasedError from error
             for frame in frames.items:
                 yield subscription.told(frame)
-            subscription.place, missed = frames.end, frames.more
+            subscription.position, missed = frames.end, frames.more
         while True:
             yield await subscription.next(quiet_s)
 
@@ -238,12 +238,12 @@ class Hub:
     async def _tell(self) -> None:
         rooms = dict(self._rooms)
         async with self._db.transaction() as connection:
-            news, end = await users_with_news(connection, {user_id: room.place for user_id, room in rooms.items()})
+            news, end = await users_with_news(connection, {user_id: room.position for user_id, room in rooms.items()})
             erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
         for user_id in erased:
             rooms[user_id].end(UserErasedError())
         for user_id in rooms.keys() - set(news):
-            rooms[user_id].place = end
+            rooms[user_id].position = end
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def read(user_id: UUID) -> None:
@@ -256,7 +256,7 @@ class Hub:
         more = True
         while more and room.subscriptions:
             try:
-                frames = await frames_behind(self._db, user_id, room.place)
+                frames = await frames_after(self._db, user_id, room.position)
             except UserUnknownError:
                 room.end(UserErasedError())
                 return
@@ -264,7 +264,7 @@ class Hub:
                 observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
-            room.place, more = frames.end, frames.more
+            room.position, more = frames.end, frames.more
 
 
 def _age_s(event: UUID) -> float:

@@ -144,7 +144,7 @@ BEGIN
     RETURN QUERY SELECT '[]'::json, '[]'::json, '{}'::uuid[], '{}'::uuid[], false;
     RETURN;
   END IF;
-  shown := memsvc.standing_for(p_user_id, touched_nodes || ARRAY(
+  shown := memsvc.canonical_ids(p_user_id, touched_nodes || ARRAY(
     SELECT n.node_id
     FROM (
       SELECT o.from_node, o.to_node FROM edge_versions AS o
@@ -203,7 +203,7 @@ BEGIN
   IF found IS NOT NULL THEN
     RETURN QUERY
     SELECT g.nodes -> 0
-    FROM memsvc.graph_shown(p_user_id, memsvc.standing_for(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
+    FROM memsvc.graph_shown(p_user_id, memsvc.canonical_ids(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
   END IF;
 END
 $$;
