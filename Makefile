@@ -20,11 +20,11 @@ help: ## Show this list
 $(BIN)/.installed: pyproject.toml requirements.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (the first time takes a minute) …"
-	@$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(BIN)/.installed ## Main job end to end on the embedded database: takes a conversation in, asks three questions
+demo: $(BIN)/.installed ## Main job end to end in a data folder of its own: takes a conversation in, asks three questions
 	@$(BIN)/memsvc demo
 
 up: $(BIN)/.installed ## Database, API and worker in the foreground
@@ -70,8 +70,10 @@ layers: $(BIN)/.installed ## Imports point down only
 
 check: lint types layers test test-full ## All that there is to check; CI leaves out of test-full what the server cannot change
 
-schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
-	@$(BIN)/python -m memsvc.server.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
+schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, function, view and policy that this version builds
+	@mkdir -p build
+	@$(BIN)/python -m memsvc.server.schema_dump > build/schema.sql.new && mv build/schema.sql.new build/schema.sql
+	@echo build/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
@@ -80,10 +82,17 @@ client: $(BIN)/.installed ## Write the sync client anew from the async one, and 
 examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI document anew, from a run of all operations
 	@MEMSVC_TEST_ANSWERS=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 
-lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
+LOCKING := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
+	--extra embedded --extra onnx --extra nlp
+lock: ## Write requirements.lock and the image's lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-		--extra embedded --extra onnx --extra nlp --extra dev --output-file requirements.lock pyproject.toml
+	@$(BIN)/$(LOCKING) --extra dev --output-file requirements.lock pyproject.toml
+	@echo torch > $(VENV)/left-out.txt
+	@echo hatchling | $(BIN)/$(LOCKING) --extra redis --extra rabbitmq --extra otel --extra sentence-transformers \
+		--excludes $(VENV)/left-out.txt --constraint requirements.lock --output-file ops/docker/requirements.lock pyproject.toml -
+
+digests: ## Write the digests of the base images into the Dockerfiles (needs Docker and the network)
+	@ops/docker/pin-digests.sh
 
 bench-ingest: $(BIN)/.installed ## Speed of the write path
 	@$(BIN)/python -m bench.ingest $(ARGS)
@@ -135,6 +144,9 @@ bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 m
 
 bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, beside 100,000 passages (ARGS="--seconds 10")
 	@$(BIN)/python -m bench.api $(ARGS)
+
+bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 heavy recalls at once of another (ARGS="--before CHECKOUT": an older version in turn)
+	@$(BIN)/python -m bench.neighbours $(ARGS)
 
 bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits found again; what analyses of 100,000 facts cost (ARGS=--open)
 	@$(BIN)/python -m bench.analysis $(ARGS)

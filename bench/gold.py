@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from memsvc.errors import ConfigurationError
 from memsvc.sources.messages import MessageIn
 
+T = TypeVar("T")
+
 FOLDER = Path(__file__).resolve().parent / "gold"
 SETS = ("open", "practice", "kept")
+LABELS = ".gold.jsonl"
+"""How the files with labels end."""
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 """Edge types that say the same in both directions."""
 PAST = "past"
@@ -44,7 +48,7 @@ class Said(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
 
-class GoldEntity(msgspec.Struct, frozen=True, eq=False):
+class GoldEntity(msgspec.Struct, frozen=True, eq=False, tag_field="record", tag="entity"):
     """Somebody or something that is spoken of."""
 
     id: str
@@ -54,7 +58,7 @@ class GoldEntity(msgspec.Struct, frozen=True, eq=False):
     required: bool
 
 
-class GoldFact(msgspec.Struct, frozen=True, eq=False):
+class GoldFact(msgspec.Struct, frozen=True, eq=False, tag_field="record", tag="fact"):
     """Two entities are so related."""
 
     id: str
@@ -73,7 +77,7 @@ class GoldFact(msgspec.Struct, frozen=True, eq=False):
     replaces: str | None
 
 
-class NotFact(msgspec.Struct, frozen=True, eq=False):
+class NotFact(msgspec.Struct, frozen=True, eq=False, tag_field="record", tag="not_fact"):
     """What would be wrong to say, though the words tempt to it."""
 
     start: str = msgspec.field(name="from")
@@ -84,7 +88,7 @@ class NotFact(msgspec.Struct, frozen=True, eq=False):
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """``NAME.gold.json``."""
+    """The records of ``NAME.gold.jsonl``, by their kind."""
 
     entities: list[GoldEntity]
     facts: list[GoldFact]
@@ -132,11 +136,29 @@ def load(name: str) -> list[Conversation]:
     """
     if name not in SETS:
         raise ConfigurationError(f"There is no gold {name!r}.", hint=f"One of: {', '.join(SETS)}.")
-    return [read(path) for path in sorted((FOLDER / name).glob("*.jsonl"))]
+    return [
+        Conversation(path.stem, [*_records(path, Said)], read_labels(path.with_suffix(LABELS)))
+        for path in sorted((FOLDER / name).glob("*.jsonl"))
+        if not path.name.endswith(LABELS)
+    ]
 
 
-def read(path: Path) -> Conversation:
-    """A conversation ``NAME.jsonl`` with the labels that lie beside it."""
-    turns = [msgspec.json.decode(line, type=Said) for line in path.read_bytes().splitlines() if line.strip()]
-    labels = msgspec.json.decode(path.with_suffix(".gold.json").read_bytes(), type=Labels)
-    return Conversation(path.stem, turns, labels)
+def read_labels(path: Path) -> Labels:
+    """The labels of one file ``NAME.gold.jsonl``."""
+    labels = Labels([], [], [])
+    for record in _records(path, GoldEntity | GoldFact | NotFact):
+        match record:
+            case GoldEntity():
+                labels.entities.append(record)
+            case GoldFact():
+                labels.facts.append(record)
+            case NotFact():
+                labels.not_facts.append(record)
+    return labels
+
+
+def _records(path: Path, kind: type[T]) -> Iterator[T]:
+    """What the lines of a file hold, one record a line."""
+    for line in path.read_bytes().splitlines():
+        if line.strip():
+            yield msgspec.json.decode(line, type=kind)

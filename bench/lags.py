@@ -16,7 +16,7 @@ from bench.metrics import percentile
 from bench.processes import worker
 from bench.store import new_user, store
 from memsvc.errors import ConfigurationError
-from memsvc.llm.embedders import load as load_model
+from memsvc.llm.embedders.loading import load as load_model
 from memsvc.llm.embedders.residents import residents
 from memsvc.queue.execution import run_due
 from memsvc.recall.search import recall

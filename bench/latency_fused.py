@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import uvloop
+from pgvector import HalfVector
 from sqlalchemy import text
 
 from bench import latency_peers
@@ -57,7 +58,7 @@ async def ask(
     filters: Filters | None = None,
 ) -> tuple[list[UUID | None], float]:  # fmt: skip
     """Passages of the answer, None for a fact without one, and the milliseconds of its round trip."""
-    asked = QueryVector(DEFAULT_MODEL, vector, question_tokens(question))
+    asked = QueryVector(DEFAULT_MODEL, HalfVector.from_text(vector), question_tokens(question))
     given = parameters(person.owner, question, limit=LIMIT, weights=weights, vector=asked, filters=filters)
     rows, milliseconds = await timed(db, person.owner, given)
     return [row.passage_id for row in rows], milliseconds

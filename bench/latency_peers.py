@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from pgvector import HalfVector
 
 from bench.corpus_vectors import question_tokens
 from bench.harness import Bench, Outcome, progress
@@ -69,7 +70,7 @@ class Given:
 
     def __init__(self, model: str, question: str, vector: str) -> None:
         """Those of the one query."""
-        self._found = QueryVector(model, vector, question_tokens(question))
+        self._found = QueryVector(model, HalfVector.from_text(vector), question_tokens(question))
 
     async def query_vectors(self, db: Database, query: str, timeout_ms: int) -> tuple[QueryVector, None]:
         """The vector, by the active model."""

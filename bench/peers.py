@@ -152,7 +152,7 @@ async def quality(world: World, outcome: Outcome) -> dict[str, Rankings]:
                     if active is None:
                         raise RuntimeError("the query was not embedded")
                     user = str(world.owners[question.conversation_id].user_id)
-                    asked = {"user": user, "query": question.question, "vector": read_vector(active.vector)}
+                    asked = {"user": user, "query": question.question, "vector": active.vector.to_list()}
                     found[question.question_id] = _first_turns(one, asked | {"mode": PEERS[name].mode}, turn_of)
                     done(1)
     outcome.configuration["peers"] = {name: list(peer.requirements) for name, peer in PEERS.items()}

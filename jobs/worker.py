@@ -17,13 +17,16 @@ from memsvc.queue.broker import NotUnderstoodError, QueueBroker
 from memsvc.queue.schedule import keep_time
 from memsvc.queue.targets import target_broker
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
+from memsvc.server.watchdog import keep_watch
 from memsvc.settings import Settings
 from memsvc.sources.embedding import ModelsInUse
 
 
 @asynccontextmanager
 async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> AsyncIterator[None]:
-    """Work on jobs, run what recurs and go on with erasing users, until the block ends; a running job ends first.
+    """Work on jobs, run what recurs, go on with erasing users and watch sessions, until the block ends.
+
+    A running job ends first.
 
     Args:
         settings: how many threads; how long what is over is kept.
@@ -32,7 +35,7 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     """
     threads = settings.worker_threads
     steps = all_steps(settings, models)
-    db = Database(url, settings, pool_size=2 * threads + 3)
+    db = Database(url, settings, pool_size=2 * threads + 4)
     prefetch = prefetch_of(steps, QUEUES)
     broker: Broker
     if settings.queue_url is None:
@@ -43,7 +46,7 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)
     worker.start()
-    keepers = [asyncio.create_task(keep_time(db)), asyncio.create_task(keep_erasing(db))]
+    keepers = [asyncio.create_task(keep(db)) for keep in (keep_time, keep_erasing, keep_watch)]
     try:
         yield
     finally:

@@ -10,8 +10,10 @@ import logging
 import platform
 import re
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Protocol, TextIO
 from weakref import WeakKeyDictionary
 
@@ -31,12 +33,14 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from memsvc import __version__
+from memsvc import __version__, tracebacks
+from memsvc.errors import MemsvcError
 from memsvc.settings import Settings
 
 # Logs ---------------------------------------------------------------------------------------------------------------
 
 REDACTED = "[redacted]"
+SERVICE_ERROR = 500
 SECRET_KEY = re.compile(
     r"""
     ^ (?: .* [_-])?                                  # x-api-key, app_password, identity_secret
@@ -68,6 +72,17 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     return hidden
 
 
+def first_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The structlog processor that cuts what libraries say: below the first line asyncio shows tasks with errors."""
+    event["event"] = str(event["event"]).partition("\n")[0]
+    return event
+
+
+def said(error: MemsvcError) -> str | None:
+    """What a log may quote of an error's message: what is wrong with the service. Others name what callers sent."""
+    return error.message if error.status >= SERVICE_ERROR else None
+
+
 class _ToStandardError:
     """Writes to whatever standard error is now, not to what it was when logging was configured."""
 
@@ -88,12 +103,10 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         redact,
     ]
-    # Tracebacks without local variables: those hold texts and secrets.
-    trace = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     rendering: list[Processor] = (
-        [structlog.processors.ExceptionRenderer(trace), structlog.processors.JSONRenderer()]
+        [structlog.processors.ExceptionRenderer(tracebacks.dictionaries), structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+        else [structlog.dev.ConsoleRenderer(exception_formatter=tracebacks.write)]
     )
     out: Any = stream or _ToStandardError()
     structlog.configure(
@@ -105,11 +118,22 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[*shared, first_line],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
         )
     )
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def log_uncaught() -> None:
+    """Log what nobody catches, in this process and its threads; Python itself would print the words of errors."""
+
+    def tell(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None and isinstance(error, Exception):
+            logger().critical("ended by an unexpected error", exc_info=(kind, error, trace))
+
+    sys.excepthook = tell
+    threading.excepthook = lambda args: tell(args.exc_type, args.exc_value, args.exc_traceback)
 
 
 def logger() -> structlog.typing.FilteringBoundLogger:

@@ -11,11 +11,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -24,6 +27,7 @@ from memsvc.errors import ConfigurationError
 
 SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password", "analyst_password")
 MIN_SECRET_CHARS = 32
+HOST = re.compile(r"[A-Za-z0-9._-]*|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", re.ASCII)
 SECRETS_DIR = "MEMSVC_SECRETS_DIR"
 PASSAGE_TOKENS = 240
 """The window that texts are split to where nobody set another one."""
@@ -76,6 +80,11 @@ class Settings(BaseSettings):
         default=None,
         pattern=r"^https?://[^\s\"/?#]+(/[^\s\"?#]*)?$",
         description="Address by which clients reach the API: https://memory.example.org. Empty: as each calls it.",
+    )
+    allowed_hosts: str | None = Field(
+        default=None,
+        description="Further hosts, separated by commas, by which /mcp and /ws may be called, and whose web pages may "
+        "call them; names of this machine and of MEMSVC_PUBLIC_URL may.",
     )
     pool_size: int = Field(default=8, ge=1, le=200, description="Database connections a process keeps.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
@@ -144,6 +153,11 @@ class Settings(BaseSettings):
         "llm, none, or the name of an entry point in memsvc.extractors.",
     )
 
+    dry_run_chars: int = Field(
+        default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of reading for facts."
+    )
+    dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest dry run of reading for facts.")
+
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of its server.")
     llm_key: SecretStr | None = Field(default=None, description="Its key; empty: none is sent.")
@@ -202,7 +216,7 @@ class Settings(BaseSettings):
     )
 
     # Limits at the doors.
-    max_text_chars: int = Field(default=200_000, ge=1_000, description="Longest text of one message.")
+    max_text_chars: int = Field(default=2_000_000, ge=1_000, description="Longest text of one message.")
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
     max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
@@ -240,6 +254,14 @@ class Settings(BaseSettings):
             message = "must start with http:// or https://"
             raise ValueError(message)
         return value or None
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _only_hosts(cls, value: str | None) -> str | None:
+        if not all(HOST.fullmatch(name.strip()) for name in (value or "").split(",")):
+            message = "must be names of hosts without scheme and port, separated by commas"
+            raise ValueError(message)
+        return value
 
     @field_validator("reranker")
     @classmethod
@@ -281,6 +303,11 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"{name}: {first['msg']}") from None
 
     @property
+    def allowed_hosts_list(self) -> list[str]:
+        """``allowed_hosts``, one by one; addresses of IPv6 without brackets."""
+        return [name.strip().strip("[]") for name in (self.allowed_hosts or "").split(",") if name.strip()]
+
+    @property
     def embedded(self) -> bool:
         """True when memsvc runs its own server in ``data_dir``."""
         return self.database_url is None
@@ -302,6 +329,27 @@ class Settings(BaseSettings):
         """One of ``SECRET_NAMES``: the given value, else the one that this data folder keeps."""
         given: SecretStr | None = getattr(self, name)
         return given.get_secret_value() if given is not None else self._stored_secrets[name]
+
+    def secrets_in_use(self) -> frozenset[str]:
+        """All secrets that were given or are kept, and the passwords within addresses: no answer may hold one."""
+        values = [getattr(self, name) for name in type(self).model_fields]
+        given = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        addresses = [text for text in (*given, *(one for one in values if isinstance(one, str))) if "://" in text]
+        kept: Mapping[str, str] = {}
+        with suppress(ConfigurationError):
+            kept = self._stored_secrets if (self.data_dir / "secrets.json").exists() else {}
+        passwords = [password for address in addresses for password in _passwords(address)]
+        return frozenset(secret.strip() for secret in (*given, *kept.values(), *passwords)) - {""}
+
+
+def _passwords(address: str) -> list[str]:
+    """The passwords within an address, percent-encoded as in the address and decoded."""
+    try:
+        parts = urlsplit(address)
+        found = [parts.password or "", *(value for key, value in parse_qsl(parts.query) if "password" in key)]
+    except ValueError:
+        return []
+    return [form for password in found for form in (password, unquote(password))]
 
 
 def read_or_make_secrets(path: Path) -> dict[str, str]:

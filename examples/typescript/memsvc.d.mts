@@ -83,7 +83,7 @@ export type Health = { status: "ok" | "unavailable"; version: string; database: 
 export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; recent_turns?: number };
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number };
 export type Item = { id: string; kind: "block" | "message" | "trace" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; stale?: boolean; sources?: Array<string>; tokens?: number };
-export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
+export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
 export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
 export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
@@ -123,11 +123,11 @@ export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType
 export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
-export type Page_memsvc_access_erase_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
+export type Page_memsvc_erasing_memories_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
@@ -259,7 +259,7 @@ export class Memsvc {
   /** Say that the two are different. */
   rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
   /** List erasures. */
-  listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
+  listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_erasing_memories_Receipt_>;
   /** Check an erasure. */
   getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
   /** Read what happened. */
@@ -401,7 +401,7 @@ export class Memsvc {
   /** Demote a block. */
   demoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: DemotionIn }): Promise<Block>;
   /** Read what a block said. */
-  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: number | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
+  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
   /** Recall memories. */

@@ -29,7 +29,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import KEPT, Once
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.db.together import Together
 from memsvc.errors import (
     ForbiddenError,
@@ -280,9 +280,7 @@ async def list_keys(db: Database, app: UUID, *, cursor: str | None = None, limit
         InvalidRequestError: the cursor or the limit cannot be used.
     """
     check_page(limit)
-    after, after_id = read_cursor(cursor, tuple[datetime, str]) if cursor is not None else (None, None)
-    if after is not None and after.tzinfo is None:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    after, after_id = read_cursor(cursor, tuple[Moment, str]) if cursor is not None else (None, None)
     found = await _keys(db, app, after=after, after_id=after_id, limit=limit + 1)
     last = found[limit - 1] if len(found) > limit else None
     following = write_cursor((last.created_at, last.key_id)) if last is not None else None

@@ -20,6 +20,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import Once
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
+from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
 DEFAULT_APP = "default"
@@ -94,10 +95,10 @@ def valid_name(value: str, what: str) -> str:
     Raises:
         InvalidRequestError: empty, longer than 200 characters, or not storable.
     """
-    name = value.strip()
+    check_storable(value, what)
+    name = trimmed(value)
     if not name or len(name) > MAX_NAME_CHARS:
         raise InvalidRequestError(f"{what} must have 1 to {MAX_NAME_CHARS} characters.", field=what)
-    check_storable(name, what)
     return name
 
 

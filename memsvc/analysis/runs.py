@@ -25,7 +25,7 @@ from memsvc.analysis.findings import KINDS, Analysis, Kind
 from memsvc.analysis.habits import habits
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Number, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import (
     ContendedError,
     InvalidRequestError,
@@ -213,7 +213,7 @@ async def list_runs(
     check_page(limit)
     values = {
         "user_id": user_id, "run_id": None, "kind": known_kind(kind) if kind is not None else None,
-        "after": read_cursor(cursor, tuple[UUID])[0] if cursor else None, "limit": limit + 1,
+        "after": read_cursor(cursor, tuple[UUID])[0] if cursor is not None else None, "limit": limit + 1,
     }  # fmt: skip
     async with db.transaction(user_id) as connection:
         rows = (await connection.execute(query("list_analyses"), values)).all()
@@ -251,7 +251,7 @@ async def results(
         InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    after = read_cursor(cursor, tuple[int])[0] if cursor else -1
+    after = read_cursor(cursor, tuple[Number])[0] if cursor is not None else -1
     values = {"user_id": user_id, "run_id": run_id, "after": after, "most": SHOWN, "limit": limit + 1}
     async with db.transaction(user_id) as connection:
         await _look(connection, user_id, run_id)

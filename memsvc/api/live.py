@@ -20,8 +20,15 @@ from uuid import UUID
 from memsvc import observe
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
-from memsvc.errors import MemsvcError, RestartingError, SlowReaderError, TooManyConnectionsError, UserUnknownError
-from memsvc.graph.events import PAGE, Frame, Place, frames_behind
+from memsvc.errors import (
+    MemsvcError,
+    RestartingError,
+    SlowReaderError,
+    TooManyConnectionsError,
+    UserErasedError,
+    UserUnknownError,
+)
+from memsvc.graph.events import Frame, Place, frames_behind, users_with_news
 
 POLL_S = 0.4
 """The longest that a lost notification, or a writer that sends none, delays a message."""
@@ -49,13 +56,18 @@ class Subscription:
 
     def offer(self, frame: Frame) -> None:
         """Queue a message; drops a client that has too many waiting."""
-        size = len(frame.text or "")
+        size = len(frame.message or "")
         if self._waiting and (len(self._waiting) >= MOST_WAITING or self._chars + size > MOST_WAITING_CHARS):
             self.end(SlowReaderError())
         elif self.error is None:
             self._waiting.append(frame)
             self._chars += size
             self._something.set()
+
+    def told(self, frame: Frame) -> str:
+        """Move on behind a message; its text for this client."""
+        self.place = frame.after(self.place)
+        return frame.text(self.place)
 
     def end(self, error: MemsvcError) -> None:
         """Let go of everything; the first reason counts."""
@@ -64,8 +76,10 @@ class Subscription:
         self._something.set()
         self.ended.set()
 
-    async def next(self, seconds: float) -> Frame | None:
+    async def next(self, seconds: float) -> str | None:
         """The next message behind ``place``, which moves on with it; None: there was none for so long.
+
+        Empty where what happened has nothing to show.
 
         Raises:
             MemsvcError: nothing more comes.
@@ -77,12 +91,11 @@ class Subscription:
                     if self.error is not None:
                         raise self.error
                     frame = self._waiting.popleft()
-                    self._chars -= len(frame.text or "")
+                    self._chars -= len(frame.message or "")
                     if not self._waiting:
                         self._something.clear()
-                    if frame.place > self.place:  # else it was read already, while catching up
-                        self.place = frame.place
-                        return frame
+                    if not self.place.covers(frame.transaction, frame.event):  # else it was read while catching up
+                        return self.told(frame)
         except TimeoutError:
             return None
 
@@ -184,21 +197,23 @@ class Hub:
             if not room.subscriptions and self._rooms.get(user_id) is room:
                 del self._rooms[user_id]
 
-    async def messages(self, user_id: UUID, subscription: Subscription, quiet_s: float) -> AsyncIterator[Frame | None]:
+    async def messages(self, user_id: UUID, subscription: Subscription, quiet_s: float) -> AsyncIterator[str | None]:
         """All messages behind the subscription's place: those that were missed, then those that come.
 
-        None after each ``quiet_s`` seconds without one.
+        None after each ``quiet_s`` seconds without one; empty text where what happened has nothing to show.
 
         Raises:
             MemsvcError: nothing more comes.
         """
         missed = True
         while missed:
-            frames = await frames_behind(self._db, user_id, subscription.place)
-            for frame in frames:
-                subscription.place = frame.place
-                yield frame
-            missed = len(frames) == PAGE
+            try:
+                frames = await frames_behind(self._db, user_id, subscription.place)
+            except UserUnknownError as error:  # who came was known
+                raise UserErasedError from error
+            for frame in frames.items:
+                yield subscription.told(frame)
+            subscription.place, missed = frames.end, frames.more
         while True:
             yield await subscription.next(quiet_s)
 
@@ -222,35 +237,34 @@ class Hub:
 
     async def _tell(self) -> None:
         rooms = dict(self._rooms)
-        values = {
-            "users": list(rooms),
-            "transactions": [str(room.place.transaction) for room in rooms.values()],
-            "events": [room.place.event for room in rooms.values()],
-        }
         async with self._db.transaction() as connection:
-            news = (await connection.execute(query("users_with_news"), values)).scalars().all()
+            news, end = await users_with_news(connection, {user_id: room.place for user_id, room in rooms.items()})
+            erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
+        for user_id in erased:
+            rooms[user_id].end(UserErasedError())
+        for user_id in rooms.keys() - set(news):
+            rooms[user_id].place = end
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def read(user_id: UUID) -> None:
             async with turn:
                 await self._read(user_id, rooms[user_id])
 
-        await asyncio.gather(*(read(user_id) for user_id in news))
+        await asyncio.gather(*(read(user_id) for user_id in set(news).difference(erased)))
 
     async def _read(self, user_id: UUID, room: _Room) -> None:
         more = True
         while more and room.subscriptions:
             try:
                 frames = await frames_behind(self._db, user_id, room.place)
-            except UserUnknownError as error:
-                room.end(error)
+            except UserUnknownError:
+                room.end(UserErasedError())
                 return
-            for frame in frames:
-                room.place = frame.place
-                observe.LIVE_LAG_SECONDS.observe(_age_s(frame.place.event))
+            for frame in frames.items:
+                observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
-            more = len(frames) == PAGE
+            room.place, more = frames.end, frames.more
 
 
 def _age_s(event: UUID) -> float:

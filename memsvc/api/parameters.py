@@ -6,7 +6,7 @@ The guard stands before all routes that need a key. One whose callers add parame
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from uuid import UUID
 
 from litestar.connection import ASGIConnection
@@ -14,10 +14,10 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import HeaderParameter, QueryParameter
 
 from memsvc.access.users import Owner
+from memsvc.db.paging import read_id, read_time
 from memsvc.errors import InvalidRequestError
 from memsvc.sources.moments import read_moment
 
-T = TypeVar("T")
 AsOfParameter = Annotated[
     str | None,
     QueryParameter(
@@ -31,9 +31,8 @@ KnownAtParameter = Annotated[
 ]
 CursorParameter = Annotated[str | None, QueryParameter(description="next_cursor of the page before.")]
 BeforeParameter = Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")]
-PlaceParameter = Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")]
 AfterParameter = Annotated[
-    UUID | None, QueryParameter(description="The older name of cursor.", schema_extra={"deprecated": True})
+    str | None, QueryParameter(description="The older name of cursor.", schema_extra={"deprecated": True})
 ]
 OnceParameter = Annotated[
     str | None,
@@ -49,11 +48,12 @@ LENIENT = {"any_parameters": True}
 """``opt`` of a controller or route that passes over parameters that it does not have."""
 
 
-def begin_of(cursor: T | None, after: T | None) -> T | None:
-    """Where a page begins, by whichever name of the parameter it is given.
+def begin_of(cursor: str | None, after: str | None) -> UUID | None:
+    """The id after which a page begins, by whichever name of the parameter it is given.
 
     Raises:
-        InvalidRequestError: by both, and they differ.
+        BadCursorError: it is no id.
+        InvalidRequestError: it is given by both, and they differ.
     """
     if cursor is not None and after is not None and cursor != after:
         raise InvalidRequestError(
@@ -61,16 +61,17 @@ def begin_of(cursor: T | None, after: T | None) -> T | None:
             hint="Send next_cursor as cursor, and leave out after.",
             field="cursor",
         )
-    return after if cursor is None else cursor
+    return read_id(after, "after") if cursor is None else read_id(cursor)
 
 
 def read_before(before: str | None, cursor: str | None, owner: Owner) -> datetime | None:
     """Before when a page of a history begins: a time that was asked for, or the page before it, whichever is earlier.
 
     Raises:
-        InvalidTimeError: one of them is no time.
+        InvalidTimeError: ``before`` is no time.
+        BadCursorError: the cursor is none of ours.
     """
-    moments = (read_moment(before, owner, "before"), read_moment(cursor, owner, "cursor"))
+    moments = (read_moment(before, owner, "before"), read_time(cursor))
     return min((moment for moment in moments if moment is not None), default=None)
 
 

@@ -1,7 +1,7 @@
 """The one place where errors become answers: problem+json of RFC 9457.
 
 Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the
-way out; what nobody foresaw is logged with its traceback and shown as ``internal`` with the request id alone.
+way out; what nobody foresaw is logged with where it happened and shown as ``internal`` with the request id alone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import ParameterKwarg
 
-from memsvc import observe, traces
+from memsvc import observe, tracebacks, traces
 from memsvc.errors import (
+    BadCursorError,
     BodyTooSlowError,
     CapabilityMissingError,
     ConversationUnknownError,
@@ -103,6 +104,8 @@ def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
         details["row"] = int(inside["row"])
     if path:
         details["field"] = path
+    if details == {"field": "cursor"}:
+        return BadCursorError(f"{message[:MAX_DETAIL_CHARS]}, at cursor.", field="cursor")
     where = f" in row {details['row']}" if "row" in details else ""
     return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{f', at {path}' if path else ''}.", **details)
 
@@ -150,7 +153,8 @@ def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
         observe.logger().info("request needs what is not there", code=error.code, **error.details)
     if error.status < SERVER_ERROR or error.status == HTTPStatus.NOT_IMPLEMENTED:
         return _answer(meaning, error.status, error.message, error.details)
-    observe.logger().error("request failed", code=error.code, detail=error.message, cause=repr(error.__cause__)[:500])
+    cause = tracebacks.named(error.__cause__) if error.__cause__ is not None else None
+    observe.logger().error("request failed", code=error.code, detail=error.message, cause=cause)
     # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.
     return _answer(meaning, error.status, meaning.title if error.status == SERVER_ERROR else error.message)
 
@@ -193,7 +197,8 @@ EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
 }
 
 MEANINGS_FOR_DOCS = {
-    400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, user_required, …).",
+    400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, bad_cursor, "
+    "user_required, …).",
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
     403: "The key's scopes do not allow that (forbidden).",
     404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
@@ -207,8 +212,9 @@ MEANINGS_FOR_DOCS = {
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
     501: "The database lacks an extension that this needs (capability_missing).",
     502: "The chat server cannot be reached, or broke off (upstream). See the hint.",
-    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded); or its answer was "
-    "lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See Retry-After.",
+    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded, upgraded); or its "
+    "answer was lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See "
+    "Retry-After.",
     504: "The chat server gives no sign (upstream_timeout). See the hint.",
     507: "The database's disk is full (storage_full).",
 }

@@ -24,6 +24,7 @@ from memsvc.access.tickets import use_ticket
 from memsvc.access.users import Owner
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.live import Hub, Subscription
+from memsvc.api.origins import check_origin
 from memsvc.errors import (
     DatabaseUnavailableError,
     InvalidRequestError,
@@ -74,13 +75,15 @@ async def _admit(socket: Socket) -> Admitted:
     """Who comes.
 
     Raises:
+        HostRefusedError, OriginRefusedError: not by this name, or not from this web page.
         UnauthenticatedError, ForbiddenError, UserRequiredError, UserUnknownError: not with this key, token or ticket.
         InvalidRequestError: the address has a parameter that there is not.
     """
+    service = service_of(socket)
+    check_origin(socket, service.settings)
     for given in socket.query_params:
         if given not in PARAMETERS:
             raise InvalidRequestError(f"There is no parameter {given[:60]!r} here.", field=given[:60])
-    service = service_of(socket)
     ticket = socket.query_params.get("ticket")
     if ticket is not None:
         owner = await use_ticket(service.db, ticket)
@@ -111,11 +114,11 @@ async def _send(socket: Socket, text: str) -> None:
 async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscription) -> None:
     """Send everything until nothing more comes."""
     await _send(socket, msgspec.json.encode(Ready(cursor=subscription.place.cursor)).decode())
-    async for frame in hub.messages(owner.user_id, subscription, QUIET_S):
-        if frame is None:
+    async for text in hub.messages(owner.user_id, subscription, QUIET_S):
+        if text is None:
             await _send(socket, PING)
-        elif frame.text is not None:
-            await _send(socket, frame.text)
+        elif text:
+            await _send(socket, text)
             observe.LIVE_MESSAGES.inc()
 
 

@@ -32,6 +32,7 @@ from memsvc.recall.items import Context, Item
 from memsvc.recall.options import Filters
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible
 
 NOT_IN_MEMORY = "Not in memory."
 MOST_CLAIMS, MOST_QUOTES = 20, 5
@@ -115,7 +116,7 @@ async def answer_question(
     Raises:
         InvalidRequestError, TextTooLongError, ConversationUnknownError: the question or a filter cannot be.
     """
-    if not question.strip():
+    if not is_visible(question):
         raise InvalidRequestError("The question is empty.", field="query")
     chosen = filters or Filters()
     options = ContextOptions(

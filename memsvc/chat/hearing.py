@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from memsvc.text.characters import trimmed
+
 MAX_CHARS = 200_000
 MAX_LINE_BYTES = 4_000_000
 END = b"[DONE]"
@@ -30,7 +32,7 @@ class Hearing:
     @property
     def text(self) -> str:
         """What the assistant said."""
-        return "".join(self._words).strip()
+        return trimmed("".join(self._words))
 
     def whole(self, body: bytes) -> None:
         """Take an answer that came in one."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from memsvc.text.characters import is_visible, trimmed
+
 OURS = "memsvc"
 """A model of this name means the configured one."""
 SYSTEM = frozenset({"system", "developer"})
@@ -112,12 +114,12 @@ def read_request(body: bytes, decode: Decode) -> ChatRequest:
     fields: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
     said = wanted.messages
     system = next((place for place, one in enumerate(said) if one.role not in SYSTEM), len(said))
-    turns = [Turn(one.role, text) for one in said if one.role in {"user", "assistant"} and (text := one.text.strip())]
+    turns = [Turn(one.role, text) for one in said if one.role in {"user", "assistant"} and (text := trimmed(one.text))]
     return ChatRequest(
         fields=fields,
         messages=decode(bytes(fields["messages"]), list[msgspec.Raw]),
         system=system,
         turns=turns,
-        asks=bool(said) and said[-1].role == "user" and bool(said[-1].text.strip()),
+        asks=bool(said) and said[-1].role == "user" and is_visible(said[-1].text),
         model=wanted.model,
     )

@@ -33,13 +33,17 @@ def note(line: str) -> None:
 
 
 @contextmanager
-def opened() -> Iterator[tuple[str, Settings]]:
-    """The administrator's URL of the configured database, and the settings; the embedded server runs meanwhile."""
+def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
+    """The administrator's URL of the configured database, and the settings; the embedded server runs meanwhile.
+
+    Args:
+        **changed: settings that count instead of the configured ones.
+    """
     from memsvc.observe import configure_logging
     from memsvc.server.locate import ready
     from memsvc.settings import settings
 
-    chosen = settings()
+    chosen = settings().model_copy(update=changed) if changed else settings()
     configure_logging(chosen)  # to standard error: standard output is for what was asked for
     with ready(chosen, note) as admin_url:
         yield admin_url, chosen

@@ -134,7 +134,7 @@ def show(
 
 
 def _show_message(opened: OpenedMemory) -> None:
-    from memsvc.recall.render_text import flat
+    from memsvc.text.characters import flat
 
     source = opened.source
     if source is None:
@@ -152,7 +152,7 @@ def _show_message(opened: OpenedMemory) -> None:
 
 def _show_fact(opened: OpenedMemory) -> None:
     from memsvc.db.short_ids import short_id
-    from memsvc.recall.render_text import flat
+    from memsvc.text.characters import flat
 
     fact = opened.fact
     if fact is None:
@@ -172,7 +172,7 @@ def _show_fact(opened: OpenedMemory) -> None:
 
 
 def _show_node(opened: OpenedMemory) -> None:
-    from memsvc.recall.render_text import flat
+    from memsvc.text.characters import flat
 
     node = opened.node
     if node is None:

@@ -26,6 +26,19 @@ def upgrade(as_json: bool = AsJson) -> None:
         print(f"Revision {done.from_revision or 'none'} -> {done.to_revision}, {changed}.")
 
 
+@app.command("alembic", context_settings={"ignore_unknown_options": True})
+def alembic(
+    arguments: list[str] = typer.Argument(help="As 'alembic' takes them, e.g. 'current' or 'upgrade head --sql'."),
+) -> None:
+    """Alembic's own commands on this version's migrations: upgrade head, upgrade head --sql, current, history.
+
+    'upgrade' does all that 'memsvc db upgrade' does; with --sql it prints it, for somebody to review.
+    """
+    from memsvc.server.alembic_commands import main
+
+    main(arguments)
+
+
 @app.command("rotate-secret")
 def rotate_secret(
     retire_others: bool = typer.Option(

@@ -137,7 +137,7 @@ async def _dry_run(
     else:
         messages = [Said(text=what, speaker=speaker, said_at=read_moment(said_at, owner, "--said-at"))]
     extractor, _ = await load(settings, name)
-    return await preview(db, owner, messages, extractor, passage_tokens=settings.passage_tokens)
+    return await preview(db, owner, messages, extractor, settings)
 
 
 def _is_file(what: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import asynccontextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +22,7 @@ from memsvc.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
     from memsvc.sources.messages import MessageIn, StoredMessage
 
-BATCH = 500
+BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
 """As memsvc.recall.options has it, which --help would import."""
 HowHard = typer.Option(
@@ -65,7 +64,7 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
         for path in files:
             task = progress.add_task(path.name, total=_count_checked(path, names, owner, settings))
             placed = read_messages(path, names)
-            while batch := list(islice(placed, size)):
+            for batch in batches(placed, size):
                 for stored in await _append(db, owner, batch, settings):
                     counts[stored.outcome] += 1
                 progress.advance(task, len(batch))
@@ -73,6 +72,22 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
             task = progress.add_task("vectors", total=None)
             await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
     return counts
+
+
+def batches(
+    placed: Iterable[tuple[str, MessageIn]], most: int, chars: int = BATCH_CHARS
+) -> Iterator[list[tuple[str, MessageIn]]]:
+    """Messages in groups of at most ``most``, which together have at most ``chars``; a longer one stands alone."""
+    batch: list[tuple[str, MessageIn]] = []
+    length = 0
+    for one in placed:
+        if batch and (len(batch) == most or length + len(one[1].text) > chars):
+            yield batch
+            batch, length = [], 0
+        batch.append(one)
+        length += len(one[1].text)
+    if batch:
+        yield batch
 
 
 def _count_checked(path: Path, names: Sequence[str], owner: Owner, settings: Settings) -> int:

@@ -33,8 +33,8 @@ def rebuild(user: str | None = Whose, app: str = AppName) -> None:
     """Make the graph that Cypher sees anew from the tables, user by user. People go on working meanwhile."""
     import psycopg
 
+    from memsvc.db.files import head_revision
     from memsvc.server import projection
-    from memsvc.server.upgrade import head_revision
 
     with opened() as (admin_url, chosen):
         user_id = _user_id(admin_url, chosen, user, app)

@@ -64,10 +64,11 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from memsvc.api.serving import server as serving_on
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import residents
-    from memsvc.observe import configure_logging
+    from memsvc.observe import configure_logging, log_uncaught
     from memsvc.server.locate import app_url
 
     configure_logging(settings)
+    log_uncaught()
     traces.start(settings)
     url = app_url(admin_url, settings)
     db = Database(url, settings)
@@ -118,10 +119,11 @@ async def _work(settings: Settings, admin_url: str) -> None:
     from jobs.worker import working
     from memsvc import traces
     from memsvc.llm.embedders.residents import residents
-    from memsvc.observe import configure_logging, metrics_served
+    from memsvc.observe import configure_logging, log_uncaught, metrics_served
     from memsvc.server.locate import app_url
 
     configure_logging(settings)
+    log_uncaught()
     traces.start(settings)
     models = residents(settings)
     stopping = told_to_stop()

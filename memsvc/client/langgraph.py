@@ -22,6 +22,7 @@ import msgspec
 from langgraph.store.base import (
     BaseStore,
     GetOp,
+    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     MatchCondition,
@@ -40,6 +41,7 @@ from memsvc.client.memory import Memory
 from memsvc.client.options import RecallOptions
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.sources.read import Message
+from memsvc.text.characters import trimmed
 
 Namespace = tuple[str, ...]
 PREFIX = "langgraph:"
@@ -83,13 +85,13 @@ class MemsvcStore(BaseStore):
 
         Raises:
             ClientError: a call to memsvc failed.
-            ValueError: an operator of a filter is unknown, or the namespace lacks its user.
+            NotImplementedError: an item is to be put with a ttl; nothing was done.
+            ValueError: an operator of a filter is unknown, a namespace is none, or lacks its user.
         """
-        asked = list(ops)
+        asked = [_checked(op) for op in ops]
         results: list[Result] = []
         puts: dict[tuple[Namespace, str], PutOp] = {}
         for op in asked:
-            validate_op_namespace(op)
             match op:
                 case GetOp():
                     results.append(self._get(op))
@@ -143,7 +145,7 @@ class MemsvcStore(BaseStore):
             return ""
         paths = self._fields if op.index is None else op.index
         found = [text for path in paths for text in get_text_at_path(op.value, tokenize_path(path))]
-        return "\n".join(found if paths else _texts(op.value)).strip()
+        return trimmed("\n".join(found if paths else _texts(op.value)))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         memory = self._of(op.namespace_prefix)
@@ -180,6 +182,33 @@ class MemsvcStore(BaseStore):
             if all(_matches(namespace, condition) for condition in conditions)
         }
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _checked(op: Op) -> Op:
+    """An operation that can be done, its namespace as a tuple: who gives a list means the same.
+
+    Raises:
+        InvalidNamespaceError: it is no namespace.
+        NotImplementedError: it has a ttl, which would be forgotten: the item would stay for ever.
+    """
+    validate_op_namespace(op)
+    match op:
+        case PutOp(ttl=float() | int() as ttl):
+            message = f"ttl={ttl} is not supported by MemsvcStore: items stay until they are deleted. Put it without."
+            raise NotImplementedError(message)
+        case SearchOp():
+            return op._replace(namespace_prefix=_namespace(op.namespace_prefix))
+        case GetOp() | PutOp():
+            return op._replace(namespace=_namespace(op.namespace))
+        case _:
+            return op
+
+
+def _namespace(given: Sequence[str]) -> Namespace:
+    if isinstance(given, str):
+        message = f"A namespace is a tuple of labels, such as ({given!r},), and {given!r} is a text."
+        raise InvalidNamespaceError(message)
+    return tuple(given)
 
 
 def written(namespace: Namespace) -> str:

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple, Self, TypeVar, overload
 from memsvc.client.asynchronous import AsyncMemory
 from memsvc.client.errors import ClientError
 from memsvc.client.memory import Memory
+from memsvc.text.characters import is_visible, trimmed
 
 Client = TypeVar("Client")
 T = TypeVar("T")
@@ -100,7 +101,7 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
     order, ids, name = _Order(), _Ids(chat.conversation), chat.conversation
 
     def store(asked: _Asked, answer: str) -> None:
-        if answer.strip():
+        if is_visible(answer):
             named = ids.answer(asked, answer)
             order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
 
@@ -133,7 +134,7 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
     order, ids, name = _AsyncOrder(), _Ids(chat.conversation), chat.conversation
 
     async def store(asked: _Asked, answer: str) -> None:
-        if answer.strip():
+        if is_visible(answer):
             named = ids.answer(asked, answer)
             await order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
 
@@ -334,7 +335,7 @@ def _words(content: Any) -> str:
     if isinstance(content, (list, tuple)):
         texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
         content = "\n".join(text for text in texts if isinstance(text, str))
-    return content.strip() if isinstance(content, str) else ""
+    return trimmed(content) if isinstance(content, str) else ""
 
 
 def _with_block(messages: Sequence[Any], block: str) -> list[Any]:

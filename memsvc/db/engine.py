@@ -27,8 +27,9 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
-from memsvc.db import spans
+from memsvc.db import spans, vectors
 from memsvc.db.admission import Admission
+from memsvc.db.age import Age
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed, roll_back, watch
 from memsvc.db.wire import Line
@@ -42,6 +43,7 @@ from memsvc.errors import (
     OverloadedError,
     RestoreUnfinishedError,
     StorageFullError,
+    UpgradedError,
     UserUnknownError,
 )
 from memsvc.observe import POOLS
@@ -125,15 +127,24 @@ def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
     return ContendedError("What this belongs to was erased meanwhile.")
 
 
+def _of_an_upgrade(error: psycopg.Error) -> MemsvcError | None:
+    """What functions of ours refuse, and what a database says that is being upgraded or was."""
+    if error.sqlstate in STATES:
+        return STATES[error.sqlstate]()
+    if isinstance(error, pg.FeatureNotSupported) and error.diag.source_function == "RevalidateCachedQuery":
+        return ContendedError("The database was upgraded meanwhile.")  # the rollback forgets what was prepared
+    if isinstance(error, pg.InsufficientPrivilege) and THE_SCHEMA.search(error.diag.message_primary or ""):
+        return DatabaseTooOldError("Nobody may use this database yet.", hint=NOT_READY)
+    return None
+
+
 def plain_error(error: Exception) -> MemsvcError | None:
     """What a driver's error means to a user of memsvc; None where it is a defect of ours."""
     if isinstance(error, sa.TimeoutError):
         return OverloadedError("All database connections are busy.")
     cause = error.orig if isinstance(error, sa.DBAPIError) else error
-    if isinstance(cause, psycopg.Error) and cause.sqlstate in STATES:
-        return STATES[cause.sqlstate]()
-    if isinstance(cause, pg.InsufficientPrivilege) and THE_SCHEMA.search(cause.diag.message_primary or ""):
-        return DatabaseTooOldError("Nobody may use this database yet.", hint=NOT_READY)
+    if isinstance(cause, psycopg.Error) and (of_ours := _of_an_upgrade(cause)) is not None:
+        return of_ours
     for kinds, meaning in MEANINGS:
         if isinstance(cause, kinds):
             return meaning()
@@ -199,12 +210,15 @@ class Database:
         """Prepare the pool; nothing connects yet."""
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
-        self.recalls = Admission(settings.recalls_at_once)
+        size = pool_size or settings.pool_size
+        self.recalls = Admission(
+            settings.recalls_at_once, connections=size, patience_s=settings.statement_timeout_ms / 1_000
+        )
         """Whose turn it is to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         self.engine: AsyncEngine = create_async_engine(
             url,
-            pool_size=pool_size or settings.pool_size,
+            pool_size=size,
             max_overflow=0,
             pool_timeout=settings.pool_timeout_s,
             pool_use_lifo=True,
@@ -223,6 +237,8 @@ class Database:
         watch(self.engine)  # a restarted database costs nobody an error
         close_failed(self.engine)
         roll_back(self.engine)
+        self._age = Age(self.engine)
+        vectors.watch(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 
@@ -244,13 +260,25 @@ class Database:
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
-        with plainly():
-            async with self.engine.begin() as connection:
-                if user_id is not None:
-                    await self.bind(connection, user_id, keep_plans=keep_plans)
-                yield connection
-                with in_doubt():
-                    await connection.commit()
+        try:
+            with plainly():
+                async with self.engine.begin() as connection:
+                    if user_id is not None:
+                        await self.bind(connection, user_id, keep_plans=keep_plans)
+                    yield connection
+                    with in_doubt():
+                        await connection.commit()
+        except DatabaseTooOldError as error:
+            raise await self._which_is_old(error) from error.__cause__
+
+    async def _which_is_old(self, error: DatabaseTooOldError) -> DatabaseTooOldError:
+        """The error of what is missing in the database: an older process's where the database is newer."""
+        if isinstance(error, UpgradedError):
+            return error
+        with suppress(*DRIVERS_ERRORS):
+            if await self._age.database_is_newer():
+                return UpgradedError()
+        return error
 
     @asynccontextmanager
     async def statement(self) -> AsyncIterator[AsyncConnection]:
@@ -261,9 +289,12 @@ class Database:
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
         """
-        with plainly():
-            async with self.engine.connect() as plain:
-                yield await plain.execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            with plainly():
+                async with self.engine.connect() as plain:
+                    yield await plain.execution_options(isolation_level="AUTOCOMMIT")
+        except DatabaseTooOldError as error:
+            raise await self._which_is_old(error) from error.__cause__
 
     @asynccontextmanager
     async def line(self, *, stores: bool = True) -> AsyncIterator[Line]:
@@ -278,19 +309,22 @@ class Database:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
             OutcomeUnknownError: the connection was lost in an exchange that stores.
         """
-        with plainly():
-            pooled = await self.engine.raw_connection()
-            driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
-            line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
-            try:
-                with in_doubt() if stores else nullcontext():
-                    yield line
-            except BaseException:
-                await greenlet_spawn(pooled.invalidate)
-                raise
-            # Safe outside of a greenlet only because an exchange leaves the connection at rest, so that the pool waits
-            # for nothing. SQLAlchemy would close it in a stack of its own.
-            pooled.close()
+        try:
+            with plainly():
+                pooled = await self.engine.raw_connection()
+                driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
+                line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
+                try:
+                    with in_doubt() if stores else nullcontext():
+                        yield line
+                except BaseException:
+                    await greenlet_spawn(pooled.invalidate)
+                    raise
+                # Safe outside of a greenlet only because an exchange leaves the connection at rest, so that the pool
+                # waits for nothing. SQLAlchemy would close it in a stack of its own.
+                pooled.close()
+        except DatabaseTooOldError as error:
+            raise await self._which_is_old(error) from error.__cause__
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.

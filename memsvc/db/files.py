@@ -22,6 +22,11 @@ def folder(name: str) -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / name
 
 
+def head_revision() -> str:
+    """The newest revision that this version of memsvc has, by the names of its migrations."""
+    return max(path.name for path in (folder("alembic") / "versions").glob("[0-9]*.py")).split("_", 1)[0]
+
+
 @cache
 def queries() -> dict[str, TextClause]:
     """All named statements of ``sql/queries/*.sql``; values are bound as ``:name``."""

@@ -1,6 +1,7 @@
 """Connections as they leave the pool and come back: which are of no use any more, and what one left open.
 
-The former are found before they are used, and ended where they must not go on; the latter is rolled back.
+The former are found before they are used, and ended where they must not go on; the latter is rolled back. After a
+rollback the connection's ``Line`` asks which of its prepared statements are still there.
 
 A server that ends, restarts or sends somebody away closes its sockets. While a connection rests in the pool nothing
 else is sent to it but a rare notice, so its socket can be read only then; that costs one system call to see. A server
@@ -16,6 +17,8 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, event, exc
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import PoolResetState
+
+from memsvc.db.wire import Line
 
 
 def watch(engine: AsyncEngine) -> None:
@@ -66,9 +69,28 @@ def roll_back(engine: AsyncEngine) -> None:
     """
 
     @event.listens_for(engine.sync_engine, "reset")
-    def end(connection: Any, _record: Any, state: PoolResetState) -> None:
+    def end(connection: Any, record: Any, state: PoolResetState) -> None:
         if state.asyncio_safe and connection.driver_connection.info.transaction_status != TransactionStatus.IDLE:
+            _doubt(record)
             connection.rollback()
+
+    @event.listens_for(engine.sync_engine, "rollback")
+    def rolled_back(connection: Connection) -> None:
+        if not connection.invalidated:
+            driver: Any = connection.connection.driver_connection
+            if driver.info.transaction_status != TransactionStatus.IDLE:
+                _doubt(connection)
+
+    @event.listens_for(engine.sync_engine, "rollback_savepoint")
+    def rolled_back_to(connection: Connection, _name: str, _context: None) -> None:
+        _doubt(connection)
+
+
+def _doubt(connection: Any) -> None:
+    """Tell the line on a connection, if there is one, that psycopg may have the server forget what it has prepared."""
+    line: Line | None = connection.info.get(Line)
+    if line is not None:
+        line.doubt()
 
 
 def has_news(descriptor: int) -> bool:

@@ -8,7 +8,7 @@ deadlock_timeout (1 s): who waits for us while we wait for one of theirs would e
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import Any, Protocol
 
 GATE = "identity_keys"
 TOGETHER_MS = 800
@@ -36,7 +36,14 @@ $lock$
 """
 
 
-def lock(connection: Connection, *tables: str) -> None:
+class Driven(Protocol):
+    """What takes a statement as it is: a connection, or who writes one down."""
+
+    def exec_driver_sql(self, statement: str) -> Any:
+        """Run a statement without values."""
+
+
+def lock(connection: Driven, *tables: str) -> None:
     """Lock these tables of ours and the gate until the end of the transaction; without any, all tables and views.
 
     Raises:

@@ -26,6 +26,7 @@ from sqlalchemy.dialects.postgresql.base import PGDialect
 
 MOST_PREPARED = 100
 """Of a connection; plans are large, and there is one for each set of types."""
+PREPARED = b"SELECT name FROM pg_catalog.pg_prepared_statements"
 DIALECT = PGDialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 Asked = Sequence[tuple[TextClause, Mapping[str, Any]]]
 """Statements that give rows, and their values by name."""
@@ -67,6 +68,15 @@ class Line:
         # By chance, for behind a pooler the server's session may have been another's, with statements of its own.
         name = secrets.token_hex(4).encode()
         self._new_names = (b"memsvc_%s_%d" % (name, number) for number in count())
+        self._doubted = False
+
+    def doubt(self) -> None:
+        """Ask the server which statements it still has prepared, before the next exchange.
+
+        After a rollback psycopg has it forget all of them where one is psycopg's own. To find out by an error would
+        put that error into the server's log.
+        """
+        self._doubted = True
 
     async def exchange(self, asked: Asked) -> list[list[Any]]:
         """Do statements in one transaction of their own, in their order, and commit; the rows of each.
@@ -78,13 +88,21 @@ class Line:
             psycopg.Error: what the first one met.
         """
         written = [self._written(statement, values) for statement, values in asked]
+        if self._doubted and self._names:
+            await self._forget_what_is_gone()
+        self._doubted = False
         try:
             results = await self._results(written)
-        # psycopg drops all of them after a ROLLBACK of SQLAlchemy's; an upgrade may change what a statement gives.
+        # A pooler may have given the session to others; an upgrade may change what a statement gives.
         except (InvalidSqlStatementName, FeatureNotSupported):
             self._names.clear()
             results = await self._results(written)
         return [self._rows(result) for result in results if result.status == ExecStatus.TUPLES_OK]
+
+    async def _forget_what_is_gone(self) -> None:
+        (found,) = await self._results([_Written(PREPARED, (), (), ())])
+        there = {found.get_value(row, 0) for row in range(found.ntuples)}
+        self._names = {key: name for key, name in self._names.items() if name in there}
 
     async def _results(self, written: Sequence[_Written]) -> list[PGresult]:
         results = await self.driver.wait(self._exchanged(written))
@@ -112,6 +130,9 @@ class Line:
         return results
 
     def _send(self, connection: PGconn, written: _Written) -> None:
+        if written.text is PREPARED:
+            connection.send_query_params(PREPARED, None)
+            return
         key = written.text, written.types
         name = self._names.pop(key, None)
         if name is None:

@@ -20,7 +20,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import find_user
-from memsvc.db.engine import Database
+from memsvc.db.engine import EVENTS, Database
 from memsvc.erasing.memories import Receipt
 from memsvc.errors import (
     ContendedError,
@@ -104,6 +104,7 @@ async def erase_user(
     user_id = await db.attempt(None, begin)
     if user_id is None:
         raise UserUnknownError(f"This app has no user {ref!r}.")
+    db.notify(EVENTS)  # whoever listens for this user is sent away
     total = sum((await _rows(db, user_id)).values()) if on_progress is not None else 0
     done = 0
 

@@ -19,11 +19,32 @@ class ForbiddenError(MemsvcError):
     hint = "Use a key with the needed scope (read, write, forget or admin)."
 
 
+class HostRefusedError(ForbiddenError):
+    """This service does not answer to the name of the request's Host."""
+
+    code = "host_refused"
+    hint = "Call it as localhost or by MEMSVC_PUBLIC_URL, or add the name to MEMSVC_ALLOWED_HOSTS."
+
+
+class OriginRefusedError(ForbiddenError):
+    """A web page of another site may not use this address."""
+
+    code = "origin_refused"
+    hint = "Call it from a program, or add the page's host to MEMSVC_ALLOWED_HOSTS."
+
+
 class UserUnknownError(MemsvcError):
     """The key's app has no such user."""
 
     code, status, exit_code = "user_unknown", 404, 4
     hint = "Name the user in the X-Memsvc-User header; 'memsvc user add' creates one."
+
+
+class UserErasedError(UserUnknownError):
+    """The user was erased."""
+
+    code = "user_erased"
+    hint = "Nothing more will come; do not connect again."
 
 
 class UserRequiredError(MemsvcError):

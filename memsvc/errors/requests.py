@@ -30,7 +30,10 @@ class TextTooLongError(InvalidRequestError):
     """The text is longer than one message may be."""
 
     code, status = "text_too_long", 413
-    hint = "Send documents in several messages, or raise MEMSVC_MAX_TEXT_CHARS."
+    hint = (
+        "Send it in several messages, or start the service (or memsvc ingest) with a higher MEMSVC_MAX_TEXT_CHARS, in "
+        "characters. By HTTP the whole request must also fit MEMSVC_MAX_BODY_BYTES."
+    )
 
 
 class BodyTooSlowError(InvalidRequestError):
@@ -164,6 +167,34 @@ class NotRecalledError(InvalidRequestError):
 
     code = "not_recalled"
     hint = "Send memory_id values of that answer's memories; nothing was counted."
+
+
+class BatchUnsupportedError(InvalidRequestError):
+    """Batches of JSON-RPC are not answered."""
+
+    code = "batch_unsupported"
+    hint = "Send each message in a request, or on a line, of its own."
+
+
+class DryRunTooLongError(TextTooLongError):
+    """The text is longer than one dry run may be."""
+
+    code = "dry_run_too_long"
+    hint = "Send less at once, or store it: what is stored is read in the background, however long it is."
+
+
+class DryRunTooSlowError(InvalidRequestError):
+    """The dry run took too long."""
+
+    code = "dry_run_too_slow"
+    hint = "Send less at once, or store it: what is stored is read in the background, however long that takes."
+
+
+class BadCursorError(InvalidRequestError):
+    """The cursor is not one of ours."""
+
+    code = "bad_cursor"
+    hint = "Send next_cursor as it came, or leave it out to begin at the first page."
 
 
 class CursorExpiredError(InvalidRequestError):

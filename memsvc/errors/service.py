@@ -30,7 +30,14 @@ class DatabaseTooOldError(MemsvcError):
     """The database's schema is not the one that this version of memsvc needs."""
 
     code, status, exit_code = "database_outdated", 503, 69
-    hint = "Run 'memsvc db upgrade'."
+    hint = "Run 'memsvc db upgrade'; restart processes that were started before the last upgrade."
+
+
+class UpgradedError(DatabaseTooOldError):
+    """This process is older than its database."""
+
+    code = "upgraded"
+    hint = "The database was upgraded: restart this process, with the version that upgraded it."
 
 
 class StorageFullError(MemsvcError):

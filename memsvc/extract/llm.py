@@ -21,6 +21,7 @@ import structlog
 
 from memsvc.db.engine import Database
 from memsvc.errors import InvalidRequestError, LlmError
+from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Change, Entity, Extraction, Extractor, Fact, Signs
 from memsvc.extract.prompts import facts as prompt
 from memsvc.extract.window import Turn, Window
@@ -29,6 +30,7 @@ from memsvc.llm.calls import Account
 from memsvc.llm.chat import ChatClient
 from memsvc.queue.execution import STEP_LIMIT_S
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible, trimmed
 from memsvc.text.storable import check_storable
 
 Item = TypeVar("Item", prompt.EntityItem, prompt.FactItem, prompt.SignsItem)
@@ -37,7 +39,6 @@ WINDOW_S = 0.9 * STEP_LIMIT_S
 for good, though nothing is wrong but a model that is slow."""
 MAX_NAME = 200
 MAX_SENTENCE = 1_000
-SYMMETRIC = frozenset({"FAMILY_OF", "KNOWS"})
 CHANGES = get_args(Change)
 DATE = re.compile(r"(?P<year>\d{4}) (?: -(?P<month>\d{1,2}) (?: -(?P<day>\d{1,2}) )? )? (?: [T ] .* )?", re.VERBOSE)
 log = structlog.get_logger()
@@ -74,7 +75,7 @@ class LlmExtractor:
         Raises:
             LlmError: see ``memsvc.llm.answers.ask``; also where it takes longer than ``WINDOW_S`` altogether.
         """
-        if not any(turn.role == "user" and turn.text.strip() for turn in window.turns):
+        if not any(turn.role == "user" and is_visible(turn.text) for turn in window.turns):
             return Extraction()
         task = Task(
             name=prompt.TASK,
@@ -142,7 +143,7 @@ def _entities(raw: Iterable[Any], window: Window, dropped: Counter[str]) -> dict
     found: dict[int, Entity] = {}
     turns, known = range(len(window.turns)), range(len(window.candidates))
     for item in _items(raw, prompt.EntityItem, dropped, "entities"):
-        name = " ".join(item.name.split())
+        name = " ".join(trimmed(item.name).split())
         if not name or len(name) > MAX_NAME or item.key in found:
             dropped["entities"] += 1
             continue
@@ -152,7 +153,9 @@ def _entities(raw: Iterable[Any], window: Window, dropped: Counter[str]) -> dict
             type=_spelt(item.type, window.ontology.node_types),
             known=item.known if item.known in known else None,
             named=item.named,
-            aliases=tuple(dict.fromkeys(alias.strip() for alias in item.aliases if 0 < len(alias.strip()) <= MAX_NAME)),
+            aliases=tuple(
+                dict.fromkeys(alias for given in item.aliases if (alias := trimmed(given)) and len(alias) <= MAX_NAME)
+            ),
             of=item.of,
             relation=(item.relation or "").strip().lower()[:MAX_NAME],
             # Somebody of the context who is meant by "she" here: the first turn is as good as any.
@@ -167,13 +170,13 @@ def _entities(raw: Iterable[Any], window: Window, dropped: Counter[str]) -> dict
 
 def _facts(raw: Iterable[Any], entities: dict[int, Entity], window: Window, dropped: Counter[str]) -> Iterator[Fact]:
     for item in _items(raw, prompt.FactItem, dropped, "facts"):
-        sentence = " ".join(item.sentence.split())
+        sentence = " ".join(trimmed(item.sentence).split())
         good = (
             item.subject in entities
             and item.object in entities
             and item.turn in range(len(window.turns))
-            and bool(item.type.strip())
-            and bool(item.quote.strip())
+            and is_visible(item.type)
+            and is_visible(item.quote)
             and 0 < len(sentence) <= MAX_SENTENCE
             and item.change in CHANGES
             and 0 < item.confidence < math.inf

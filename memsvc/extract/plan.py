@@ -11,10 +11,11 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc.extract.comparing import SYMMETRIC, compared
 from memsvc.extract.extraction import Entity
 from memsvc.extract.names import folded
 from memsvc.extract.quotes import Span
-from memsvc.extract.timeline import SYMMETRIC, Fate, KnownFact, NewFact, Timeline
+from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
 from memsvc.graph.operations import MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
@@ -149,10 +150,8 @@ class Planner:
             start, type_, end = made[0].node_id, sound.fact.type, made[1]
             if self._functional(type_) or sound.fact.change == "corrects":
                 asked.append((start, type_, None))
-            elif end.known is not None:
-                asked.append((start, type_, end.node_id))
-                asked.append((end.node_id, type_, start))
-                asked += [(start, other, end.node_id) for other in _opposites(type_)]
+            if end.known is not None:
+                asked += compared(start, type_, end.node_id)
         return asked
 
     def _functional(self, type_: str) -> bool:
@@ -317,7 +316,3 @@ class Planner:
                     has.add(folded(name))
                     operations.append(Alias(node=made.node_id, alias=name, evidence=evidence[:1]))
         return operations
-
-
-def _opposites(type_: str) -> tuple[str, ...]:
-    return {"LIKES": ("DISLIKES",), "DISLIKES": ("LIKES",)}.get(type_, ())

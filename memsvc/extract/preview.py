@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
@@ -12,7 +13,7 @@ import msgspec
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.errors import InvalidRequestError
+from memsvc.errors import DryRunTooLongError, DryRunTooSlowError, InvalidRequestError
 from memsvc.extract.extraction import Extractor, for_user
 from memsvc.extract.grounding import ground
 from memsvc.extract.proposals import Proposal
@@ -22,11 +23,13 @@ from memsvc.extract.validation import proposal_of
 from memsvc.extract.window import Turn
 from memsvc.extract.write import Found, compared_with, prepare
 from memsvc.graph.operations import new_id
+from memsvc.settings import Settings
 from memsvc.sources.messages import Role
+from memsvc.text.characters import is_visible
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 
-MOST_MESSAGES, MOST_CHARS = 200, 200_000
+MOST_MESSAGES = 200
 Verdict = Literal["new", "known", "changes", "superseded", "doubtful", "refused"]
 
 
@@ -75,30 +78,53 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def preview(
-    db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor, *, passage_tokens: int
+    db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor, settings: Settings
 ) -> Preview:
     """Read messages, in their order, without storing anything.
 
     Args:
         db: the database.
         owner: whose memory they are compared with.
-        messages: 1 to 200, of up to 200,000 characters together with speakers and captions; each window of them is
-            read without the facts of the one before.
+        messages: 1 to 200; each window of them is read without the facts of the one before.
         extractor: who reads.
-        passage_tokens: the window that long messages are split to, as if they were stored.
+        settings: how much may be read and how long that may take, and the window that long messages are split to, as
+            if they were stored.
 
     Raises:
-        InvalidRequestError: nothing, or too much, to be read, or text that could not be stored.
+        InvalidRequestError: nothing, or too many messages, to be read, or text that could not be stored.
+        DryRunTooLongError: texts, speakers and captions have more characters than one dry run reads.
+        DryRunTooSlowError: reading takes longer than one dry run may; the extractor is left after its present window.
         ExtractorError: it could not be read.
     """
+    _check(messages, settings.dry_run_chars)
+    try:
+        async with asyncio.timeout(settings.dry_run_s) as limit:
+            return await _read(db, owner, messages, extractor, settings.passage_tokens)
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise DryRunTooSlowError(
+            f"It was not read within {settings.dry_run_s:g} seconds (MEMSVC_DRY_RUN_S)."
+        ) from error
+
+
+def _check(messages: Sequence[Said], most_chars: int) -> None:
     for message in messages:
         for field in ("text", "speaker", "caption"):
             check_storable(getattr(message, field), field)
-    length = sum(len(message.text) + len(message.speaker) + len(message.caption) for message in messages)
-    if not 1 <= len(messages) <= MOST_MESSAGES or not any(message.text.strip() for message in messages):
+    if not 1 <= len(messages) <= MOST_MESSAGES or not any(is_visible(message.text) for message in messages):
         raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
-    if length > MOST_CHARS:
-        raise InvalidRequestError(f"A dry run reads {MOST_CHARS:,} characters at most.", field="messages")
+    length = sum(len(message.text) + len(message.speaker) + len(message.caption) for message in messages)
+    if length > most_chars:
+        raise DryRunTooLongError(
+            f"A dry run reads {most_chars:,} characters at most (MEMSVC_DRY_RUN_CHARS), and this has {length:,}.",
+            field="messages",
+        )
+
+
+async def _read(
+    db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor, passage_tokens: int
+) -> Preview:
     turns = [
         (place, turn)
         for place, message in enumerate(messages)

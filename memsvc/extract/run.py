@@ -36,7 +36,7 @@ from memsvc.extract.unread import Turns, next_turns, turn_again
 from memsvc.extract.validation import Checked, check
 from memsvc.extract.write import Found, Written, write_window
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
-from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ
+from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ, said
 from memsvc.queue.execution import OF_THE_DATABASE, SLICE_S, Step, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
@@ -259,9 +259,9 @@ def _passes(error: Exception) -> bool:
     return isinstance(error, OF_THE_DATABASE) or (isinstance(error, MemsvcError) and error.passing)
 
 
-def _why(error: Exception) -> dict[str, str]:
+def _why(error: Exception) -> dict[str, str | None]:
     if isinstance(error, MemsvcError):
-        return {"code": error.code, "error": error.message}
+        return {"code": error.code, "error": said(error)}
     return {"error": type(error).__name__}
 
 

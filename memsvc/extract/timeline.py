@@ -14,12 +14,11 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc.extract.comparing import Relation, opposite, turned
 from memsvc.extract.extraction import Change
 from memsvc.graph.operations import MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
-OPPOSITES = {"LIKES": "DISLIKES", "DISLIKES": "LIKES"}
-SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 Fate = Literal["new", "known", "changes", "superseded"]
 """new; known: it was known, evidence was added; changes: something known ended or was replaced; superseded: what is
 known was said later and says otherwise, so nothing was written."""
@@ -49,6 +48,11 @@ class KnownFact(msgspec.Struct, frozen=True, kw_only=True):
     """Passages speak for it; what was entered by hand gets no evidence, or it would go with the message."""
     here: UUID | None
     """The last passage of the same source that does."""
+
+    @property
+    def relation(self) -> Relation:
+        """Its start, type and end."""
+        return self.from_node, self.type, self.to_node
 
     @property
     def last_said(self) -> datetime:
@@ -84,6 +88,11 @@ class NewFact(msgspec.Struct, kw_only=True):
     confidence: float = 1.0
     data: dict[str, Any] = {}
     functional: bool = False
+
+    @property
+    def relation(self) -> Relation:
+        """Its start, type and end."""
+        return self.from_node, self.type, self.to_node
 
 
 class _Draft(msgspec.Struct, kw_only=True):
@@ -144,39 +153,31 @@ class Timeline:
     # What is known ------------------------------------------------------------------------------------------------
 
     def _same(self, fact: NewFact) -> list[KnownFact]:
-        return [
-            known
-            for known in self._known
-            if (known.from_node, known.type, known.to_node) == (fact.from_node, fact.type, fact.to_node)
-        ]
+        return [known for known in self._known if known.relation == fact.relation]
 
     def _turned(self, fact: NewFact) -> list[KnownFact]:
         """The same, said the other way round."""
-        return [
-            known
-            for known in self._known
-            if fact.type in SYMMETRIC
-            and (known.from_node, known.type, known.to_node) == (fact.to_node, fact.type, fact.from_node)
-        ]
+        same = turned(*fact.relation)
+        return [known for known in self._known if known.relation == same]
 
     def _rivals(self, fact: NewFact) -> list[KnownFact]:
         """Those that cannot hold at the same time."""
-        opposite = OPPOSITES.get(fact.type)
+        denied = opposite(*fact.relation)
         return [
             known
             for known in self._known
-            if known.from_node == fact.from_node
-            and (
-                (fact.functional and known.type == fact.type and known.to_node != fact.to_node)
-                or (known.type == opposite and known.to_node == fact.to_node)
+            if known.relation == denied
+            or (
+                fact.functional
+                and (known.from_node, known.type) == (fact.from_node, fact.type)
+                and known.to_node != fact.to_node
             )
         ]
 
-    def _draft_of(self, fact: NewFact, type_: str | None = None) -> _Draft | None:
+    def _draft_of(self, fact: NewFact, wanted: Relation) -> _Draft | None:
         """What the same window says of the same; the last of it, where another value came between."""
-        wanted = (fact.from_node, type_ or fact.type, fact.to_node)
         for draft in reversed(self._drafts):
-            if (draft.fact.from_node, draft.fact.type, draft.fact.to_node) == wanted:
+            if draft.fact.relation == wanted:
                 return draft
             if fact.functional and (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type):
                 return None
@@ -185,7 +186,7 @@ class Timeline:
     # What is said -------------------------------------------------------------------------------------------------
 
     def _hold(self, fact: NewFact) -> Fate:
-        draft = self._draft_of(fact)
+        draft = self._draft_of(fact, fact.relation)
         moment = fact.since or fact.said_at
         if draft is not None and (draft.end is None or moment < draft.end):
             return self._again(draft, fact)
@@ -255,11 +256,12 @@ class Timeline:
         """It is not known at its time."""
         rivals = self._rivals(fact)
         begin = self._begin(fact, same, rivals)
-        opposite = self._draft_of(fact, OPPOSITES[fact.type]) if fact.type in OPPOSITES else None
-        if opposite is not None:
+        relation = opposite(*fact.relation)
+        denied = None if relation is None else self._draft_of(fact, relation)
+        if denied is not None:
             begin = begin or fact.said_at
-            if opposite.begin is None or opposite.begin < begin:
-                opposite.end = begin
+            if denied.begin is None or denied.begin < begin:
+                denied.end = begin
         end = self._bound(fact, begin, [*same, *(rival for rival in rivals if _stays(rival, fact))])
         for rival in rivals:
             if _newer(rival, fact) and _holds_from(rival, begin):
@@ -298,7 +300,7 @@ class Timeline:
         if fact.until is not None:
             return None
         ends = [known.valid_to for known in same]
-        draft = self._draft_of(fact)
+        draft = self._draft_of(fact, fact.relation)
         if draft is not None:
             ends.append(draft.end)
         over = any(end is not None and end <= fact.said_at for end in ends)
@@ -318,7 +320,7 @@ class Timeline:
     def _end(self, fact: NewFact) -> Fate:
         """It is over."""
         moment = fact.until or fact.said_at
-        draft = self._draft_of(fact)
+        draft = self._draft_of(fact, fact.relation)
         if draft is not None:
             draft.evidence.append(fact.evidence)
             draft.places.append(fact.place)

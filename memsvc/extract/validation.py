@@ -18,6 +18,7 @@ from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
 from memsvc.extract.window import OWNER, EdgeType, Turn, Window
+from memsvc.text.characters import is_visible, trimmed
 
 DOUBTFUL = 0.5
 """Below this confidence a person is asked."""
@@ -120,7 +121,7 @@ def _entities(window: Window, entities: Iterable[Entity]) -> dict[int, Entity]:
     """Entities that can be used, each key once; what they refer to and cannot is taken off."""
     usable: dict[int, Entity] = {}
     for entity in entities:
-        name = " ".join(entity.name.split())
+        name = " ".join(trimmed(entity.name).split())
         if entity.key in usable or not name or len(name) > MOST_NAME_CHARS or "\0" in name:
             continue
         known = entity.known if entity.known is not None and 0 <= entity.known < len(window.candidates) else None
@@ -129,7 +130,7 @@ def _entities(window: Window, entities: Iterable[Entity]) -> dict[int, Entity]:
             name=name,
             known=known,
             turn=entity.turn if 0 <= entity.turn < len(window.turns) else 0,
-            aliases=tuple(alias for alias in entity.aliases if alias.strip() and len(alias) <= MOST_NAME_CHARS),
+            aliases=tuple(alias for alias in entity.aliases if is_visible(alias) and len(alias) <= MOST_NAME_CHARS),
         )
     return {
         key: entity if entity.of in usable and entity.of != key else msgspec.structs.replace(entity, of=None)
@@ -148,7 +149,7 @@ def _whole(window: Window, entities: dict[int, Entity], fact: Fact) -> bool:
         fact.subject in entities
         and fact.object in entities
         and 0 <= fact.turn < len(window.turns)
-        and 0 < len(fact.sentence.strip()) <= MOST_SENTENCE_CHARS
+        and 0 < len(trimmed(fact.sentence)) <= MOST_SENTENCE_CHARS
         and 0 < fact.confidence <= 1
         and "\0" not in fact.sentence
     )

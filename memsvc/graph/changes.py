@@ -83,7 +83,7 @@ async def get_change(
         InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    kind, last_id = read_cursor(cursor, tuple[str, UUID]) if cursor is not None else (None, None)
+    kind, last_id = read_cursor(cursor, tuple[Kind, UUID]) if cursor is not None else (None, None)
     async with db.transaction(owner.user_id) as connection:
         asked: dict[str, Any] = {"user_id": owner.user_id, "change_id": change_id}
         change = (await connection.execute(query("get_change"), asked)).mappings().one_or_none()

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import FactUnknownError, InvalidRequestError
 from memsvc.graph.read import ALWAYS, AsOf, Fact, Kind, Name, NodeState, Side, Version, times
 from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance
@@ -185,10 +185,8 @@ async def _facts_page(
     place: dict[str, Any] = {"after_valid": None, "after_recorded": None, "after_id": None}
     if cursor is not None:
         valid, recorded, as_of, known_at, version = read_cursor(
-            cursor, tuple[datetime | None, datetime, datetime | None, datetime, UUID]
+            cursor, tuple[Moment | None, Moment, Moment | None, Moment, UUID]
         )
-        if any(moment is not None and moment.tzinfo is None for moment in (valid, recorded, as_of, known_at)):
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
         place = {"after_valid": valid, "after_recorded": recorded, "after_id": version}
         asked = asked | {"as_of": as_of, "known_at": known_at}
     parameters = {"user_id": owner.user_id, "limit": limit + 1, **asked, **place}
@@ -376,9 +374,7 @@ async def _names(
     found = (await connection.execute(query("node_names"), parameters | {"user_id": owner.user_id})).mappings()
     rows = [dict(row) for row in found if form is None or row["normal_form"] == form]
     if cursor is not None:
-        place = read_cursor(cursor, tuple[datetime, UUID])
-        if place[0].tzinfo is None:
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        place = read_cursor(cursor, tuple[Moment, UUID])
         rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > place]
     shown = rows[:limit]
     known_at = parameters["known_at"]

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, check_page, read_cursor, write_cursor
 from memsvc.errors import InvalidIntervalError, InvalidRequestError, InvalidTimeError
 from memsvc.graph.read import Kind
 from memsvc.graph.search import glance
@@ -128,9 +128,7 @@ async def diff(
         )
     place: dict[str, Any] = dict.fromkeys(("after_at", "after_kind", "after_subject", "after_form"))
     if cursor is not None:
-        at, kind, subject, form, until = read_cursor(cursor, tuple[datetime, str, UUID, str, datetime])
-        if at.tzinfo is None or until.tzinfo is None:
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        at, kind, subject, form, until = read_cursor(cursor, tuple[Moment, Kind, UUID, str, Moment])
         place = {"after_at": at, "after_kind": kind, "after_subject": subject, "after_form": form}
     async with db.transaction(owner.user_id) as connection:
         last: datetime = until or (await connection.execute(query("moment"), {"user_id": owner.user_id})).scalar_one()

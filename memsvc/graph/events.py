@@ -1,18 +1,19 @@
 """What happened to a user's memory, in order, and what each of it means to somebody who draws the graph.
 
-Events are rows of ``outbox``, written in the transaction of what they tell of. They are read in the order of
-(transaction, event) and only below the oldest transaction that still runs, so that a cursor never passes by a late
-commit (``sql/functions/live/10_live.sql``). ``Page`` is what ``GET /v1/events`` gives; ``frames_behind`` is what
-sockets send: small messages that hold the present state of what changed, read under row security as that user.
+Events are rows of ``outbox``, written in the transaction of what they tell of. A reader's ``Place`` says of which
+transactions it was told; what it has not been told is all that is visible of the others, so that a late commit is
+neither waited for nor passed by (``sql/functions/live/10_live.sql``). ``EventPage`` is what ``GET /v1/events`` gives;
+``frames_behind`` is what sockets send: small messages that hold the present state of what changed, read under row
+security as that user.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -21,8 +22,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import check_page, read_cursor, write_cursor
-from memsvc.errors import CursorExpiredError, InvalidRequestError
+from memsvc.db.paging import LongNumber, UnixTime, check_page, read_cursor, write_cursor
+from memsvc.errors import BadCursorError, CursorExpiredError
 from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
 Kind = Literal[
@@ -34,22 +35,103 @@ MOST_TOUCHED = 1_000
 """Most versions that one ``GRAPH_UPDATE`` tells of; beyond, it says that it is not complete."""
 PAGE = 50
 DAY_S = 86_400
-LAST_TRANSACTION = 2**63 - 1
+NO_CURSOR = '"cursor":""'
+"""Each client's own is put here: the first field of a message after its type, so nothing that was said can be it."""
+Running = Annotated[list[LongNumber], msgspec.Meta(max_length=10_000)]
+"""Transactions that a cursor may name: far more than a server lets run at once."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Which transactions had ended in a moment of the database: those below ``end``, but for ``running``."""
+
+    end: int
+    running: tuple[int, ...] = ()
+
+    @classmethod
+    def read(cls, snapshot: str) -> Seen:
+        """What PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        _, end, running = snapshot.split(":")
+        return cls(int(end), tuple(map(int, running.split(","))) if running else ())
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Up to where events were read."""
+    """Of which transactions a reader was told: those below ``end``, but for ``running``.
 
+    Of one more, which is ``end`` or one of ``running``, it may have been told a part: up to an event.
+    """
+
+    end: int
+    running: tuple[int, ...]
     transaction: int
     event: UUID
     at: int = field(compare=False)
     """Unix time, so that a cursor can be told to be older than the events that are kept."""
 
+    @classmethod
+    def of(cls, seen: Seen) -> Place:
+        """Where a reader is who was told all that could be seen, now."""
+        return cls(seen.end, seen.running, seen.end, NOTHING, int(time.time()))
+
+    def covers(self, transaction: int, event: UUID) -> bool:
+        """Whether the reader was told of an event."""
+        if transaction == self.transaction:
+            return event <= self.event
+        return transaction < self.end and transaction not in self.running
+
+    def after(self, transaction: int, event: UUID, at: int, seen: Seen) -> Place:
+        """The place behind one more event; events come in the order of ``memsvc.live_events``.
+
+        Args:
+            transaction: of the event.
+            event: its id.
+            at: when it was recorded.
+            seen: what had ended when it was read.
+        """
+        if transaction == self.transaction:
+            return replace(self, event=event, at=at)
+        end, running = self.end, self.running
+        if self.event != NOTHING:  # that transaction was told to its end
+            end = end + 1 if self.transaction == end else end
+            running = tuple(one for one in running if one != self.transaction)
+        if transaction >= end:  # and so were those that ended late, and what began before this one and has ended
+            return Place(transaction, tuple(one for one in seen.running if one < transaction), transaction, event, at)
+        late = tuple(one for one in running if one >= transaction or one in seen.running)
+        return Place(end, late, transaction, event, at)
+
     @property
     def cursor(self) -> str:
-        """The place as clients send it back."""
-        return write_cursor((self.transaction, self.event, self.at))
+        """The place as clients send it back: as short as before there were lists, where nothing is in them."""
+        short = (self.transaction, self.event, self.at)
+        if self.transaction == self.end and not self.running:
+            return write_cursor(short)
+        return write_cursor((*short, self.end, [self.end - one for one in self.running]))
+
+    @classmethod
+    def read(cls, cursor: str) -> Place:
+        """The place that a cursor names.
+
+        Raises:
+            BadCursorError: the cursor is not one of ours.
+        """
+        try:
+            transaction, event, at = read_cursor(cursor, tuple[LongNumber, UUID, UnixTime])
+            end, below = transaction, []
+        except BadCursorError:
+            long = tuple[LongNumber, UUID, UnixTime, LongNumber, Running]
+            transaction, event, at, end, below = read_cursor(cursor, long)
+        running = tuple(end - one for one in below)
+        if transaction not in {end, *running} or not all(0 <= one < end for one in running):
+            raise BadCursorError(field="cursor")
+        return cls(end, running, transaction, event, at)
+
+    @property
+    def values(self) -> dict[str, str | UUID]:
+        """The place as statements take it."""
+        running = f"{{{','.join(map(str, self.running))}}}"
+        transaction = str(self.transaction)
+        return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,17 +220,39 @@ class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A message on its way, behind which a client goes on; without text where the event has nothing to show."""
+    """A message on its way to clients, each of which is somewhere else."""
 
-    place: Place
-    text: str | None
+    transaction: int
+    event: UUID
+    at: int
+    seen: Seen
+    """What had ended when it was read."""
+    message: str | None
+    """Without a cursor; None: the event has nothing to show."""
+
+    def after(self, place: Place) -> Place:
+        """Where a client is after this message."""
+        return place.after(self.transaction, self.event, self.at, self.seen)
+
+    def text(self, place: Place) -> str:
+        """The message to a client that is at ``place`` after it; empty where there is nothing to show."""
+        return (self.message or "").replace(NO_CURSOR, f'"cursor":"{place.cursor}"', 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Messages, and the place of a reader who was given all of them."""
+
+    items: list[Frame]
+    end: Place
+    more: bool
+    """Whether there may be more."""
 
 
 async def end_of(db: Database) -> Place:
     """The place behind which everything is yet to come."""
     async with db.transaction() as connection:
-        transaction: int = (await connection.execute(query("live_end"))).scalar_one()
-    return Place(transaction, NOTHING, int(time.time()))
+        return Place.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
 
 
 async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
@@ -160,28 +264,48 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
         keep_days: how long events are kept.
 
     Raises:
-        InvalidRequestError: the cursor is not one of ours.
+        BadCursorError: the cursor is not one of ours.
         CursorExpiredError: events behind it may be deleted by now, or it comes from another database.
     """
     if cursor is None:
-        return Place(0, NOTHING, int(time.time()))
+        return Place.of(Seen(0))
     end = await end_of(db)
     if cursor == NOW:
         return end
-    place = Place(*read_cursor(cursor, tuple[int, UUID, int]))
-    if not 0 <= place.transaction <= LAST_TRANSACTION:
-        raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
-    if place.transaction > end.transaction or place.at < end.at - keep_days * DAY_S:
+    place = Place.read(cursor)
+    if place.end > end.end or place.at < end.at - keep_days * DAY_S:
         raise CursorExpiredError
     return place
 
 
 async def _read(
     connection: AsyncConnection, user_id: UUID, place: Place, limit: int
-) -> tuple[Sequence[Row[Any]], list[Place]]:
-    values = {"user_id": user_id, "transaction": str(place.transaction), "event": place.event, "limit": limit}
-    rows = (await connection.execute(query("live_events"), values)).all()
-    return rows, [Place(row.transaction_id, row.event_id, int(row.recorded_at.timestamp())) for row in rows]
+) -> tuple[list[Row[Any]], list[Place], Seen]:
+    """Events that were not told, the place behind each, and what had ended when they were read."""
+    found = (await connection.execute(query("live_events"), {"user_id": user_id, "limit": limit, **place.values})).all()
+    seen, rows, places = Seen.read(found[0].seen), [row for row in found if row.event_id is not None], []
+    for row in rows:
+        place = place.after(row.transaction_id, row.event_id, int(row.recorded_at.timestamp()), seen)
+        places.append(place)
+    return rows, places, seen
+
+
+async def users_with_news(connection: AsyncConnection, places: Mapping[UUID, Place]) -> tuple[list[UUID], Place]:
+    """Which of some users have events behind a place of theirs; where the others are now.
+
+    Args:
+        connection: of a transaction that belongs to no user.
+        places: by user.
+    """
+    given = [place.values for place in places.values()]
+    values = {
+        "ends": [one["seen_end"] for one in given],
+        "running": [one["running"] for one in given],
+        "transactions": [one["transaction"] for one in given],
+        "events": [one["event"] for one in given],
+    }
+    row = (await connection.execute(query("users_with_news"), {"users": list(places), **values})).one()
+    return row.users, Place.of(Seen.read(row.seen))
 
 
 async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> EventPage:
@@ -198,7 +322,7 @@ async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> 
     """
     check_page(limit)
     async with db.transaction(user_id) as connection:
-        rows, places = await _read(connection, user_id, place, limit)
+        rows, places, seen = await _read(connection, user_id, place, limit)
     items = [
         Event(
             event_id=row.event_id,
@@ -209,13 +333,14 @@ async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> 
         )
         for row, reached in zip(rows, places, strict=True)
     ]
-    return EventPage(items=items, next_cursor=items[-1].cursor if items else place.cursor)
+    end = places[-1] if len(rows) == limit else Place.of(seen)
+    return EventPage(items=items, next_cursor=end.cursor)
 
 
-async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = PAGE) -> list[Frame]:
-    """Messages for the events behind a place, one each, oldest first; fewer than ``limit``: these were all."""
+async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = PAGE) -> Frames:
+    """Messages for the events behind a place, one each, oldest first."""
     async with db.transaction(user_id) as connection:
-        rows, places = await _read(connection, user_id, place, limit)
+        rows, places, seen = await _read(connection, user_id, place, limit)
         changes = [row.subject_id for row in rows if row.kind == "graph.changed"]
         recalls = [row.subject_id for row in rows if row.kind == "memory.recalled"]
         blocks = [row.subject_id for row in rows if row.kind == "profile.changed"]
@@ -230,16 +355,24 @@ async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = 
         if blocks:
             asked = {"user_id": user_id, "blocks": list(set(blocks))}
             shown |= {row.block_id: row for row in await connection.execute(query("blocks_shown"), asked)}
-    return [
-        Frame(reached, msgspec.json.encode(message).decode() if message is not None else None)
-        for row, reached in zip(rows, places, strict=True)
-        for message in [_message(row, reached.cursor, shown.get(row.subject_id), focused.get(row.subject_id))]
+    frames = [
+        Frame(
+            row.transaction_id,
+            row.event_id,
+            int(row.recorded_at.timestamp()),
+            seen,
+            msgspec.json.encode(message).decode() if message is not None else None,
+        )
+        for row in rows
+        for message in [_message(row, shown.get(row.subject_id), focused.get(row.subject_id))]
     ]
+    more = len(rows) == limit
+    return Frames(frames, places[-1] if more else Place.of(seen), more)
 
 
-def _message(row: Row[Any], cursor: str, shown: Row[Any] | None, focus: str | None) -> Message | None:
-    """What an event means to a live client; None: it has nothing to show."""
-    same = {"cursor": cursor, "event_id": row.event_id, "at": row.recorded_at}
+def _message(row: Row[Any], shown: Row[Any] | None, focus: str | None) -> Message | None:
+    """What an event means to a live client, with room for a cursor; None: it has nothing to show."""
+    same = {"cursor": "", "event_id": row.event_id, "at": row.recorded_at}
     match row.kind:
         case "graph.changed" if shown is not None:
             return GraphUpdate(

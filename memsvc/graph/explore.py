@@ -15,8 +15,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import read_cursor, write_cursor
-from memsvc.errors import InvalidRequestError
+from memsvc.db.paging import Moment, Number, read_cursor, write_cursor
+from memsvc.errors import BadCursorError
 from memsvc.graph.traverse import GraphEdge, GraphNode, check_count, neighbourhood
 
 FAN_OUT = 200
@@ -87,7 +87,7 @@ async def _moment(db: Database, owner: Owner) -> datetime:
 
 
 def _place(cursor: str) -> tuple[int, datetime]:
-    shown, known_at = read_cursor(cursor, tuple[int, datetime])
-    if not 0 < shown < MOST_NODES or known_at.tzinfo is None:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    shown, known_at = read_cursor(cursor, tuple[Number, Moment])
+    if not 0 < shown < MOST_NODES:
+        raise BadCursorError(field="cursor")
     return shown, known_at

@@ -19,6 +19,7 @@ from memsvc.graph.history import write
 from memsvc.graph.notes import MAX_PAGE, again, called, checked_text, kind_and_tags
 from memsvc.graph.operations import Close, Correct, Edge, Evidence, Operation, Thread
 from memsvc.graph.traverse import FAN_OUT, MOST_NODES, Graph, neighbourhood
+from memsvc.text.characters import trimmed
 
 Relation = Literal[
     "extends", "contradicts", "supports", "example_of", "part_of", "relates_to", "answers", "caused_by", "temporal"
@@ -111,7 +112,7 @@ async def create_link(
     type_ = _type(relation)
     if not LEAST_STRENGTH <= strength <= 1:
         raise InvalidRequestError("strength must be above 0 and at most 1.", field="strength")
-    reason = checked_text(reason, "reason").strip()
+    reason = trimmed(checked_text(reason, "reason"))
 
     async def attempt() -> Link:
         canonical = await read.resolve(db, owner, [from_node, to_node])

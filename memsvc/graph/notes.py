@@ -22,6 +22,7 @@ from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongErro
 from memsvc.graph import read
 from memsvc.graph.history import write
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
+from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
@@ -242,10 +243,10 @@ def kind_and_tags(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _title(value: str) -> str:
-    title = " ".join(value.split())
+    check_storable(value, "title")
+    title = " ".join(trimmed(value).split())
     if not title or len(title) > MAX_TITLE_CHARS:
         raise InvalidRequestError(f"A title has 1 to {MAX_TITLE_CHARS} characters.", field="title")
-    check_storable(title, "title")
     return title
 
 
@@ -274,12 +275,12 @@ def _kind(value: str) -> str:
 
 
 def _tags(values: Sequence[str]) -> list[str]:
-    tags = list(dict.fromkeys(value.strip().removeprefix("#").strip() for value in values))
+    check_storable(list(values), "tags")
+    tags = list(dict.fromkeys(trimmed(value.strip().removeprefix("#")) for value in values))
     if len(tags) > MAX_TAGS or any(not 1 <= len(tag) <= MAX_TAG_CHARS for tag in tags):
         raise InvalidRequestError(
             f"Tags have 1 to {MAX_TAG_CHARS} characters; a note has {MAX_TAGS} at most.", field="tags"
         )
-    check_storable(tags, "tags")
     return tags
 
 

@@ -24,6 +24,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, NotFoundError, TextTooLongError
 from memsvc.graph.history import refusal
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Kind = Literal["node", "edge"]
@@ -226,7 +227,7 @@ def _shaped(name: str, kind: Kind, field: str) -> None:
 
 def _words(value: str, field: str, *, empty: bool) -> None:
     check_storable(value, field)
-    if not empty and not value.strip():
+    if not empty and not is_visible(value):
         raise InvalidRequestError(f"{field} is empty.", hint="Say what belongs to the type.", field=field)
     if len(value) > MAX_WORDS_CHARS:
         raise TextTooLongError(

@@ -28,6 +28,7 @@ from memsvc.errors import (
     NodeUnknownError,
     TextTooLongError,
 )
+from memsvc.text.characters import is_visible, trimmed
 from memsvc.text.storable import check_storable
 from memsvc.times.conditions import read_when
 
@@ -292,7 +293,7 @@ def _node(operation: Node, index: int, made: Mapping[int, UUID]) -> Row:
 
 def _edge(operation: Edge, made: Mapping[int, UUID]) -> Row:
     if len(operation.key) > MAX_NAME_CHARS:
-        raise TextTooLongError(f"key has more than {MAX_NAME_CHARS} characters.", field="key")
+        raise TextTooLongError(f"key has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="key")
     return {
         "op": "edge",
         "from_node": _node_id(operation.from_node, made),
@@ -412,16 +413,16 @@ def _moment(value: datetime, field: str) -> datetime:
 
 
 def _name(value: str) -> str:
-    name = value.strip()
+    check_storable(value, "alias")
+    name = trimmed(value)
     if not name or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="alias")
-    check_storable(name, "alias")
     return name
 
 
 def _text(value: str, field: str, *, empty: bool = False) -> str:
     check_storable(value, field)
-    if not empty and not value.strip():
+    if not empty and not is_visible(value):
         raise InvalidRequestError(f"{field} is empty.", field=field)
     if len(value) > MAX_TEXT_CHARS:
         raise TextTooLongError(

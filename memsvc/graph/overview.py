@@ -11,7 +11,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import InvalidRequestError
+from memsvc.db.paging import read_id
+from memsvc.errors import BadCursorError
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.traverse import MOST_STARTS, GraphEdge, GraphNode, check_count, drawn_edges, drawn_nodes
 from memsvc.text.storable import check_storable
@@ -114,7 +115,8 @@ async def page(
         known_at: recorded time.
 
     Raises:
-        InvalidRequestError: the cursor comes from no page, or the limit is out of range.
+        BadCursorError: the cursor comes from no page.
+        InvalidRequestError: the limit is out of range.
         InvalidTimeError: a time has no offset.
     """
     check_count("limit", limit, 1, MOST_ON_PAGE)
@@ -141,16 +143,12 @@ async def page(
 
 def _place(cursor: str | None) -> tuple[str, UUID | None, UUID | None]:
     """Return part, edge and id of a cursor."""
-    try:
-        match (cursor or "edges").split("."):
-            case ["edges" | "nodes" as part]:
-                return part, None, None
-            case ["edges", edge, version]:
-                return "edges", UUID(edge), UUID(version)
-            case ["nodes", node]:
-                return "nodes", None, UUID(node)
-            case _:
-                pass
-    except ValueError:
-        pass
-    raise InvalidRequestError("This cursor comes from no page.", hint="Begin without one.", field="cursor")
+    match ("edges" if cursor is None else cursor).split("."):
+        case ["edges" | "nodes" as part]:
+            return part, None, None
+        case ["edges", edge, version]:
+            return "edges", read_id(edge), read_id(version)
+        case ["nodes", node]:
+            return "nodes", None, read_id(node)
+        case _:
+            raise BadCursorError(field="cursor")

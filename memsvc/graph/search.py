@@ -17,10 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.errors import InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
+from memsvc.db.paging import Moment, Number, Page, check_page, read_cursor, write_cursor
+from memsvc.errors import BadCursorError, InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
 from memsvc.graph.operations import MAX_NAME_CHARS
 from memsvc.graph.read import AsOf, times
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Match = Literal["exact", "prefix", "word", "part"]
@@ -85,9 +86,9 @@ async def glance(
 def _place(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
     if cursor is None:
         return None, None, None, None
-    place = read_cursor(cursor, tuple[int, str, UUID, datetime | None])
-    if not 0 <= place[0] < len(MATCHES) or (place[3] is not None and place[3].tzinfo is None):
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    place = read_cursor(cursor, tuple[Number, str, UUID, Moment | None])
+    if place[0] >= len(MATCHES):
+        raise BadCursorError(field="cursor")
     return place
 
 
@@ -211,7 +212,7 @@ def check_name(name: str) -> None:
         InvalidAliasError, InvalidTextError: it is empty, too long, or cannot be stored.
     """
     check_storable(name, "name")
-    if not name.strip() or len(name) > MAX_NAME_CHARS:
+    if not is_visible(name) or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.")
 
 

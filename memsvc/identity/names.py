@@ -103,11 +103,6 @@ def parse(text: str, node_type: str = PERSON) -> Name:
     return Name(tuple(kept), frozenset(), frozenset(), "")
 
 
-def same_letters(text: str) -> str:
-    """Return what spellings of a place share if only the transliteration differs: consonants, doubled letters once."""
-    return re.sub(r"(.)\1+", r"\1", re.sub(r"[aeiouyhw\s]+", "", latin(text)))
-
-
 @lru_cache(maxsize=500_000)
 def agree(a: str, b: str, node_type: str = PERSON) -> Agreement:
     """Return how two names, as written, agree as names of nodes of this type."""

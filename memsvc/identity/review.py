@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Page, Share, check_page, read_cursor, write_cursor
 from memsvc.errors import PairDecidedError, PairUnknownError
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Merge
@@ -77,12 +77,11 @@ async def pairs(
         InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    score, node_a, node_b = read_cursor(cursor, tuple[float, UUID, UUID]) if cursor else (None, None, None)
-    place = {"after_score": score, "after_a": node_a, "after_b": node_b, "limit": limit + 1}
+    place = read_cursor(cursor, tuple[Share, UUID, UUID]) if cursor is not None else (None, None, None)
+    after = dict(zip(("after_score", "after_a", "after_b"), place, strict=True))
     async with db.transaction(owner.user_id) as connection:
-        rows = (
-            await connection.execute(query("duplicates_page"), {"user_id": owner.user_id, "state": state, **place})
-        ).all()
+        asked = {"user_id": owner.user_id, "state": state, **after, "limit": limit + 1}
+        rows = (await connection.execute(query("duplicates_page"), asked)).all()
         shown = rows[:limit]
         nodes = [node for row in shown for node in (row.node_a, row.node_b)]
         canonical_of = await _canonical(connection, owner, nodes)

@@ -9,6 +9,7 @@ fits, the model is told why, once.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ LOOK_UP_S = 3_600.0
 MOST_OBJECTS = 20
 ECHO_CHARS = 8_000
 THOUGHT = "</think>"
+QUOTED = re.compile(r"'.*'|(?<=unknown field )`.*?`(?= - at|$)", re.DOTALL)
+"""What msgspec quotes of an answer, which ends in logs: a value that is none of an enumeration, a name of a field."""
 IN_WORDS = (
     "Answer with one JSON object and nothing else: no explanation, no code fence. It must be valid by this JSON schema "
     "(it is an instance of it, not the schema itself):\n"
@@ -233,7 +236,7 @@ def read(reply: Reply, task: Task[T]) -> T:
             return task.read(found)
         except (UnfitError, msgspec.ValidationError) as error:
             if number == 0:
-                problem = UnfitError(str(error))
+                problem = UnfitError(QUOTED.sub("…", str(error)))
     if reply.finish == "length":
         raise UnfitError("it was cut off before its end; be shorter")
     raise problem

@@ -15,6 +15,7 @@ import msgspec
 
 from memsvc.errors import EmptyTextError, InvalidRequestError
 from memsvc.profiles.blocks import Support
+from memsvc.text.characters import is_visible, trimmed
 
 
 class Append(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="append"):
@@ -98,7 +99,7 @@ def changed(lines: Sequence[Line], change: Change, evidence: Sequence[UUID] = ()
         case Replace():
             first, last, middle = _replaced(text_of(lines), change)
             after = [*lines[:first], *_rewritten(lines[first : last + 1], middle, given), *lines[last + 1 :]]
-            return after if any(line.text.strip() for line in after) else []
+            return after if any(is_visible(line.text) for line in after) else []
 
 
 def _replaced(text: str, change: Replace) -> tuple[int, int, list[str]]:
@@ -119,7 +120,7 @@ def _replaced(text: str, change: Replace) -> tuple[int, int, list[str]]:
     line_end = text.find("\n", end)
     before, after = text[line_begin:begin], text[end : line_end if line_end >= 0 else len(text)]
     said = before + new + after
-    return first, last, said.split("\n") if said.strip() else []
+    return first, last, said.split("\n") if is_visible(said) else []
 
 
 def _rewritten(before: Sequence[Line], said: Sequence[str], given: frozenset[UUID]) -> list[Line]:
@@ -138,5 +139,5 @@ def _plain(text: str) -> str:
 
 def _split(text: str) -> list[str]:
     """Return the lines, without blank ones at both ends."""
-    plain = _plain(text).strip()
+    plain = trimmed(_plain(text))
     return plain.split("\n") if plain else []

@@ -18,12 +18,15 @@ import msgspec
 import psycopg
 import structlog
 from dramatiq import Message, MessageProxy
-from dramatiq.errors import Retry
+from dramatiq.errors import BrokerConnectionError, Retry
 from dramatiq_postgres import PostgresBroker
 from dramatiq_postgres.broker import CLAIM_BATCH_MAX, PostgresConsumer
 from dramatiq_postgres.utils import raise_connection_error, transaction
+from psycopg import errors
 from psycopg_pool import ConnectionPool
 from sqlalchemy import URL
+
+from memsvc.errors import DatabaseTooOldError, UpgradedError
 
 HEARTBEAT_S = 3.0
 SILENCE_S = 12.0
@@ -34,6 +37,8 @@ POLL_S = 1.0
 LATER_S = 2.0
 """A message that could not be worked on now comes back after this."""
 NOBODY = UUID(int=0)
+MISSING = (errors.UndefinedFunction, errors.UndefinedTable, errors.UndefinedColumn)
+"""What an older process meets after an upgrade that took away what it calls."""
 log = structlog.get_logger()
 
 CLAIM = "SELECT * FROM memsvc.claim_messages(%s, %s, %s, %s)"
@@ -41,12 +46,11 @@ KEEP = "SELECT memsvc.keep_queue(make_interval(secs => %s))"
 DELETE = "DELETE FROM memsvc.dramatiq_queue WHERE message_id = %s AND worker_id = %s AND state = 'consumed'"
 LATER = """
 UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
-  deliveries = deliveries - %s, available_at = clock_timestamp() + make_interval(secs => %s)
+  deliveries = deliveries + %s, available_at = clock_timestamp() + make_interval(secs => %s)
 WHERE message_id = %s AND worker_id = %s AND state = 'consumed'
 """
 NOT_HELD = """
-UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
-  deliveries = deliveries - 1
+UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp()
 WHERE worker_id = %s AND queue_name = %s AND state = 'consumed' AND message_id <> ALL (%s::uuid[])
 """
 # What is no object has no place for an error and is packed into one; memsvc.queue.dead unpacks it.
@@ -134,6 +138,8 @@ class QueueBroker(PostgresBroker):  # type: ignore[misc]  # the library has no t
             pool=queue_pool(url, threads + 8), results=False, schema="memsvc", prefix="dramatiq_",
             poll_interval=POLL_S, heartbeat_interval=HEARTBEAT_S, heartbeat_ttl=SILENCE_S, middleware=[],
         )  # fmt: skip
+        self.has_worked = False
+        """The database had all that a consumer calls."""
         self._upkeep_lock = threading.Lock()
         self._upkeep_at = 0.0
 
@@ -186,8 +192,14 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
     @raise_connection_error  # type: ignore[untyped-decorator]
     def __next__(self) -> MessageProxy | None:
         """The next message, where there is one within a second."""
-        self._compare()
-        message: MessageProxy | None = super().__next__()
+        try:
+            self._compare()
+            message: MessageProxy | None = super().__next__()
+        except MISSING as error:
+            why = UpgradedError() if self.broker.has_worked else DatabaseTooOldError()
+            log.error("no jobs are taken", code=why.code, error=why.message, hint=why.advice)  # noqa: TRY400 - it says all
+            raise BrokerConnectionError(why.code) from error  # type: ignore[no-untyped-call]  # tried again, in seconds
+        self.broker.has_worked = True
         return message
 
     def _compare(self) -> None:
@@ -250,7 +262,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
             self._let_go(message, REJECT, str(failure), *mine)
         else:
             # What we did not foresee counts as a death.
-            self._let_go(message, LATER, int(isinstance(failure, LaterError)), LATER_S, *mine)
+            self._let_go(message, LATER, int(not isinstance(failure, LaterError)), LATER_S, *mine)
 
     def nack(self, message: MessageProxy) -> None:
         """Keep a message that no actor understands as a dead letter; runs in a worker's or the consumer's thread."""
@@ -276,7 +288,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         if given:
             with transaction(self.get_consume_conn()) as cursor:
                 for message in given:
-                    cursor.execute(LATER, (1, 0, message.message_id, self.broker.worker_id))
+                    cursor.execute(LATER, (0, 0, message.message_id, self.broker.worker_id))
 
 
 def read_message(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:

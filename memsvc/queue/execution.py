@@ -32,7 +32,7 @@ from memsvc.errors import (
     StorageFullError,
     UserUnknownError,
 )
-from memsvc.observe import JOB_SECONDS, JOBS_RUN
+from memsvc.observe import JOB_SECONDS, JOBS_RUN, said
 
 BATCH = 100
 STEP_LIMIT_S = 300.0
@@ -40,7 +40,8 @@ STEP_LIMIT_S = 300.0
 SLICE_S = 2.0
 """A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
 MOST_DEATHS = 5
-"""A relayed job that was begun so often without an end, or failed, is not begun again; the queue has the same limit."""
+"""A relayed job that was begun so often without an end, or failed, is not begun again for a while; the queue has the
+same limit."""
 OF_THE_DATABASE = (
     ContendedError,
     DatabaseUnavailableError,
@@ -144,7 +145,7 @@ async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]
         if relayed:
             await _end_relayed(db, user_id, job_id, begun.started_at)
     if failure is not None:
-        log.warning("job failed", job_id=str(job_id), code=failure.code, error=failure.message)
+        log.warning("job failed", job_id=str(job_id), code=failure.code, error=said(failure))
         traces.note("error.type", failure.code)
         return await _fail(db, user_id, job_id, begun, failure)
     return await _finish(db, user_id, job_id, begun, more=more)

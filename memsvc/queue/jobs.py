@@ -33,11 +33,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """The source or erasure that it is about; the user, where it is about all."""
     state: State
     attempts: int
+    restarts: int
+    """How often it was begun anew by itself after it had failed as ``worker_died``."""
     error_code: str | None
     error: str | None
     """What went wrong last; holds no text of memories."""
     created_at: datetime
     run_after: datetime
+    """Not begun before; of one that failed as ``worker_died``: when it is begun anew."""
     started_at: datetime | None
     """When a worker last began with it."""
     finished_at: datetime | None

@@ -26,13 +26,13 @@ from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
-from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
 from memsvc.recall.times_in_words import age, clock, day, last_before, on_clock_of
 from memsvc.settings import Settings
+from memsvc.text.characters import flat
 from memsvc.text.fence import split_blocks
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable

@@ -24,7 +24,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.db.paging import read_cursor, write_cursor
-from memsvc.errors import InvalidRequestError
+from memsvc.errors import BadCursorError
 from memsvc.recall.options import MAX_LIMIT, Mode
 
 FORM = 2
@@ -93,7 +93,7 @@ def decode(cursor: str, asked: bytes) -> Place:
     """The place that a cursor leads to.
 
     Raises:
-        InvalidRequestError: it is broken, or belongs to another question or user.
+        BadCursorError: it is broken, or belongs to another question or user.
     """
     told = read_cursor(cursor, _Written)
     whole = hmac.compare_digest(_check_digest(told[:-1]), told.check)
@@ -104,9 +104,9 @@ def decode(cursor: str, asked: bytes) -> Place:
         and (told.confidence is None or 0 <= told.confidence <= 1)
     )
     if not whole or not fits:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+        raise BadCursorError(field="cursor")
     if not hmac.compare_digest(told.question, asked):
-        raise InvalidRequestError(
+        raise BadCursorError(
             "The cursor belongs to another question.",
             hint="Send it with the query, filters and options of the page that it came with; only limit may differ.",
             field="cursor",
@@ -142,9 +142,9 @@ def check_mode(cursor: str | None, mode: Mode) -> None:
     """Refuse a cursor outside the mode that has pages.
 
     Raises:
-        InvalidRequestError: it is.
+        BadCursorError: it is.
     """
     if cursor is not None and mode != "deliberate":
-        raise InvalidRequestError(
+        raise BadCursorError(
             f"The mode {mode} has no pages.", hint="Send a cursor with the mode deliberate.", field="cursor"
         )

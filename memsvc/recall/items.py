@@ -12,6 +12,7 @@ import msgspec
 from memsvc.db.short_ids import short_id
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
 from memsvc.recall.times_in_words import validity
+from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
@@ -26,6 +27,9 @@ TITLES: dict[SectionName, str] = {
     "salient": "Also on the mind",
     "recent": "Last turns",
 }
+
+WRITTEN = ("text", "why", "name", "speaker", "caption", "conversation", "session", "validity")
+"""Fields of an item that hold what people wrote."""
 
 
 class Item(msgspec.Struct, kw_only=True, frozen=True):
@@ -61,6 +65,16 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     """Short ids of what it rests on."""
     tokens: int = 0
     """What it takes of the budget."""
+
+
+def plain_item(item: Item) -> Item:
+    """An item as a prompt may hold it in any format: without hidden characters, and with line breaks of one kind."""
+    plain: dict[str, str] = {}
+    for name in WRITTEN:
+        value: str | None = getattr(item, name)
+        if value and (shown := plain_lines(value)) is not value:
+            plain[name] = shown
+    return msgspec.structs.replace(item, **plain) if plain else item
 
 
 class Section(msgspec.Struct, kw_only=True, frozen=True):

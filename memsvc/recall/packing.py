@@ -31,12 +31,14 @@ from memsvc.recall.items import (
     SectionName,
     group_of,
     memory_item,
+    plain_item,
 )
 from memsvc.recall.render_json import JsonRenderer
 from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.results import Memory
 from memsvc.recall.shortening import shortened
+from memsvc.text.characters import flat
 from memsvc.text.fence import Form, fenced, new_token
 from memsvc.text.tokens import Tokenizer
 
@@ -325,6 +327,7 @@ class _Block:
     ) -> tuple[_Entry, set[tuple[SectionName, Group | None]], int]:
         """An item as it would stand in the block, the headings that it would bring, and what all of it takes."""
         count = self.packer.tokenizer.count
+        item = plain_item(item)
         chat = section == "recent" and self.packer.format == "messages"
         grouped = section == "recent" or (section == "memories" and self.packer.group_by == "conversation")
         group = group_of(item) if grouped and not chat else None
@@ -438,4 +441,4 @@ def _chat_message(item: Item) -> ChatMessage:
     if item.role == "assistant":
         return ChatMessage(role="assistant", content=text)
     named = item.role != "user" and item.speaker
-    return ChatMessage(role="user", content=f"{item.speaker}: {text}" if named else text)
+    return ChatMessage(role="user", content=f"{flat(item.speaker)}: {text}" if named else text)

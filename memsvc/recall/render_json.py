@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from memsvc.recall.items import Group, Item, SectionName
-from memsvc.recall.render_text import BREAKS
+from memsvc.text.characters import plain_lines
 from memsvc.text.fence import Form
 
 
@@ -27,8 +27,8 @@ class JsonRenderer:
         return ""
 
     def note(self, text: str) -> str:
-        """A remark."""
-        return _encoded(text)
+        """A remark; it may name what people wrote."""
+        return _encoded(plain_lines(text))
 
     def item(self, item: Item, *, grouped: bool) -> str:
         """One item."""
@@ -52,5 +52,5 @@ class JsonRenderer:
 
 
 def _encoded(value: object) -> str:
-    """JSON on one line for every reader of lines: also those signs are escaped that JSON would leave as they are."""
-    return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", msgspec.json.encode(value).decode())
+    """JSON on one line: items hold line breaks of one kind (``plain_item``), and JSON escapes that."""
+    return msgspec.json.encode(value).decode()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.render_text import BREAKS, STEERING, TextRenderer, flat
+from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.times_in_words import clock
+from memsvc.text.characters import flat, plain_lines
 from memsvc.text.markdown import inline
 
 
@@ -55,7 +56,7 @@ class MarkdownRenderer(TextRenderer):
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:
-        broken = "\\\n  | ".join(inline(STEERING.sub("", line)) for line in BREAKS.split(text))
+        broken = "\\\n  | ".join(inline(line) for line in plain_lines(text).split("\n"))
         return f"{begin} {broken}"
 
     @staticmethod

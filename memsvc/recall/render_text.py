@@ -1,30 +1,20 @@
 """A context as plain text: each line begins with a mark of ours, so nothing that is quoted can look like one.
 
 Headings begin with ``#``, items with ``[``, reasons with ``why:``, further lines of a turn or block with ``|``, remarks
-with ``*``. What people wrote stands behind such a mark, without its line breaks and without signs that steer a terminal
-or turn the direction of writing.
+with ``*``. What people wrote stands behind such a mark, without its line breaks and without characters that nobody sees
+(``memsvc.text.characters``).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
 from memsvc.recall.items import TITLES, Group, Item, SectionName
 from memsvc.recall.times_in_words import age, clock, day
+from memsvc.text.characters import flat, plain_lines
 from memsvc.text.fence import Form
-
-# Every sign at which a reader of lines may break one; str.splitlines knows the same.
-BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-STEERING = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def flat(text: str) -> str:
-    """Text on one line, with single blanks."""
-    steered = text if text.isprintable() else STEERING.sub("", text)  # none of those signs is printable
-    return " ".join(steered.split())
 
 
 class TextRenderer:
@@ -84,9 +74,8 @@ class TextRenderer:
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:
-        first, *rest = BREAKS.split(text)
-        lines = [f"{flat(begin)} {STEERING.sub('', first)}", *(f"  | {STEERING.sub('', line)}" for line in rest)]
-        return "\n".join(lines)
+        first, *rest = plain_lines(text).split("\n")
+        return "\n".join([f"{flat(begin)} {first}", *(f"  | {line}" for line in rest)])
 
     @staticmethod
     def _why(item: Item) -> str:

@@ -25,6 +25,7 @@ import structlog
 
 from memsvc.errors import ConfigurationError, MemsvcError, RerankerError
 from memsvc.llm.http import NoRedirect
+from memsvc.observe import said
 from memsvc.recall.results import Memory
 from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
@@ -218,7 +219,7 @@ class ResidentReranker:
         """Log what goes wrong, once a minute; never a text or a question."""
         if time.monotonic() >= self._warn_again_at:
             self._warn_again_at = time.monotonic() + WARN_EVERY_S
-            why = error.message if isinstance(error, MemsvcError) else type(error).__name__ if error else None
+            why = said(error) if isinstance(error, MemsvcError) else type(error).__name__ if error else None
             log.warning(event, reranker=self.name, error=why)
 
     def _submit(self, work: Callable[..., Done], *arguments: Any) -> Future[Done]:

@@ -46,6 +46,7 @@ from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 from memsvc.times.reading import QueryTimes, read_times
 
@@ -120,7 +121,11 @@ def check_query(query: str, limit: int, settings: Settings) -> None:
     """
     check_storable(query, "query")
     if len(query) > settings.max_query_chars:
-        raise TextTooLongError(f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.")
+        raise TextTooLongError(
+            f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.",
+            hint="Shorten it, or raise MEMSVC_MAX_QUERY_CHARS.",
+            field="query",
+        )
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
 
@@ -224,7 +229,8 @@ async def recall(
     Args:
         db: the database.
         owner: whose memory is asked.
-        query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax.
+        query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax,
+            and one without a visible character finds nothing.
         settings: limits.
         embedder: gives the query's vectors; None: words only.
         limit: at most so many, 1 to 1,000.
@@ -248,6 +254,7 @@ async def recall(
     """
     chosen = filters or Filters()
     check_query(query, limit, settings)
+    query = query if is_visible(query) else ""
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
     cursors.check_mode(cursor, mode)
@@ -269,7 +276,7 @@ async def recall(
     known_at = await _known_at(db, owner, chosen, place)
     # Before the transaction: no connection is held while a model works.
     vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
-    if not weights.by_meaning:
+    if not weights.by_meaning or not query:
         embedder = None
     if embedder is not None:
         async with _stage("embed"):
@@ -300,7 +307,7 @@ async def recall(
     rows = trip.ask(named("recall"), values)
     words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
     async with _stage("wait"):
-        turn = await db.recalls.turn()
+        turn = await db.recalls.turn(owner.user_id)
     with turn:
         async with _stage("database"):
             await trip.send()

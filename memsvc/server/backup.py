@@ -27,6 +27,7 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 import memsvc
+from memsvc.db.files import head_revision
 from memsvc.errors import (
     AlreadyExistsError,
     BackupFailedError,
@@ -40,7 +41,7 @@ from memsvc.errors import (
 )
 from memsvc.server.exclusive import take_turn
 from memsvc.server.programs import find_program, major_version
-from memsvc.server.upgrade import UNFINISHED, head_revision
+from memsvc.server.upgrade import UNFINISHED
 from memsvc.settings import Settings
 
 FORMAT = 1

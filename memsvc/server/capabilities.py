@@ -16,9 +16,10 @@ from zoneinfo import available_timezones
 import psycopg
 from sqlalchemy import make_url
 
+from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
 from memsvc.server import embedded, projection
-from memsvc.server.upgrade import MINIMUM_VERSION, head_revision, is_current
+from memsvc.server.upgrade import MINIMUM_VERSION, is_current
 from memsvc.settings import Settings
 
 State = Literal["ok", "warning", "missing"]
@@ -33,6 +34,21 @@ OPTIONAL = {"postgis": "places are searched by cube instead"}
 EXTRAS = {
     "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
 }
+LOGIN_SETTINGS = """
+SELECT r.rolname, current_setting(w.name) AS of_server, (
+  SELECT split_part(o.one, '=', 2)
+  FROM pg_db_role_setting AS s CROSS JOIN unnest(s.setconfig) AS o (one)
+  WHERE s.setrole IN (r.oid, 0) AND split_part(o.one, '=', 1) = w.name
+    AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+  ORDER BY s.setrole = 0, s.setdatabase = 0 LIMIT 1
+) AS of_login
+FROM pg_roles AS r CROSS JOIN (VALUES (%s)) AS w (name)
+WHERE r.rolname IN ('memsvc_app', 'memsvc_reader', 'memsvc_cypher', 'memsvc_analyst')
+ORDER BY r.rolname
+"""
+"""A setting of each login: its own in this database or everywhere, else the database's, else the server's."""
+QUIET = ("log", "fatal", "panic")
+"""Levels of log_min_messages at which errors of statements are not logged."""
 LEAST_FREE_BYTES = 1_000_000_000
 CLOCK_SKEW_S = 5.0
 
@@ -83,6 +99,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
         yield _check_cypher(connection, settings)
         yield from _check_durability(connection)
         yield from _check_privacy(connection)
+        yield from _check_logins(connection)
         yield _check_zones(connection)
         started = time.time()
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
@@ -151,17 +168,51 @@ def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
     row = connection.execute(
         "SELECT has_table_privilege('public', 'pg_catalog.pg_stat_activity', 'SELECT'), "
         "has_table_privilege('public', 'pg_catalog.pg_locks', 'SELECT') "
-        "OR has_function_privilege('public', 'pg_catalog.pg_advisory_lock(bigint)', 'EXECUTE')"
+        "OR has_function_privilege('public', 'pg_catalog.pg_advisory_lock(bigint)', 'EXECUTE'), "
+        "has_function_privilege('public', 'pg_catalog.lo_from_bytea(oid, bytea)', 'EXECUTE')"
     ).fetchone()
-    statements, locks = row or (False, False)
-    for name, shown, cost in (
-        ("statements of others", statements, "see each other's running statements"),
-        ("locks of others", locks, "see when others' memories are written, and may hold that up"),
+    statements, locks, objects = row or (False, False, False)
+    for name, shown, cost, closed in (
+        ("statements of others", statements, "see each other's running statements", "hidden"),
+        ("locks of others", locks, "see when others' memories are written, and may hold that up", "hidden"),
+        ("large objects", objects, "may fill the disk with large objects", "closed"),
     ):
         if shown:
             yield Check(name, "warning", f"people who share memsvc_reader {cost}; a superuser's 'db upgrade' ends it")
         else:
-            yield Check(name, "ok", "hidden")
+            yield Check(name, "ok", closed)
+
+
+def _check_logins(connection: psycopg.Connection) -> Iterator[Check]:
+    """Whether the logins have what only a superuser may set for them."""
+    levels, limits = (
+        _settings_of_logins(connection, "log_min_messages"),
+        _settings_of_logins(connection, "temp_file_limit"),
+    )
+    instead = "docs/operations.md#what-a-superuser-sets says how to set it"
+    for name, lacking, cost, good in (
+        (
+            "the server's log",
+            [login for login, level in levels.items() if level not in QUIET],
+            "errors are logged with the texts that they quote",
+            "holds no error of memsvc's logins",
+        ),
+        (
+            "temporary files",
+            [login for login, limit in limits.items() if limit == "-1"],
+            "one query may fill the disk",
+            "limited",
+        ),
+    ):
+        if lacking:
+            yield Check(name, "warning", f"{', '.join(lacking)}: {cost}; {instead}")
+        elif levels:  # else there are no logins yet
+            yield Check(name, "ok", good)
+
+
+def _settings_of_logins(connection: psycopg.Connection, name: str) -> dict[str, str]:
+    rows = connection.execute(LOGIN_SETTINGS, [name]).fetchall()
+    return {login: of_server if of_login is None else of_login for login, of_server, of_login in rows}
 
 
 def _check_zones(connection: psycopg.Connection) -> Check:

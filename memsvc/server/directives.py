@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-OWNERS = ("memsvc_owner", "memsvc_recall", "memsvc_eraser")
+OWNERS = ("memsvc_owner", "memsvc_recall", "memsvc_eraser", "memsvc_watchdog")
 CALLERS = {
     "app": "memsvc_app",
     "reader": "memsvc_reader",

@@ -44,6 +44,12 @@ START_SECONDS = 120  # after a crash the server first replays its log since the 
 ORPHAN_SECONDS = 5.0
 PAGE_CACHE_MB = (128, 2_048)  # least and most, where nobody says how much
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
+LOG_SETTINGS = {
+    "log_statement": "none", "log_min_error_statement": "panic", "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0", "log_parameter_max_length_on_error": "0",
+}  # fmt: skip
+"""What server.log says of a failed statement: the error, without the statement, its values, and the rows it met. The
+logins of memsvc, which work on what people wrote, do not even log the error (sql/prepare.sql)."""
 LOG_BYTES = 10 * 2**20  # of server.log; where it is longer, the newer half of this is kept
 
 
@@ -270,7 +276,7 @@ def _initialise(folder: Path) -> None:
             folder, "initdb", f"--pgdata={scratch}/pg", f"--username={SUPERUSER}", f"--pwfile={password}",
             "--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--lc-messages=C",
             "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--set=timezone=UTC",
-            "--set=max_connections=100", "--set=jit=off", "--set=log_statement=none",
+            "--set=max_connections=100", "--set=jit=off",
         )  # fmt: skip
         if done.returncode:
             _fail(f"initdb could not make {folder / 'pg'}:", done.stdout + done.stderr)
@@ -320,7 +326,7 @@ def _start(folder: Path, options: Mapping[str, str]) -> None:
     settings = {"listen_addresses": "", "port": f"{PORT}", "unix_socket_permissions": "0700"}
     settings["shared_buffers"] = f"{page_cache_mb()}MB"
     settings["unix_socket_directories"] = f'"{_socket_dir(folder)}"'
-    settings |= options
+    settings |= {**LOG_SETTINGS, **options}
     log.touch(mode=0o600)
     os.chown(log, *_identity())
     before = log.stat().st_size

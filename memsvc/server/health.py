@@ -9,8 +9,8 @@ import msgspec
 from sqlalchemy import text
 
 from memsvc.db.engine import Database
+from memsvc.db.files import head_revision
 from memsvc.server.objects import object_files
-from memsvc.server.upgrade import head_revision
 
 
 class DatabaseHealth(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from sqlalchemy import Connection, text
 from memsvc.db.files import folder
 from memsvc.db.locks import lock
 from memsvc.server.directives import CALLERS, callers, owner, with_plans
+from memsvc.server.script import Script
 
 # The rooms of sql/functions in the order in which they are applied: a room's functions call those of its own room and
 # of the rooms before it (tests/sql/test_layers.py). Each room's README says what is in it and who calls it.
@@ -60,8 +61,11 @@ def declared_functions() -> dict[str, Declared]:
     return {name: Declared(owner(body), roles) for body in texts for name, roles in callers(body).items()}
 
 
-def run_script(connection: Connection, script: str) -> None:
+def run_script(connection: Connection | Script, script: str) -> None:
     """Run a file of statements as it stands, without any reading of ``:`` or ``%``."""
+    if isinstance(connection, Script):
+        connection.write(script)
+        return
     driver = connection.connection.driver_connection
     if not isinstance(driver, psycopg.Connection):
         message = "not a psycopg connection"

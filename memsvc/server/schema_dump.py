@@ -1,7 +1,7 @@
-"""Writes down what the migrations and ``sql/`` build, for people to read: ``sql/schema.sql``.
+"""Writes down what the migrations and ``sql/`` build, for people to read: ``make schema``.
 
 ``pg_dump`` of the schema ``memsvc``, without what differs from run to run or from server to server. ``make schema``
-prints it from a throw-away embedded server; a test compares the committed file with what head builds. Nobody runs it.
+takes it from an embedded server that is thrown away; tests compare databases by it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memsvc.settings import Settings
 
 HEADER = """\
 -- The schema of memsvc as the migrations (alembic/versions) and sql/ build it. For reading only: 'make schema' writes
--- this file from pg_dump, a test compares it, and nothing runs it.
+-- it from pg_dump, and nothing runs it.
 
 """
 NOISE = re.compile(

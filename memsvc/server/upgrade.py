@@ -17,12 +17,12 @@ from typing import TypeVar
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from memsvc.db.files import folder
+from memsvc.db.files import folder, head_revision
 from memsvc.db.identity import Signer
-from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError
+from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError, UpgradedError
 from memsvc.server import projection
 from memsvc.server.exclusive import take_turn
 from memsvc.server.objects import apply_objects, object_files, run_script
@@ -49,11 +49,6 @@ class Upgrade:
     applied: tuple[str, ...]
 
 
-def head_revision() -> str:
-    """The newest revision that this version of memsvc has, by the names of its migrations."""
-    return max(path.name for path in (folder("alembic") / "versions").glob("[0-9]*.py")).split("_", 1)[0]
-
-
 def upgrade(
     admin_url: str,
     settings: Settings,
@@ -61,6 +56,7 @@ def upgrade(
     revision: str = "head",
     fill: Callable[[], None] | None = None,
     report: Callable[[str], None] = lambda _line: None,
+    migrate: Callable[[Connection, str], None] | None = None,
 ) -> Upgrade:
     """Upgrade the database that ``admin_url`` names.
 
@@ -70,18 +66,30 @@ def upgrade(
         revision: stop at this revision (tests); ``sql/`` is applied at head only.
         fill: brings the tables of a backup into the database, between its roles and its migrations.
         report: called with one line for each step.
+        migrate: runs the migrations up to a revision, where Alembic itself has called.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
         ConfigurationError: the server is too old, or belongs to another identity secret.
         RestoreUnfinishedError: a restore into this database was cut off.
+        UpgradedError: a newer version has upgraded it.
+    """
+    with administrators(admin_url) as engine, engine.connect() as guard:
+        take_turn(_driver(guard))
+        with engine.connect() as connection:
+            return _upgrade(connection, settings, revision, fill, report=report, migrate=migrate)
+
+
+@contextmanager
+def administrators(admin_url: str) -> Iterator[Engine]:
+    """The administrator's connections, two at most, until the block ends.
+
+    Raises:
+        DatabaseUnavailableError: the server does not answer.
     """
     engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"), pool_size=2, max_overflow=0)
     try:
-        with engine.connect() as guard:
-            take_turn(_driver(guard))
-            with engine.connect() as connection:
-                return _upgrade(connection, settings, revision, fill, report)
+        yield engine
     except psycopg.OperationalError as error:
         if error.sqlstate is not None:
             raise
@@ -99,7 +107,9 @@ def _upgrade(
     settings: Settings,
     revision: str,
     fill: Callable[[], None] | None,
+    *,
     report: Callable[[str], None],
+    migrate: Callable[[Connection, str], None] | None,
 ) -> Upgrade:
     version = int(connection.execute(text("SHOW server_version_num")).scalar_one())
     if version < MINIMUM_VERSION:
@@ -110,27 +120,54 @@ def _upgrade(
         raise RestoreUnfinishedError
     signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
     _belongs_to(connection, signer)  # before passwords are set: the running service would be locked out
+    if fill is None:
+        _is_no_newer(connection)
     report("roles, schema and extensions")
     _patiently(connection, lambda: _prepare(connection, settings))
     if fill is not None:
         connection.rollback()
         fill()
-    before = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
-    old = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if before else None
-    connection.rollback()
-    target = head_revision() if revision == "head" else revision
-    if old != target:
-        report(f"migrations {old or 'none'} -> {target}")
-        from memsvc.server.migrations import migrate  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
+    old = _revision(connection)
+    reached = head_revision() if revision == "head" else revision
+    if old != reached:
+        report(f"migrations {old or 'none'} -> {reached}")
+        if migrate is None:
+            from memsvc.server import migrations  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
 
-        _patiently(connection, lambda: migrate(connection, revision))
+            migrate = migrations.migrate
+        step = migrate
+        _patiently(connection, lambda: step(connection, revision))
+        reached = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar_one()
+        connection.rollback()
     applied: tuple[str, ...] = ()
-    if target == head_revision():
+    if reached == head_revision():
         applied = _patiently(connection, lambda: apply_objects(connection, report))
         _patiently(connection, lambda: index_places(connection, report))
         _accept_identity_key(connection, signer)
         _project(connection, settings, report)
-    return Upgrade(old, target, applied)
+    return Upgrade(old, reached, applied)
+
+
+def _revision(connection: Connection) -> str | None:
+    """The database's migration; None where it has none yet."""
+    there = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
+    found = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if there else None
+    connection.rollback()
+    return found
+
+
+def _is_no_newer(connection: Connection) -> None:
+    """Refuse a database that a newer version has upgraded, before anything of it is changed.
+
+    Raises:
+        UpgradedError: it has a migration that this version does not know.
+    """
+    found = _revision(connection)
+    if found is not None and found > head_revision():
+        raise UpgradedError(
+            f"A newer version of memsvc has upgraded this database (to {found}; this one knows {head_revision()}).",
+            hint="Nothing was changed. Install that version of memsvc, or a newer one.",
+        )
 
 
 def _patiently(connection: Connection, step: Callable[[], T]) -> T:

@@ -26,7 +26,6 @@ by chance, because the keys of one name depend on each other. Measured on Febrl'
 the true pairs among 131,612 candidates; 8 bits give .985 among 757,696."""
 INDEX_BITS = 24
 """Bits of a node's index: at most 16 million nodes."""
-KEY_BITS = 64 - INDEX_BITS
 SOUNDS = str.maketrans(
     {
         **dict.fromkeys("bfpv", "1"), **dict.fromkeys("cgjkqsxz", "2"), **dict.fromkeys("dt", "3"), "l": "4",

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc import traces
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
+from memsvc.db.vectors import Vectors
 from memsvc.errors import (
     ConfigurationError,
     EmbedderAnswerError,
@@ -248,7 +249,7 @@ async def _store(db: Database, scope: _Scope, group: Sequence[Passage], vectors:
         return 0
     values = {
         "user_id": scope.user_id, "model_id": scope.model_id,
-        "ids": [found for found, _ in kept], "vectors": [made.vector for _, made in kept],
+        "ids": [found for found, _ in kept], "vectors": Vectors(made.vector for _, made in kept),
         "tokens": [made.tokens for _, made in kept],
     }  # fmt: skip
 

@@ -1,10 +1,13 @@
 """Reads files of messages: chat JSONL, and role/content exports.
 
 Chat JSONL holds one turn a line: ``text`` (or ``content``) and any of ``conversation_id``, ``session_id``,
-``session_time``, ``turn_id``, ``speaker``, ``role``, ``image_caption``, ``said_at``; what else a line holds becomes
-metadata. A role/content export is one JSON object with ``messages`` (``role``, ``content``, ``created_at``) and perhaps
-``title`` or ``id``, or a list of such objects or messages. Both may be gzipped. Lines of JSONL are read one by one, so
-a file may be larger than memory.
+``session_time``, ``turn_id``, ``speaker``, ``role``, ``image_caption``, ``said_at``, ``metadata``. A role/content
+export is one JSON object with ``messages`` (``role``, ``content``, ``created_at``) and perhaps ``title`` or ``id``, or
+a list of such objects or messages. Both may be gzipped. Lines of JSONL are read one by one, so a file may be larger
+than memory.
+
+Nothing is guessed: a field, role or type that is not known here is refused by its name, as the API refuses it, and the
+exports of other programs are refused by theirs (``foreign.py``).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import IO, Any, cast, get_args
 import msgspec
 
 from memsvc.errors import BadFileError
+from memsvc.sources.foreign import OURS, foreign_document, foreign_text
 from memsvc.sources.messages import MessageIn, Role
 
 ROLES: Mapping[str, Role] = {
@@ -30,27 +34,16 @@ ROLES: Mapping[str, Role] = {
     "function": "tool",
     "reasoning": "thinking",
 }
-KNOWN = frozenset(
-    {
-        "conversation_id",
-        "conversation",
-        "session_id",
-        "session",
-        "session_time",
-        "said_at",
-        "created_at",
-        "timestamp",
-        "turn_id",
-        "id",
-        "speaker",
-        "name",
-        "role",
-        "text",
-        "content",
-        "image_caption",
-        "caption",
-    }
-)
+CONVERSATION = ("conversation_id", "conversation")
+SESSION = ("session_id", "session")
+IDENTITY = ("turn_id", "id")
+SAID_AT = ("said_at", "created_at", "timestamp", "session_time")
+SPEAKER = ("speaker", "name")
+TEXT = ("text", "content")
+CAPTION = ("image_caption", "caption")
+KNOWN = frozenset({*CONVERSATION, *SESSION, *IDENTITY, *SAID_AT, *SPEAKER, "role", *TEXT, *CAPTION, "metadata"})
+HINT = "Put what else belongs to a message into its metadata; see docs/ingest.md for the fields."
+FOREIGN_HINT = "Nothing of it was stored. Write its messages as chat JSONL; see docs/ingest.md for the fields."
 SNIFF_BYTES = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -88,27 +81,50 @@ def _time(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
+def _label(row: Mapping[str, Any], *names: str) -> str:
+    """A name or an id; empty: there is none.
+
+    Raises:
+        TypeError: it is neither a text nor a number.
+    """
+    value = _first(row, *names)
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        message = f"{next(name for name in names if row.get(name) is not None)} is neither a text nor a number."
+        raise TypeError(message)
+    return str(value)
+
+
+def _role(given: Any, speaker: str, own_names: Collection[str]) -> Role:
+    """Who speaks, as the row says; where it does not, by the speaker's name.
+
+    Raises:
+        TypeError: the row says something that is no role.
+    """
+    if given is None:
+        mine = speaker.casefold() in own_names or not speaker
+        return ROLES.get(speaker.lower(), "user" if mine else "other")
+    if not isinstance(given, str) or given.lower() not in ROLES:
+        message = f"the role {str(given)[:60]!r} is none of {', '.join(ROLES)}."
+        raise TypeError(message)
+    return ROLES[given.lower()]
+
+
 def _message(row: Mapping[str, Any], conversation: str, ordinal: int | None, own_names: Collection[str]) -> MessageIn:
-    speaker = str(_first(row, "speaker", "name") or "")
-    given = row.get("role")
-    if isinstance(given, str) and given.lower() in ROLES:
-        role = ROLES[given.lower()]
-    elif speaker.lower() in ROLES:
-        role = ROLES[speaker.lower()]
-    else:
-        role = "user" if speaker.casefold() in own_names or not speaker else "other"
-    identity = _first(row, "turn_id", "id")
+    speaker = _label(row, *SPEAKER)
+    identity = None if _first(row, *IDENTITY) is None else _label(row, *IDENTITY)
     return MessageIn(
-        conversation=str(_first(row, "conversation_id", "conversation") or conversation),
-        text=_text(_first(row, "text", "content")),
-        caption=_first(row, "image_caption", "caption"),
+        conversation=_label(row, *CONVERSATION) or conversation,
+        text=_text(_first(row, *TEXT)),
+        caption=_first(row, *CAPTION),
         speaker=speaker,
-        role=role,
-        session=str(_first(row, "session_id", "session") or ""),
+        role=_role(row.get("role"), speaker, own_names),
+        session=_label(row, *SESSION),
         ordinal=ordinal if identity is None else None,
-        id=None if identity is None else str(identity),
-        said_at=_time(_first(row, "said_at", "created_at", "timestamp", "session_time")),
-        metadata={key: value for key, value in row.items() if key not in KNOWN},
+        id=identity,
+        said_at=_time(_first(row, *SAID_AT)),
+        metadata={} if row.get("metadata") is None else row["metadata"],
     )
 
 
@@ -143,6 +159,8 @@ def _jsonl(path: Path, own_names: Collection[str]) -> Iterator[tuple[str, Messag
                 row = _decode(line)
             except msgspec.DecodeError as error:
                 raise BadFileError(f"{where}: {error}", row=number) from error
+            if ordinal == 0:
+                _refuse_foreign(foreign_document(row), path)
             if not isinstance(row, dict):
                 raise BadFileError(f"{where} is no JSON object.", row=number)
             yield where, _checked(row, name, ordinal, own_names, where)
@@ -163,9 +181,21 @@ def _decode(text: bytes) -> Any:
         raise msgspec.DecodeError("It is nested too deeply.") from error
 
 
+def _refuse_foreign(found: str | None, path: Path) -> None:
+    if found == OURS:
+        raise BadFileError(f"{path.name} is {found}.", hint="memsvc import reads it, as a folder or a zip file.")
+    if found is not None:
+        raise BadFileError(f"{path.name} is {found}, which memsvc ingest cannot read yet.", hint=FOREIGN_HINT)
+
+
 def _checked(
     row: Mapping[str, Any], conversation: str, ordinal: int, own_names: Collection[str], where: str
 ) -> MessageIn:
+    if unknown := [name for name in row if name not in KNOWN]:
+        named = ", ".join(repr(name[:60]) for name in unknown[:5])
+        raise BadFileError(f"{where} has unknown fields: {named}.", hint=HINT)
+    if row.keys().isdisjoint((*TEXT, *CAPTION)):
+        raise BadFileError(f"{where} has neither text nor content: it is no message.")
     try:
         return msgspec.convert(msgspec.to_builtins(_message(row, conversation, ordinal, own_names)), MessageIn)
     except (msgspec.ValidationError, AttributeError, TypeError) as error:
@@ -200,6 +230,7 @@ def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[tuple
             head = file.read(SNIFF_BYTES)
         if not head.strip():
             raise BadFileError(f"{path.name} is empty.")
+        _refuse_foreign(foreign_text(head), path)
         if _is_jsonl(path, head):
             yield from _jsonl(path, folded)
             return
@@ -209,6 +240,7 @@ def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[tuple
         raise BadFileError(f"{path.name}: {error}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise BadFileError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    _refuse_foreign(foreign_document(document), path)
     for conversation, index, row in _rows_of_json(document, path):
         where = f"{path.name}, message {index}"
         if not isinstance(row, dict):

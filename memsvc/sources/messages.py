@@ -32,6 +32,7 @@ from memsvc.errors import (
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.times import SaidAt, now_in, parse_time
+from memsvc.text.characters import is_visible
 from memsvc.text.fence import split_blocks
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
@@ -41,6 +42,8 @@ Outcome = Literal["created", "existing", "erased"]
 TRACES = ("system", "tool", "thinking")
 MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
+MAX_PARTS = 32_767
+"""What ``passages.part`` can count to."""
 MAX_ORDINAL = 2_000_000_000
 APPEND = text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))")
 NOTHING: Mapping[str, Any] = {}
@@ -136,19 +139,21 @@ class Prepared:
             }
 
 
-def _check_length(value: str | None, field: str, longest: int) -> None:
+def _check_length(value: str | None, field: str, longest: int, hint: str = "Shorten it.") -> None:
     if value is not None and len(value) > longest:
-        raise TextTooLongError(f"{field} has {len(value):,} characters; at most {longest:,} fit.", field=field)
+        raise TextTooLongError(
+            f"{field} has {len(value):,} characters; at most {longest:,} fit.", hint=hint, field=field
+        )
 
 
 def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
     for field in ("conversation", "text", "caption", "speaker", "session", "id", "metadata"):
         check_storable(getattr(message, field), field)
-    if not message.conversation.strip():
+    if not is_visible(message.conversation):
         raise InvalidRequestError("conversation is empty.", hint="Name the conversation.", field="conversation")
-    if not message.text.strip() and not (message.caption or "").strip():
+    if not is_visible(message.text) and not is_visible(message.caption or ""):
         raise EmptyTextError(field="text")
-    _check_length(message.text, "text", settings.max_text_chars)
+    _check_length(message.text, "text", settings.max_text_chars, TextTooLongError.hint)
     _check_length(message.caption, "caption", MAX_CAPTION_CHARS)
     _check_length(message.speaker, "speaker", 200)
     for field in ("conversation", "session", "id"):
@@ -158,13 +163,22 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
     if message.ordinal is not None and not 0 <= message.ordinal <= MAX_ORDINAL:
         raise InvalidRequestError("ordinal must lie between 0 and 2,000,000,000.", field="ordinal")
     if len(msgspec.json.encode(message.metadata)) > MAX_METADATA_BYTES:
-        raise TextTooLongError(f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", field="metadata")
+        raise TextTooLongError(
+            f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", hint="Shorten it.", field="metadata"
+        )
     zone = valid_zone(owner.time_zone)
     said_at = parse_time(message.said_at, zone) if message.said_at is not None else now_in(zone)
     client_id = message.id
     if client_id is None and message.ordinal is None and idempotency_key:
         client_id = f"idempotency:{idempotency_key}:{index}"
-    return Prepared(message, client_id, said_at, split_message(message, settings.passage_tokens))
+    parts = split_message(message, settings.passage_tokens)
+    if len(parts) > MAX_PARTS:
+        raise TextTooLongError(
+            f"text makes {len(parts):,} passages; a message has {MAX_PARTS:,} at most.",
+            hint="Send it in several messages, or raise MEMSVC_PASSAGE_TOKENS, by which it is split.",
+            field="text",
+        )
+    return Prepared(message, client_id, said_at, parts)
 
 
 def split_message(message: MessageIn, window: int) -> list[Part]:

@@ -24,7 +24,6 @@ from memsvc.profiles.read import last_version
 from memsvc.sources.read import Message, OpenedSource, open_source
 from memsvc.text.storable import check_storable
 
-MAX_NEIGHBOURS = 100
 KINDS = {"m": "message", "f": "fact", "n": "node", "b": "block"}
 ASKED = re.compile(r"\[?(?:(?P<kind>[mfnb]):)?(?P<id>[0-9a-zA-Z-]{1,40})\]?")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -14,7 +14,7 @@ from memsvc.access.users import Owner
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, NotFoundError
 from memsvc.text.storable import check_storable
 
@@ -139,13 +139,7 @@ async def list_conversations(
     return Page(items=items, next_cursor=str(items[-1].conversation_id) if len(rows) > limit else None)
 
 
-def _place(cursor: str | None) -> tuple[datetime | None, str | None, int | None]:
-    if cursor is None:
-        return None, None, None
-    place = read_cursor(cursor, tuple[datetime, str, int])
-    if place[0].tzinfo is None or not -1 <= place[2] < 2**31:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.")
-    return place
+Ordinal = Annotated[int, msgspec.Meta(ge=-1, le=2**31 - 1)]
 
 
 async def list_messages(
@@ -165,7 +159,9 @@ async def list_messages(
         InvalidRequestError: the cursor or the limit cannot be used.
     """
     check_page(limit)
-    said_at, session, ordinal = _place(cursor)
+    said_at, session, ordinal = (
+        read_cursor(cursor, tuple[Moment, str, Ordinal]) if cursor is not None else (None, None, None)
+    )
     async with db.transaction(owner.user_id) as connection:
         source_id = await find_conversation(connection, owner, conversation)
         rows = (

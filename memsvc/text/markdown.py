@@ -11,6 +11,8 @@ import re
 import unicodedata
 from uuid import UUID
 
+from memsvc.text.characters import without_hidden
+
 # What means something anywhere in a line; then what does at its beginning, doubled, or as a bare link.
 SIGNS = re.compile(r"[\\`*_\[\]<>|~&$^@{}#]")
 PAIRS = re.compile(r"%(?=%)|(?<=%)%|=(?==)|(?<==)=|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -18,8 +20,6 @@ AT_BEGIN = re.compile(r"^(?P<space>[ \t]*)(?P<sign>[-+=:]|\d{1,9}(?=[.)]))", re.
 BLANKS = re.compile(r"^[ \t\u00a0]+")
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 LINE_BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
-# Signs that turn the direction of text behind them, or that nobody sees.
-UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 BREAK = "\\"
 MAX_STEM_BYTES = 100
@@ -46,7 +46,7 @@ def _line(text: str) -> str:
 
 def inline(text: str) -> str:
     """Text within a line, all of it on one line, without signs that turn or hide the text behind them."""
-    return _line(UNSEEN.sub("", LINE_BREAKS.sub(" ", text)).strip())
+    return _line(without_hidden(LINE_BREAKS.sub(" ", text)).strip())
 
 
 def quote(text: str) -> str:

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 EARLIEST, LATEST = date(1000, 1, 2), date(8999, 12, 30)
 """Years that the database can store in every time zone."""
 MONTHS_A_YEAR, DAYS_A_WEEK, SATURDAY = 12, 7, 5
-Unit = Literal["minute", "hour", "day", "week", "weekend", "month", "quarter", "season", "year", "decade"]
 
 
 @dataclass(frozen=True, slots=True)

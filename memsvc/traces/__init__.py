@@ -12,73 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Literal, Protocol, Self
 
 from memsvc.errors import ConfigurationError
 from memsvc.settings import Settings
+from memsvc.traces.recording import NO_VALUES, NOTHING, Kind, Recorder, Span, Value
 
-Value = str | int | float | bool
-Kind = Literal["internal", "client", "server", "consumer"]
-BEGINNERS: frozenset[Kind] = frozenset({"server", "consumer"})
-"""Kinds of spans that start traces."""
-NO_VALUES: Mapping[str, Value] = {}
-
-
-class Span:
-    """A timed part of the work; this class records nothing."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> Self:
-        """Make it the current span until the block ends."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it; with an error, mark it as failed."""
-
-    @property
-    def trace_id(self) -> str | None:
-        """The id of its trace, as hexadecimal digits; None: it is not recorded."""
-        return None
-
-    def note(self, name: str, value: Value) -> None:
-        """Add an attribute."""
-
-    def rename(self, name: str) -> None:
-        """Change its name, if the name was not known when it began."""
-
-    def fail(self, error: str) -> None:
-        """Mark it as failed, with a code or a class name."""
-
-    def end(self, error: str | None = None) -> None:
-        """End it without a block; with an error, as ``fail``."""
-
-
-NOTHING = Span()
-
-
-class Recorder(Protocol):
-    """Makes spans that are recorded; see ``memsvc.traces.otel``."""
-
-    def span(self, name: str, kind: Kind, parent: str | None, values: Mapping[str, Value]) -> Span:
-        """As ``memsvc.traces.span``."""
-        ...
-
-    def traceparent(self) -> str | None:
-        """As ``memsvc.traces.traceparent``."""
-        ...
-
-    def note(self, name: str, value: Value) -> None:
-        """As ``memsvc.traces.note``."""
-        ...
-
-    def close(self) -> None:
-        """Send the spans that are left; takes some seconds at most."""
-        ...
-
+__all__ = ["NOTHING", "Span", "is_on", "note", "span", "start", "stop", "traceparent", "tracing"]
 
 _recorder: Recorder | None = None
 

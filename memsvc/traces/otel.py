@@ -22,7 +22,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from memsvc import __version__
 from memsvc.errors import MemsvcError
-from memsvc.traces import BEGINNERS, NOTHING, Kind, Span, Value
+from memsvc.traces.recording import BEGINNERS, NOTHING, Kind, Span, Value
 
 PATH = "/v1/traces"
 SEND_S = 5.0

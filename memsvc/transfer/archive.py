@@ -6,6 +6,7 @@ temporary name beside the target, the manifest last, and one rename ends it. Arc
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -77,7 +78,6 @@ LEFT_OUT_COLUMNS = {
 MAX_MANIFEST_BYTES = 1_000_000
 MAX_ZIP_ENTRIES = 200_000
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-COPY_BYTES = 1 << 20
 
 
 class ExportedUser(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -397,7 +397,8 @@ def open_archive(source: Path) -> Iterator[Archive]:
         ImportInvalidError: it is no export, or one that could do harm.
     """
     if source.is_dir():
-        yield Archive(lambda path: _open_regular(source / path))
+        with _opened_folder(source) as folder:
+            yield Archive(lambda path: _open_regular(folder, path))
     elif source.is_file():
         with plain_reading(source.name):
             packed = zipfile.ZipFile(source)
@@ -416,12 +417,36 @@ def open_archive(source: Path) -> Iterator[Archive]:
         raise NotFoundError(f"There is no folder and no file {source}.", hint="Name an export of memsvc.")
 
 
-def _open_regular(path: Path) -> IO[bytes]:
-    """Open a file, but no pipe and no device, which may never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
+@contextmanager
+def _opened_folder(source: Path) -> Iterator[int]:
+    """A folder's descriptor: it stays the same folder, whatever takes its name meanwhile."""
+    with plain_reading(source.name):
+        folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _open_regular(folder: int, name: str) -> IO[bytes]:
+    """Open a file that lies in a folder itself, and check what was opened rather than what had its name before.
+
+    Raises:
+        OSError: it is not there, or is a link, which may lead anywhere, or a pipe or device, which may never end.
+    """
+    try:
+        # Without O_NONBLOCK a pipe would wait for its writer.
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        message = "it is a link, and an import follows none"
+        raise OSError(message) from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
         message = "it is no regular file"
         raise OSError(message)
-    return path.open("rb")
+    return os.fdopen(file, "rb")
 
 
 def _check_entries(packed: zipfile.ZipFile) -> None:

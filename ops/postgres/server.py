@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from memsvc.server.embedded import page_cache_mb
+from memsvc.server.embedded import LOG_SETTINGS, page_cache_mb
 from ops.postgres.image import PROGRAMS, USER_ID, FullServerError, image, locked
 
 SUPERUSER = "postgres"
@@ -130,7 +130,7 @@ def _launch(folder: Path, options: Mapping[str, str]) -> None:
     before = log.stat().st_size if log.exists() else 0
     settings = {"listen_addresses": "", "unix_socket_directories": "/srv", "unix_socket_permissions": "0700"}
     settings["shared_buffers"] = f"{page_cache_mb()}MB"
-    settings |= options
+    settings |= {**LOG_SETTINGS, **options}
     words = " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items())
     done = _run(
         folder, "pg_ctl", "start", "--wait", f"--timeout={PATIENCE_S:.0f}", "--pgdata=/srv/pg", "--log=/srv/server.log",

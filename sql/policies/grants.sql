@@ -41,7 +41,7 @@ GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
-GRANT UPDATE (state, requests, attempts, outages, error_code, error, run_after, started_at, finished_at)
+GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
 ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
 -- The meaning of a proposed type is fixed: functional, ends and parent.

@@ -3,7 +3,7 @@
 -- name: list_jobs
 -- Newest first; job_id is time-ordered and serves as the cursor.
 SELECT
-  j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after,
+  j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.restarts, j.error_code, j.error, j.created_at, j.run_after,
   j.started_at, j.finished_at
 FROM memsvc.jobs AS j
 WHERE j.user_id = :user_id
@@ -16,7 +16,7 @@ LIMIT :limit;
 -- name: retry_job
 -- A failed or cancelled job becomes pending again, unless another one for the same subject waits already.
 UPDATE memsvc.jobs AS j
-SET state = 'pending', attempts = 0, outages = 0, run_after = clock_timestamp(), finished_at = NULL
+SET state = 'pending', attempts = 0, outages = 0, restarts = 0, run_after = clock_timestamp(), finished_at = NULL
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
   AND NOT EXISTS (
     SELECT FROM memsvc.jobs AS w
@@ -32,15 +32,13 @@ RETURNING j.job_id;
 
 -- name: fail_deadly_job
 -- A relayed job fails before its next start where so many starts had no end, or failed.
-UPDATE memsvc.jobs AS j
-SET
-  state = 'failed', finished_at = clock_timestamp(), error_code = 'worker_died',
-  error = 'Its workers died or broke off, or it failed, ' || j.attempts - j.outages || ' times; see their logs.'
-WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most
-RETURNING j.error_code, j.error;
+SELECT f.error_code, f.error
+FROM memsvc.jobs AS j
+CROSS JOIN LATERAL memsvc.fail_deadly_job(j.user_id, j.job_id, j.attempts - j.outages) AS f
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most;
 
 -- name: begin_relayed_job
--- What a pending job is about, as memsvc.begin_job. The queue counts deliveries, other brokers do not: a start is
+-- What a pending job is about, as memsvc.begin_job. The queue counts deaths, other brokers do not: a start is
 -- counted as a try, until end_relayed_job takes that back.
 UPDATE memsvc.jobs AS j
 SET attempts = least(j.attempts + 1, 32767), started_at = clock_timestamp()

@@ -1,21 +1,39 @@
 -- Statements of live updates.
 
 -- name: live_end
--- Where a reader begins who wants what comes from now on.
-SELECT CAST(CAST(memsvc.live_end() AS text) AS bigint) AS transaction_id;
+-- Which transactions have ended: a reader begins there who wants what comes from now on.
+SELECT CAST(pg_current_snapshot() AS text) AS seen;
 
 -- name: users_with_news
--- Which of some users have events behind a place of theirs.
-SELECT n.user_id
-FROM memsvc.users_with_news(
-  CAST(:users AS uuid []), CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
-) AS n (user_id);
+-- Which of some users have events that were not told, and which transactions have ended.
+SELECT
+  CAST(pg_current_snapshot() AS text) AS seen,
+  array(
+    SELECT n.user_id
+    FROM memsvc.users_with_news(
+      CAST(:users AS uuid []), CAST(CAST(:ends AS text []) AS xid8 []), CAST(:running AS text []),
+      CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
+    ) AS n (user_id)
+  ) AS users;
+
+-- name: users_erased
+-- Which of some users are erased, or are being erased.
+SELECT u.user_id
+FROM unnest(CAST(:users AS uuid [])) AS u (user_id)
+WHERE NOT memsvc.user_is_here(u.user_id);
 
 -- name: live_events
--- A user's events behind a place.
+-- A user's events that were not told, and in each row which transactions have ended; one row without an event: none.
 SELECT
-  e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id, e.recorded_at
-FROM memsvc.live_events(:user_id, CAST(CAST(:transaction AS text) AS xid8), :event, :limit) AS e;
+  c.seen, e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id,
+  e.recorded_at
+FROM (SELECT CAST(pg_current_snapshot() AS text) AS seen) AS c
+LEFT JOIN memsvc.live_events(
+  :user_id, CAST(CAST(:seen_end AS text) AS xid8), CAST(CAST(:running AS text) AS xid8 []),
+  CAST(CAST(:transaction AS text) AS xid8), :event, :limit
+) WITH ORDINALITY AS e (event_id, kind, subject_id, transaction_id, recorded_at, number)
+  ON TRUE
+ORDER BY e.number;
 
 -- name: changes_shown
 -- The current state of what changes touched, for clients that draw the graph.

@@ -8,14 +8,14 @@
 WITH model AS MATERIALIZED (
   SELECT
     max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
-    max(v.vector) FILTER (WHERE m.state = 'active') AS active_vector,
+    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
     max(v.tokens) FILTER (WHERE m.state = 'active') AS tokens,
     max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
-    max(v.vector) FILTER (WHERE m.state = 'leaving') AS other_vector
+    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
   FROM (
     VALUES
-    (CAST(:model AS text), CAST(:vector AS text), CAST(:tokens AS text)),
-    (CAST(:other_model AS text), CAST(:other_vector AS text), NULL)
+    (CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:tokens AS text)),
+    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec), NULL)
   ) AS v (name, vector, tokens)
   INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
 ),
@@ -43,8 +43,8 @@ found AS MATERIALIZED (
     :user_id, :query, :depth, CAST(:weights AS jsonb), :form, :language, CAST(:kinds AS text []),
     CAST(:sources AS uuid []), CAST(:not_sources AS uuid []), CAST(:said_from AS timestamptz),
     CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), model.active_id,
-    CAST(model.active_vector AS public.halfvec), CAST(model.tokens AS bit(128) []), model.other_id,
-    CAST(model.other_vector AS public.halfvec), meant.nodes, :hops, CAST(:begins AS timestamptz []),
+    model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
+    model.other_vector, meant.nodes, :hops, CAST(:begins AS timestamptz []),
     CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late,
     p_near => CAST(:near AS uuid [])
   ) AS r

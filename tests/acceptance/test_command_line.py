@@ -62,7 +62,15 @@ def test_the_version_is_printed(rig: Rig) -> None:
 # The main job
 
 
-def test_the_demo_shows_facts_and_three_answers_and_changes_nothing_the_second_time(rig: Rig) -> None:
+def test_the_demo_shows_facts_and_three_answers_whatever_was_there_and_touches_none_of_it(
+    rig: Rig, tmp_path: Path
+) -> None:
+    """The user's folder has a user of the demo's app and name, whose memory says otherwise."""
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"conversation": "marcel-and-ines", "turn_id": "S1:1", "text": "Rosinante was never stolen."}\n')
+    rig.ok("user", "add", "--name", "Marcel", "--external-id", "marcel", "--app", "demo")
+    rig.ok("ingest", str(own), "--app", "demo")
+    apps = rig.ok("user", "list", "--app", "demo")
     first = rig.ok("demo")
     assert "208 messages stored" in first
     picture, _, asked = first.partition("208 passages have vectors")
@@ -79,14 +87,17 @@ def test_the_demo_shows_facts_and_three_answers_and_changes_nothing_the_second_t
         assert answer in first
     assert first.count("\n  why: ") >= 3
     assert "## marcel-and-ines, session S5, 1 November 2025" in first
-    assert "memsvc recall --app demo" in first
+    assert "memsvc ingest " in first
     second = rig.ok("demo")
-    assert "0 messages stored, 208 were there already" in second
+    assert "208 messages stored" in second
+    assert rig.ok("user", "list", "--app", "demo") == apps
+    [kept] = json.loads(rig.ok("recall", "Rosinante", "--app", "demo", "--json"))["memories"]
+    assert kept["text"] == "Rosinante was never stolen."
 
     def answers(text: str) -> list[str]:
         return re.findall(r"^\[m:.*|^  why.*|^  .+“.+”.*", text, re.MULTILINE)
 
-    assert answers(second) == answers(first)
+    assert [line.partition("]")[2] for line in answers(second)] == [line.partition("]")[2] for line in answers(first)]
 
 
 def _modes_and_answers(rig: Rig) -> None:
@@ -269,6 +280,22 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "now"}\n', "line 2: 'now' is not a time"),
     "empty.jsonl": (b"", "empty.jsonl is empty"),
     "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
+    "day.json": (
+        b'[{"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "kept back"}]',
+        "day.json is an export of Slack, which memsvc ingest cannot read yet",
+    ),
+    "later.jsonl": (
+        b'{"text": "kept back"}\n' * 600 + b'{"text": "x", "ts": 1}\n',
+        "line 601 has unknown fields: 'ts'",
+    ),
+    "tree.json": (
+        b'[{"title": "x", "mapping": {"n": {"message": {"content": {"parts": ["kept back"]}}}}}]',
+        "tree.json is an export of ChatGPT",
+    ),
+    "long.jsonl": (
+        b'{"text": "kept back"}\n{"text": "%s"}\n' % (b"x" * 2_000_001),
+        "long.jsonl, line 2: text has 2,000,001 characters; at most 2,000,000 fit",
+    ),
     "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "cut.jsonl.gz cannot be read"),
 }
 

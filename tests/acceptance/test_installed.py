@@ -105,7 +105,11 @@ def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
 
 def test_upgrade_and_demo_work_from_it(installed: Installed, data: Path) -> None:
     settings = {"MEMSVC_DATA_DIR": str(data), "MEMSVC_EXTRACTOR": "none"}
-    assert "Revision none -> " in installed.memsvc("db", "upgrade", **settings)
+    assert "CREATE TABLE memsvc.users" in installed.memsvc("db", "alembic", "upgrade", "head", "--sql")
+    assert "Revision none -> " in installed.memsvc("db", "alembic", "upgrade", "head", **settings)
+    assert "(head)" in installed.memsvc("db", "alembic", "current", **settings)
+    assert "<base> -> 0001" in installed.memsvc("db", "alembic", "history")
+    assert "sql/ unchanged" in installed.memsvc("db", "upgrade", **settings)
     shown = installed.memsvc("demo", **settings)
     assert "208 messages stored" in shown
     assert "Altona station" in shown

@@ -157,6 +157,21 @@ def test_standard_output_carries_the_protocol_alone_and_a_signal_ends_it(served:
         while answer.get("id") != 1:  # nonsense may be answered, but only by the protocol
             answer = json.loads(process.stdout.readline())
         assert answer["result"]["protocolVersion"] == "2024-11-05"
+        call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "memory_status", "arguments": {}}}
+        odd = [
+            call,
+            *({**call, "id": identity} for identity in (None, 1.5, True, [1], {"a": 1})),
+            {**call, "jsonrpc": "1"},
+        ]
+        for message in (*odd, [call], "\udcff", {**call, "id": "good"}):
+            process.stdin.write(f"{json.dumps(message)}\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(10)]
+        assert [one["error"]["data"]["code"] for one in answers[:9]] == [
+            *["invalid_request"] * 7, "batch_unsupported", "invalid_request"
+        ]  # fmt: skip
+        assert [one["id"] for one in answers] == [None] * 9 + ["good"]
+        assert "Ada" in json.dumps(answers[9]["result"])
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert process.stdout.read() == ""

@@ -66,8 +66,9 @@ async def running(app: Litestar) -> AsyncIterator[Litestar]:
 
 @pytest.fixture(scope="session")
 async def api(db: Database, settings: Settings) -> AsyncIterator[Litestar]:
-    """The application."""
-    async with running(create_app(settings, db)) as app:
+    """The application, which may be called by the name that ``client_of`` calls it by."""
+    named = settings.model_copy(update={"allowed_hosts": "memsvc.test"})
+    async with running(create_app(named, db)) as app:
         yield app
 
 

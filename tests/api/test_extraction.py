@@ -168,8 +168,6 @@ BAD: tuple[tuple[bool, dict[str, Any], str], ...] = (
     (True, {"text": "x", "messages": [{"text": "y"}]}, "messages"),
     (True, {"text": " "}, "messages"),
     (True, {"messages": [{"text": "x"}] * 201}, "messages"),
-    (True, {"text": "x" * 200_001}, "messages"),
-    (True, {"messages": [{"text": "x", "caption": "x" * 200_001}]}, "messages"),
     (True, {"text": "a\0b"}, "text"),
     (True, {"messages": [{"text": "x", "speaker": "\0"}]}, "speaker"),
     (True, {"messages": [{"text": "x", "caption": "\0"}]}, "caption"),

@@ -200,6 +200,50 @@ async def test_a_batch_reads_first_and_its_last_put_counts(ours: MemsvcStore) ->
     assert len(await ours.asearch(place)) == 1
 
 
+async def test_a_namespace_may_be_a_list(ours: MemsvcStore) -> None:
+    """As with LangGraph's store in PostgreSQL; a text is none, for it would mean its letters."""
+    place: Any = ["test", "list"]
+    prefix: Any = ["test"]
+    await ours.aput(place, "k", {"text": "Ada drinks tea."})
+    expected = (("test", "list"), "k", {"text": "Ada drinks tea."})
+    assert plain(await ours.aget(place, "k")) == expected
+    assert plain(await ours.asearch(prefix)) == [expected]
+    assert plain(await ours.asearch(prefix, query="tea")) == [expected]
+    assert plain(await ours.asearch(("test",))) == [expected]
+    assert await ours.alist_namespaces(prefix=prefix) == [("test", "list")]
+    assert await ours.alist_namespaces(suffix=["list"]) == [("test", "list")]  # type: ignore[arg-type]
+    both: list[Op] = [PutOp(place, "k", {"text": "one"}), PutOp(("test", "list"), "k", {"text": "two"})]
+    await ours.abatch(both)
+    assert plain(await ours.asearch(prefix)) == [(("test", "list"), "k", {"text": "two"})]
+    await ours.adelete(place, "k")
+    assert await ours.asearch(prefix) == []
+    text: Any = "test"
+    for ask in (ours.asearch(text), ours.aget(text, "k"), ours.aput(text, "k", {"text": "x"})):
+        with pytest.raises(InvalidNamespaceError, match="is a text"):
+            await ask
+
+
+async def test_a_ttl_is_refused_by_name_wherever_it_comes_from(ours: MemsvcStore) -> None:
+    """Nobody who asked for an end is left with an item that stays."""
+    with pytest.raises(NotImplementedError):
+        await ours.aput(("a",), "k", {"text": "x"}, ttl=5)
+    for ttl in (5, 0.5, 0):
+        both: list[Op] = [PutOp(("a",), "first", {"text": "x"}), PutOp(("a",), "k", {"text": "x"}, ttl=ttl)]
+        with pytest.raises(NotImplementedError, match=f"ttl={ttl} is not supported by MemsvcStore"):
+            await ours.abatch(both)
+    ours.ttl_config = {"default_ttl": 7}
+    with pytest.raises(NotImplementedError, match="ttl=7"):
+        await ours.aput(("a",), "k", {"text": "x"})
+    await ours.aput(("a",), "k", {"text": "x"}, ttl=None)
+    assert [item.key for item in await ours.asearch(("a",), refresh_ttl=True)] == ["k"]
+
+
+async def test_an_item_without_visible_words_is_kept_and_not_searched(ours: MemsvcStore) -> None:
+    await ours.aput(("a",), "k", {"text": "\u200b"})
+    assert plain(await ours.aget(("a",), "k")) == (("a",), "k", {"text": "\u200b"})
+    assert [item.score for item in await ours.asearch(("a",), query="What?")] == [None]
+
+
 async def test_each_user_has_a_memory_of_ones_own(memory: Memory, owner: Owner, other: Owner) -> None:
     store, ada, bob = MemsvcStore(memory, user_at=1), str(owner.user_id), str(other.user_id)
     await asyncio.gather(

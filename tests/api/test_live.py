@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import psycopg
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -30,9 +31,12 @@ from memsvc.graph.operations import Edge, Node, Thread
 from memsvc.profiles.write import forget_block, move, write_block
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import free_port
+from tests.conftest import Cluster
+from tests.sql.world import READER, login_url
 
 WAIT_S = 60
-"""Long: an event is told when every transaction of the server that began before it has ended, other tests' too."""
+QUICKLY_S = 10
+"""For an event of which nobody may keep us waiting: it takes less than a second, also where others test meanwhile."""
 Said = dict[str, Any]
 
 
@@ -164,16 +168,45 @@ async def test_what_was_missed_is_told_once_and_in_order_after_coming_back(
         assert await ada.quiet(0.5)
 
 
-async def test_a_late_commit_is_not_passed_by(address: str, db: Database, owner: Owner, other: Owner) -> None:
+async def test_a_late_commit_is_neither_waited_for_nor_passed_by(
+    address: str, db: Database, owner: Owner, other: Owner
+) -> None:
     async with listening(address, db, owner) as ada, listening(address, db, other) as bob:
         async with db.transaction(owner.user_id) as late:
             early = await history.write_in(late, owner, [Node(type="Person", label="Late")], asserted_by="user")
-            # Others of the same user commit before it does: they must wait for it, or it would lie behind the cursor.
+            # Another of the same user commits before it does, and is told at once.
             quick = await person(db, owner, "Quick")
-            assert await ada.quiet()
-        told = await ada.all_until(quick.change_id)
-        assert [said["change_id"] for said in told] == [str(early.change_id), str(quick.change_id)]
+            assert [said["change_id"] for said in await ada.all_until(quick.change_id)] == [str(quick.change_id)]
+        told = await ada.all_until(early.change_id)
+        assert [said["change_id"] for said in told] == [str(early.change_id)]
+        assert await ada.quiet(0.5)
         assert await bob.quiet(0.1)
+    async with listening(address, db, owner, ada.cursor) as ada:
+        assert await ada.quiet(0.5), "nothing comes twice"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["a reader's", "of another database"])
+async def test_transactions_of_others_delay_nobody(
+    address: str,
+    db: Database,
+    owner: Owner,
+    *,
+    cluster: Cluster,
+    database_name: str,
+    settings: Settings,
+    elsewhere: bool,
+) -> None:
+    url = cluster.admin_url("postgres" if elsewhere else database_name)
+    if not elsewhere:
+        url = login_url(url, READER, settings)
+    with psycopg.connect(url) as waiting:
+        waiting.execute("SELECT pg_current_xact_id()")
+        async with listening(address, db, owner) as ada:
+            for name in ("Ines", "Bea"):
+                change = await person(db, owner, name)
+                async with asyncio.timeout(QUICKLY_S):
+                    told = await ada.all_until(change.change_id)
+                assert len(told) == 1
 
 
 async def test_the_top_node_of_a_search_is_shown_to_the_searcher_alone(
@@ -245,8 +278,8 @@ async def test_nobody_listens_without_the_right_to(
     writer = await create_key(db, app, scopes=["write"], user_id=owner.user_id)
     assert await refusal(ws, Authorization=f"Bearer {writer}") == ("forbidden", 4403)
     ticket = issue_ticket(db, owner).ticket
-    assert await refusal(f"{ws}?ticket={ticket}&cursor=nonsense") == ("invalid_request", 4400)
-    ahead = Place(2**62, uuid4(), 2**31).cursor
+    assert await refusal(f"{ws}?ticket={ticket}&cursor=nonsense") == ("bad_cursor", 4400)
+    ahead = Place(2**62, (), 2**62, uuid4(), 2**31).cursor
     assert await refusal(f"{ws}?ticket={issue_ticket(db, owner).ticket}&cursor={ahead}") == ("cursor_expired", 4410)
     # A key that is revoked while somebody listens by it.
     monkeypatch.setattr(sockets, "CHECK_S", 0.1)
@@ -347,8 +380,8 @@ async def test_events_are_read_page_by_page_and_waited_for(
     for place in ("x", "", (1, 2, 3), (2**70, str(uuid4()), 0), (-1, str(uuid4()), 2**31), (1, str(uuid4()), "\0")):
         cursor = place if isinstance(place, str) else write_cursor(place)
         refused = await connect_http.get("/v1/events", params={"cursor": cursor})
-        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request"), place
-    old = Place(1, uuid4(), 0).cursor
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad_cursor"), place
+    old = Place(1, (), 1, uuid4(), 0).cursor
     refused = await connect_http.get("/v1/events", params={"cursor": old})
     assert (refused.status_code, refused.json()["code"]) == (410, "cursor_expired")
 

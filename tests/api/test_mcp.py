@@ -150,7 +150,7 @@ async def test_what_is_no_call_is_refused(ada: httpx.AsyncClient) -> None:
         assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
     for origin in ("https://evil.test", "null", "", "http://[", "http://memsvc.test.evil.test"):
         page = await ada.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS | {"Origin": origin})
-        assert (page.status_code, page.json()["code"]) == (403, "forbidden")
+        assert (page.status_code, page.json()["code"]) == (403, "origin_refused")
     for length in ("1" * 12, "9" * 5_000):
         long = await ada.post("/mcp", content=b"{", headers=HEADERS | {"Content-Length": length})
         assert (long.status_code, long.json()["code"]) == (413, "body_too_large")
@@ -195,7 +195,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("recall", {}),
     ("recall", {"query": ""}),
     ("recall", {"query": "oak", "limit": 10**30}),
-    ("recall", {"query": "oak", "limit": "5"}),
+    ("recall", {"query": "oak", "limit": "5.5"}),
     ("recall", {"query": "oak", "user_id": "01900000-0000-7000-8000-000000000000"}),
     ("recall", {"query": "a\0b"}),
     ("recall", {"query": "oak", "said_from": "yesterday; DROP TABLE memsvc.passages"}),

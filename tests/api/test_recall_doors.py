@@ -62,12 +62,12 @@ def texts(found: dict[str, Any]) -> list[str]:
         ({"known_at": "2026-02-30"}, "invalid_time", "known_at"),
         ({"known_at": FAR}, "invalid_time", "known_at"),
         ({"rerank": True}, "reranker_missing", "rerank"),
-        ({"cursor": "x"}, "invalid_request", "cursor"),
-        ({"cursor": "x", "mode": "eager"}, "invalid_request", "cursor"),
-        ({"cursor": "x", "mode": "deliberate"}, "invalid_request", "cursor"),
-        ({"cursor": "", "mode": "deliberate"}, "invalid_request", "cursor"),
-        ({"cursor": "A" * 40_001, "mode": "deliberate"}, "invalid_request", "cursor"),
-        ({"cursor": 7, "mode": "deliberate"}, "invalid_request", "cursor"),
+        ({"cursor": "x"}, "bad_cursor", "cursor"),
+        ({"cursor": "x", "mode": "eager"}, "bad_cursor", "cursor"),
+        ({"cursor": "x", "mode": "deliberate"}, "bad_cursor", "cursor"),
+        ({"cursor": "", "mode": "deliberate"}, "bad_cursor", "cursor"),
+        ({"cursor": "A" * 40_001, "mode": "deliberate"}, "bad_cursor", "cursor"),
+        ({"cursor": 7, "mode": "deliberate"}, "bad_cursor", "cursor"),
     ],
 )
 async def test_what_cannot_be_asked_is_refused_with_the_field(
@@ -176,11 +176,9 @@ async def test_a_cursor_belongs_to_its_question_and_its_user(ada: httpx.AsyncCli
         {"conversations": ["kitchen"]},
     )  # fmt: skip
     for other in others:
-        problem = refused(
-            await ada.post("/v1/recall", json={**asked, **other, "cursor": cursor}), 400, "invalid_request"
-        )
+        problem = refused(await ada.post("/v1/recall", json={**asked, **other, "cursor": cursor}), 400, "bad_cursor")
         assert "another question" in problem["detail"], other
-    problem = refused(await bob.post("/v1/recall", json={**asked, "cursor": cursor}), 400, "invalid_request")
+    problem = refused(await bob.post("/v1/recall", json={**asked, "cursor": cursor}), 400, "bad_cursor")
     assert problem["field"] == "cursor"
     assert (await recalled(ada, **(asked | {"mode": "balanced"})))["next_cursor"] is None
 

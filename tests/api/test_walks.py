@@ -196,7 +196,8 @@ async def test_bounds_are_checked(
     ada: httpx.AsyncClient, nodes: dict[str, UUID], path: str, asked: dict[str, Any], field: str
 ) -> None:
     status, code, problem = await refused(ada, path, **{**starts(path), **asked})
-    assert (status, code, problem["field"]) == (400, "invalid_request", field)
+    expected = "bad_cursor" if field == "cursor" else "invalid_request"
+    assert (status, code, problem["field"]) == (400, expected, field)
 
 
 @pytest.mark.parametrize("path", ["/neighbourhood", "/subgraph", "/paths", ""])
@@ -382,7 +383,7 @@ async def test_whatever_is_asked_has_an_answer(ada: httpx.AsyncClient, path: str
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert answer.json()["code"] in {
             "invalid_request", "invalid_text", "invalid_alias", "invalid_time", "type_unknown", "node_unknown",
-            "node_ambiguous",
+            "node_ambiguous", "bad_cursor",
         }  # fmt: skip
 
 

@@ -204,7 +204,10 @@ async def test_who_stores_vectors_of_a_block_waits_for_who_rewords_it(
     values: dict[str, object] = {"user_id": owner.user_id, "block_id": boat.block_id}
     newest = "SELECT passage_id, vector::text FROM memsvc.embeddings WHERE user_id = %s"
     [(passage, vector)] = admin.execute(newest, [owner.user_id]).fetchall()
-    store = "SELECT memsvc.store_embeddings(:user_id, CAST(m.model_id AS smallint), CAST(:ids AS uuid[]), :vectors) "
+    store = (
+        "SELECT memsvc.store_embeddings(:user_id, CAST(m.model_id AS smallint), CAST(:ids AS uuid[]), "
+        "CAST(:vectors AS public.halfvec[])) "
+    )
     values |= {"ids": [passage], "vectors": [vector]}
 
     async def stored() -> int:

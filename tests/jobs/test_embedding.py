@@ -11,6 +11,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from memsvc.access.users import Owner
@@ -66,7 +67,29 @@ async def test_the_stored_vector_is_the_models_own(
     asked = await holder.query_vector("Ada: a heron in the reeds", 1_000)
     near = "SELECT 1 + (vector <#> %s::halfvec) FROM memsvc.embeddings WHERE user_id = %s"
     assert asked is not None
-    assert value(admin, near, [asked.vector, owner.user_id]) == pytest.approx(0, abs=2e-3)
+    assert value(admin, near, [asked.vector.to_text(), owner.user_id]) == pytest.approx(0, abs=2e-3)
+
+
+async def test_a_process_of_the_version_before_stores_the_same(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    """It sends vectors as pgvector's text, while the upgrade is done already."""
+    source_id = await say(db, owner, settings, "a heron")
+    model_id, _ = await ensure_model(db, "words", 8)
+    holder = resident(WordsEmbedder(), "words", settings)
+    [made] = await holder.vectors(["Ada: a heron"])
+    old = text(
+        "SELECT memsvc.store_embeddings("
+        ":user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid[]), CAST(:vectors AS text[]), NULL)"
+    )
+    passage = value(admin, "SELECT passage_id FROM memsvc.passages WHERE user_id = %s", [owner.user_id])
+    values = {"user_id": owner.user_id, "model_id": model_id, "ids": [passage], "vectors": [made.vector.to_text()]}
+    async with db.transaction(owner.user_id) as connection:
+        assert (await connection.execute(old, values)).scalar_one() == 1
+    by_text = value(admin, "SELECT vector::text FROM memsvc.embeddings WHERE user_id = %s", [owner.user_id])
+    admin.execute("DELETE FROM memsvc.embeddings WHERE user_id = %s", [owner.user_id])
+    assert (await embed_source(db, holder, owner.user_id, source_id)).new == 1
+    assert value(admin, "SELECT vector::text FROM memsvc.embeddings WHERE user_id = %s", [owner.user_id]) == by_text
 
 
 async def test_more_than_a_page_is_embedded_newest_first(

@@ -100,6 +100,14 @@ async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
     assert [fact for fact in desk.facts() if "KNOWS" in fact] == ["I KNOWS Eva."]
 
 
+async def test_a_correction_to_the_opposite_ends_what_was_said_before(desk: Desk) -> None:
+    await desk.say("I LIKES Tea.", said="2022-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("no, I DISLIKES Tea.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.history() == [("I LIKES Tea.", None, "2024"), ("I DISLIKES Tea.", "2024", None)]
+
+
 async def test_a_contradiction_is_marked(desk: Desk) -> None:
     await desk.say("I LIVES_IN Faro since 2020.", said="2024-01-01T00:00:00Z")
     await desk.read()
@@ -310,7 +318,7 @@ async def test_a_dry_run_tells_what_would_be_written_and_stores_nothing(desk: De
     await desk.read()
     before = desk.history(), desk.labels(), len(await desk.jobs())
     said = [Said(text="Ana LIVES_IN Porto. maybe Ana LIKES tea."), Said(text="I KNOWS Ana.", speaker="Ada")]
-    shown = await preview(desk.db, desk.owner, said, desk.extractor, passage_tokens=240)
+    shown = await preview(desk.db, desk.owner, said, desk.extractor, desk.settings)
     assert {(fact.proposal.sentence, fact.turn, fact.verdict) for fact in shown.facts} == {
         ("Ana LIVES_IN Porto.", 0, "changes"),
         ("Ana LIKES tea.", 0, "doubtful"),

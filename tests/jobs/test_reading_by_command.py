@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from memsvc.cli import demo_facts
+from memsvc.cli import demo, demo_facts
 from memsvc.cli.extraction import read_stored
 from memsvc.extract import registry
 from memsvc.extract.asking import totals
@@ -70,6 +70,24 @@ async def test_the_picture_shows_names_facts_and_what_changed(
     assert "1 Jan 2020 – 1 Jan 2021" in changed
     assert "1 Jan 2021 – now" in changed
     assert "\x1b" not in told
+
+
+def test_the_demos_folder_is_its_own_and_gone_in_the_end() -> None:
+    with demo.own_folder() as one, demo.own_folder() as other:
+        assert one != other
+        one.mkdir()
+        assert one.parent.stat().st_mode & 0o022 == 0
+    folders = [one, other]
+
+    def stopped() -> None:
+        with demo.own_folder() as folder:
+            folders.append(folder)
+            (folder / "pg").mkdir(parents=True)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert not any(folder.parent.exists() for folder in folders)
 
 
 async def test_without_the_extra_the_demo_says_so(

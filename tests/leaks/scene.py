@@ -97,7 +97,7 @@ def _remember(app: psycopg.Connection, tenant: Tenant, word: str) -> None:
         {"op": "alias", "node_id": nodes[0]["node_id"], "alias": f"{word} c"},
     ])  # fmt: skip
     app.execute(
-        "SELECT memsvc.store_embeddings(%(user)s, m.model_id, ARRAY[p.passage_id], ARRAY['[0,1,0]'], "
+        "SELECT memsvc.store_embeddings(%(user)s, m.model_id, ARRAY[p.passage_id], ARRAY['[0,1,0]'::public.halfvec], "
         "ARRAY['{x' || repeat('0', 32) || '}']) FROM memsvc.embedding_models AS m, memsvc.passages AS p "
         "WHERE m.name = %(model)s AND p.user_id = %(user)s AND p.text LIKE %(text)s",
         {"user": tenant.user_id, "model": MODEL, "text": f"{word}%"},

@@ -35,7 +35,6 @@ ORDER BY p.oid::regprocedure::text
 """
 DIFFERING = {
     "user_is_here": "says whether an id is a user's; nobody guesses an id, which has 74 random bits",
-    "live_end": "is a moment: the number of the newest transaction of the whole server",
     "job_message": "puts its arguments into a message, with the moment",
 }
 BOBS_ROWS = " UNION ALL ".join(

@@ -8,9 +8,10 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import make_url
 
+from memsvc.db.files import head_revision
 from memsvc.server.backup import backup
 from memsvc.server.restore import open_backup, restore
-from memsvc.server.upgrade import head_revision, is_current
+from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 from tests.migration.conftest import Upgrader

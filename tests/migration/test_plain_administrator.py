@@ -18,6 +18,7 @@ ROLES = (
     "memsvc_owner",
     "memsvc_recall",
     "memsvc_eraser",
+    "memsvc_watchdog",
     "memsvc_app",
     "memsvc_reader",
     "memsvc_cypher",

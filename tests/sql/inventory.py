@@ -46,6 +46,7 @@ UPDATED = {
         "requests",
         "attempts",
         "outages",
+        "restarts",
         "error_code",
         "error",
         "run_after",

@@ -56,10 +56,11 @@ CHECKS = (
     ("authenticate_key", "AND k.revoked_at IS NULL", ""),
     ("authenticate_key", "AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())", ""),
 )
-# Functions of memsvc_recall that bind no user: they give counts, or ids to functions of memsvc_owner alone.
+# Functions of memsvc_recall that bind no user: they give counts, or ids to functions of memsvc_owner alone. And that of
+# memsvc_watchdog, which reads sessions and no rows.
 COUNTING = {
     "embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_behind", "all_users_messages",
-    "all_users_sizes",
+    "all_users_sizes", "end_long_sessions",
 }  # fmt: skip
 BINDING = re.compile(r"memsvc\.require_identity\((\w+)\)")
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import errors
 
 from tests.sql.probes import probe, refused, rows
-from tests.sql.world import APP, CYPHER, OWNER, READER, Doors, World, value
+from tests.sql.world import ANALYST, APP, CYPHER, OWNER, READER, Doors, World, value
 
 AUTHENTICATE = "SELECT app_id, bound_user_id, user_id, scopes FROM memsvc.authenticate_key(%s, %s, %s)"
 
@@ -295,11 +295,23 @@ def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> N
 @probe
 def who_has_news_is_said_of_those_that_are_named_and_nobody_else(doors: Doors, world: World) -> None:
     nobody = UUID(int=0)
-    ask = "SELECT memsvc.users_with_news(%(users)s, '{0,0}'::text[]::xid8[], %(events)s)"
+    ask = (
+        "SELECT memsvc.users_with_news("
+        "%(users)s, '{0,0}'::text[]::xid8[], '{\"{}\",\"{}\"}'::text[], '{0,0}'::text[]::xid8[], %(events)s)"
+    )
     about: dict[str, object] = {"users": [world.ada.user_id, nobody], "events": [nobody, nobody]}
     refused(doors, READER, world.token(world.ada), ask, about)
     with doors.enter(APP) as connection:
         assert connection.execute(ask.encode(), about).fetchall() == [(world.ada.user_id,)]
+
+
+@probe
+def sessions_of_people_are_watched_by_the_service_alone(doors: Doors, world: World) -> None:
+    ask = "SELECT count(*) FROM memsvc.end_long_sessions('1 day')"
+    for role in (READER, CYPHER, ANALYST):
+        refused(doors, role, world.token(world.ada), ask)
+    with doors.enter(APP) as connection:
+        assert value(connection, ask) == 0
 
 
 @probe

@@ -18,7 +18,7 @@ def a_projection_asks_for_work_only_where_token_vectors_lack(doors: Doors, world
             assert value(connection, "SELECT count(*) FROM memsvc.token_vectors") > 0
             assert bytes(value(connection, KEEP, [MODEL, projection])) == projection
             assert value(connection, ASKED) == before, "who has token vectors is asked for them"
-            store = f"SELECT memsvc.store_embeddings(%s, {NAMED}, %s, %s)"
+            store = f"SELECT memsvc.store_embeddings(%s, {NAMED}, %s, %s::public.halfvec[])"
             passage = world.ada.passage_id
             assert value(connection, store, [world.ada.user_id, UNUSED_MODEL, [passage], ["[1,0,0]"]]) == 1
             assert bytes(value(connection, KEEP, [UNUSED_MODEL, projection])) == projection

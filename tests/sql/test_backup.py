@@ -25,6 +25,7 @@ from sqlalchemy.exc import DBAPIError
 from memsvc.access.keys import Limits, authenticate, create_key, limit_key, list_keys, revoke_key
 from memsvc.access.users import Owner, add_user, app_id, find_app, find_user, list_users
 from memsvc.db.engine import Database, role_url
+from memsvc.db.files import head_revision
 from memsvc.erasing.again import Erased, ErasedAgain, erase_again, log_of_erasures, read_log
 from memsvc.erasing.memories import erase, erasure, erasures
 from memsvc.erasing.users import erase_user
@@ -45,7 +46,7 @@ from memsvc.errors import (
 from memsvc.server.backup import ARCHIVE, MANIFEST, Manifest, backup, count_rows
 from memsvc.server.reindex import reindex
 from memsvc.server.restore import open_backup, restore
-from memsvc.server.upgrade import head_revision, is_current, upgrade
+from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 from tests.conftest import Cluster, remembered
 from tests.sql.conftest import Scratch

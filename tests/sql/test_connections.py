@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
 import psycopg
 import pytest
+from pgvector import HalfVector
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc.access.users import Owner
 from memsvc.db import wire
 from memsvc.db.engine import Database, role_url
+from memsvc.db.vectors import Vectors
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.settings import Settings
 from tests.conftest import Cluster
@@ -115,8 +119,36 @@ async def test_a_connection_at_rest_goes_back_without_being_asked(pool: Database
             assert second is first
 
 
+@pytest.mark.parametrize("savepoint", [False, True])
+async def test_after_a_rollback_no_statement_is_asked_for_that_the_server_has_forgotten(
+    pool: Database, monkeypatch: pytest.MonkeyPatch, *, savepoint: bool
+) -> None:
+    """psycopg has it forget all of them where one is its own; to be told so by an error would fill the server's log."""
+    monkeypatch.setattr(wire, "InvalidSqlStatementName", psycopg.errors.FeatureNotSupported)
+    found = set()
+    async with pool.line() as line:
+        [[who]] = await line.exchange([(PID, {})])
+    found.add(who.pg_backend_pid)
+    with suppress(DBAPIError):
+        async with pool.engine.connect() as connection, connection.begin():
+            for _ in range(7):  # often enough for psycopg to prepare it
+                found.add((await connection.execute(PID)).scalar_one())
+            nested = await connection.begin_nested() if savepoint else None
+            with suppress(DBAPIError):
+                await connection.execute(text("SELECT 1 / 0"))
+            if nested is not None:
+                await nested.rollback()
+            else:
+                await connection.execute(PID)
+    async with pool.line() as line:
+        [[who]] = await line.exchange([(PID, {})])
+        [prepared] = await line.exchange([(text("SELECT name FROM pg_prepared_statements"), {})])
+    assert {*found, who.pg_backend_pid} == {who.pg_backend_pid}, "on the same connection"
+    assert len(prepared) == 2, "psycopg had the server forget its own and ours"
+
+
 async def test_statements_that_the_server_has_forgotten_are_prepared_anew(pool: Database) -> None:
-    """psycopg has it forget all of them after a transaction that was rolled back."""
+    """As a pooler does, which gives a session to others in between."""
     found = set()
     for _ in range(2):
         async with pool.line() as line:
@@ -174,3 +206,26 @@ async def test_columns_without_a_name_of_their_own_are_no_failure(pool: Database
     async with pool.line() as line:
         [[found]] = await line.exchange([(text("SELECT 1, 2 AS two, 3"), {})])
     assert (tuple(found), found.two) == ((1, 2, 3), 2)
+
+
+async def test_a_pool_from_before_the_upgrade_takes_vectors_after_it(
+    cluster: Cluster, database_name: str, settings: Settings
+) -> None:
+    """The type's number is read when a connection begins; there was none then."""
+    name = f"{database_name}_bare"
+    cluster.recreate(name)
+    bare = Database(role_url(cluster.admin_url(name), "memsvc_app", settings.secret("app_password")), settings)
+    asked = text("SELECT CAST(:one AS public.halfvec) <#> (CAST(:several AS public.halfvec[]))[2] AS found")
+    values = {"one": HalfVector([1.0, 2.0]), "several": Vectors([HalfVector([0.0, 0.0]), HalfVector([0.5, 0.25])])}
+    try:
+        async with bare.statement() as connection:
+            assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+        cluster.execute(sql.SQL("CREATE EXTENSION vector SCHEMA public"), name)
+        async with bare.statement() as connection:
+            assert (await connection.execute(asked, values)).scalar_one() == -1
+        async with bare.line() as line:
+            [[row]] = await line.exchange([(asked, values)])
+        assert row.found == -1
+    finally:
+        await bare.close()
+        cluster.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -34,3 +34,28 @@ def test_why_there_is_no_cypher_is_told_in_one_line(
     )  # fmt: skip
     assert told("", "off") == ("ok", f"off, by MEMSVC_CYPHER{instead}")
     assert told("", "auto") == ("warning", "no: its graph is not made yet, or old; 'memsvc db upgrade' makes it")
+
+
+def told_of(admin: psycopg.Connection) -> dict[str, tuple[str, str]]:
+    """What is said of logins, by name."""
+    found = [*capabilities._check_logins(admin), *capabilities._check_privacy(admin)]
+    return {check.name: (check.state, check.says) for check in found}
+
+
+def test_what_only_a_superuser_may_set_is_told_where_it_is_missing(admin: psycopg.Connection) -> None:
+    names = {"the server's log", "temporary files", "large objects", "statements of others", "locks of others"}
+    assert {name: state for name, (state, _) in told_of(admin).items()} == dict.fromkeys(names, "ok")
+    with admin.transaction(force_rollback=True):
+        admin.execute("ALTER ROLE memsvc_reader RESET log_min_messages")
+        admin.execute("ALTER ROLE memsvc_analyst RESET temp_file_limit")
+        admin.execute("GRANT EXECUTE ON FUNCTION pg_catalog.lo_from_bytea(oid, bytea) TO PUBLIC")
+        told = told_of(admin)
+        assert told["the server's log"][0] == "warning"
+        assert told["the server's log"][1].startswith("memsvc_reader: errors are logged with the texts")
+        assert told["temporary files"][1].startswith("memsvc_analyst: one query may fill the disk")
+        assert told["large objects"][0] == "warning"
+        name = admin.info.dbname
+        admin.execute(f'ALTER DATABASE "{name}" SET log_min_messages = fatal'.encode())
+        assert told_of(admin)["the server's log"][0] == "ok", "what the database has counts, too"
+        admin.execute(f'ALTER ROLE memsvc_reader IN DATABASE "{name}" SET log_min_messages = warning'.encode())
+        assert told_of(admin)["the server's log"][0] == "warning"

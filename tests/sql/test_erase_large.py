@@ -191,7 +191,10 @@ async def test_erasing_while_others_write_cite_embed_and_fold(
     async def embed(passages: Sequence[UUID]) -> None:
         async with db.transaction(owner.user_id) as connection:
             await connection.execute(
-                text("SELECT memsvc.store_embeddings(:user, CAST(:model AS smallint), :passages, :vectors)"),
+                text(
+                    "SELECT memsvc.store_embeddings("
+                    ":user, CAST(:model AS smallint), :passages, CAST(:vectors AS public.halfvec[]))"
+                ),
                 {"user": owner.user_id, "model": model, "passages": list(passages), "vectors": ["[1,0,0]"] * 4},
             )
 

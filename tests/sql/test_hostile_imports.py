@@ -25,6 +25,8 @@ from memsvc.graph import history
 from memsvc.graph.operations import Edge, Evidence, Node
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.transfer.archive import open_archive
+from memsvc.transfer.load import load
 from tests.sql.exports import Travel, rewrite
 from tests.sql.world import value
 
@@ -145,7 +147,7 @@ BROKEN: dict[str, tuple[Callable[[Travel], None], str]] = {
     "a number for a text": (change("sources", 0, title=7), "sources.jsonl, line 1: "),
     "an id that is none": (change("nodes", 0, node_id="me"), "nodes.jsonl, line 1: "),
     "a long text": (change("node_versions", 0, label="secret" * 2000), "node_versions.jsonl, line 1: "),
-    "a long message": (change("passages", 0, text="secret" * 40_000), "passages.jsonl, line 1: text has 240,000"),
+    "a long message": (change("passages", 0, text="secret" * 400_000), "passages.jsonl, line 1: text has 2,400,000"),
     "NUL": (change("passages", 0, text="\0secret"), "passages.jsonl, line 1: text holds a NUL"),
     "NUL inside": (change("sources", 0, metadata={"a": ["\0secret"]}), "sources.jsonl, line 1: metadata holds a NUL"),
     "half a sign": (replace("passages", 0, b'"text":"', rb'"text":"\ud800'), "passages.jsonl, line 1: "),
@@ -271,6 +273,26 @@ def pipe(travel: Travel) -> None:
     os.mkfifo(travel.path("it/nodes.jsonl"))
 
 
+def link(name: str) -> Callable[[Travel], None]:
+    """The file stands elsewhere, and a link to it in its place: what it leads to is not at fault."""
+
+    def work(travel: Travel) -> None:
+        travel.path(f"it/{name}").rename(travel.path("elsewhere"))
+        travel.path(f"it/{name}").symlink_to(travel.path("elsewhere"))
+
+    return work
+
+
+def folder_link(travel: Travel) -> None:
+    travel.path("it/nodes.jsonl").unlink()
+    travel.path("it/nodes.jsonl").symlink_to(travel.path("."), target_is_directory=True)
+
+
+def dangling(travel: Travel) -> None:
+    travel.path("it/nodes.jsonl").unlink()
+    travel.path("it/nodes.jsonl").symlink_to("nowhere")
+
+
 TAMPERED: dict[str, tuple[Callable[[Travel], None], str]] = {
     "a changed word": (edited, "passages.jsonl: its sha256"),
     "a line more": (
@@ -288,6 +310,10 @@ TAMPERED: dict[str, tuple[Callable[[Travel], None], str]] = {
     ),
     "a missing file": (lambda travel: travel.path("it/nodes.jsonl").unlink(), "nodes.jsonl: the export has no such"),
     "a pipe": (pipe, "nodes.jsonl: it cannot be read (it is no regular file)"),
+    "a link": (link("passages.jsonl"), "passages.jsonl: it cannot be read (it is a link, and an import follows none)"),
+    "a link instead of the manifest": (link("manifest.json"), "manifest.json: it cannot be read (it is a link"),
+    "a link to a folder": (folder_link, "nodes.jsonl: it cannot be read (it is a link"),
+    "a link to nothing": (dangling, "nodes.jsonl: it cannot be read (it is a link"),
     "no manifest": (lambda travel: travel.path("it/manifest.json").unlink(), "manifest.json: the export has no such"),
     "a newer format": (lambda travel: manifest(travel, version=2), "the export has format 2"),
     "another format": (lambda travel: manifest(travel, format="zip"), "this is no export"),
@@ -318,6 +344,30 @@ async def test_files_that_are_not_what_the_manifest_means_are_refused(
     breaking, says = TAMPERED[case]
     breaking(broken)
     await refused(broken, admin, "it", says)
+
+
+async def test_links_that_appear_while_an_import_runs_are_not_followed(
+    broken: Travel, admin: psycopg.Connection
+) -> None:
+    """The manifest was read when somebody puts a link in a file's place, and another folder in the folder's place."""
+    users = value(admin, "SELECT count(*) FROM memsvc.users")
+    with open_archive(broken.path("it")) as archive:
+        link("nodes.jsonl")(broken)
+        with pytest.raises(ImportInvalidError, match=r"nodes\.jsonl: .*it is a link"):
+            await load(broken.db, broken.app, "nobody", archive, broken.settings)
+    broken.path("it/nodes.jsonl").unlink()
+    broken.path("elsewhere").rename(broken.path("it/nodes.jsonl"))
+    with open_archive(broken.path("it")) as archive:
+        broken.path("it").rename(broken.path("away"))
+        broken.path("it").symlink_to("/nowhere")
+        loaded = await load(broken.db, broken.app, f"somebody {next(_numbers)}", archive, broken.settings)
+    assert loaded.rows["merges"] == 1
+    assert value(admin, "SELECT count(*) FROM memsvc.users") == users + 1
+
+
+async def test_the_folder_itself_may_be_named_by_a_link(broken: Travel) -> None:
+    broken.path("link").symlink_to(broken.path("it"), target_is_directory=True)
+    assert (await broken.into(f"somebody {next(_numbers)}", "link")).rows["merges"] == 1
 
 
 # Zip files

@@ -53,7 +53,7 @@ def place(scratch: Scratch, settings: Settings) -> Iterator[tuple[Plans, list[UU
         for user, own in zip(users, passages, strict=True):
             plans.act_for(user)
             texts = [written(bits(size, seed)) for seed, size in enumerate(SIZES)]
-            stored = "SELECT memsvc.store_embeddings(%s, 1::smallint, %s, %s, %s)"
+            stored = "SELECT memsvc.store_embeddings(%s, 1::smallint, %s, %s::public.halfvec[], %s)"
             assert value(app, stored, [user, own[:-1], ["[1,0,0]"] * len(texts), texts]) == len(texts)
         plans.act_for(users[0])
         yield plans, passages[0]

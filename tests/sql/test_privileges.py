@@ -24,7 +24,18 @@ from tests.sql.inventory import (
     UPDATED,
     VIEWS,
 )
-from tests.sql.world import ANALYST, APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES, Logins, value
+from tests.sql.world import (
+    ANALYST,
+    APP,
+    CYPHER,
+    ERASER,
+    PARTITIONS,
+    READER,
+    USER_TABLES,
+    WATCHDOG,
+    Logins,
+    value,
+)
 
 
 def table(admin: psycopg.Connection, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -58,7 +69,7 @@ def test_nothing_of_ours_belongs_to_a_superuser(admin: psycopg.Connection) -> No
             """,
         )
     )
-    assert owners == {"memsvc_owner", "memsvc_recall", ERASER}
+    assert owners == {"memsvc_owner", "memsvc_recall", ERASER, WATCHDOG}
 
 
 def test_row_security_is_enabled_and_forced_on_every_table(admin: psycopg.Connection) -> None:
@@ -82,14 +93,18 @@ def test_roles_have_no_power_of_their_own(admin: psycopg.Connection) -> None:
         ("memsvc_owner", False, False),
         ("memsvc_recall", False, False),
         (ERASER, False, False),
+        (WATCHDOG, False, False),
     }
     memberships = table(
         admin,
-        "SELECT m.roleid::regrole::text, m.member::regrole::text, m.admin_option, m.inherit_option "
+        "SELECT m.roleid::regrole::text, m.member::regrole::text, m.admin_option, m.inherit_option, m.set_option "
         "FROM pg_auth_members AS m "
         "WHERE m.roleid::regrole::text LIKE 'memsvc\\_%' AND m.member <> current_user::regrole",
     )
-    assert set(memberships) == {(role, "memsvc_owner", False, False) for role in ("memsvc_recall", ERASER)}
+    assert set(memberships) == {
+        *((role, "memsvc_owner", False, False, True) for role in ("memsvc_recall", ERASER)),
+        *((login, WATCHDOG, False, True, False) for login in (READER, CYPHER, ANALYST)),  # to end their sessions
+    }
     assert table(admin, "SELECT 1 FROM pg_auth_members WHERE member::regrole::text = ANY (%s)", list(LOGINS)) == []
 
 
@@ -101,7 +116,8 @@ def test_logins_plan_for_the_values_that_they_ask_with_and_readers_default_to_re
     assert "plan_cache_mode=force_custom_plan" in settings[READER]
     for role in (READER, CYPHER, ANALYST):
         assert "default_transaction_read_only=on" in settings[role]
-        assert any(setting.startswith("statement_timeout=") for setting in settings[role])
+        for name in ("statement_timeout", "transaction_timeout"):
+            assert any(setting.startswith(f"{name}=") for setting in settings[role])
     for role in LOGINS:
         assert any(setting.startswith("idle_in_transaction_session_timeout=") for setting in settings[role])
 
@@ -135,13 +151,14 @@ def test_public_has_nothing(admin: psycopg.Connection, template: str) -> None:
 
 
 def test_logins_may_connect_and_nothing_else_of_the_database(admin: psycopg.Connection, template: str) -> None:
-    for role in (*LOGINS, "memsvc_recall", ERASER):
+    for role in (*LOGINS, "memsvc_recall", ERASER, WATCHDOG):
         allowed = [
             privilege
             for privilege in ("CONNECT", "CREATE", "TEMPORARY")
             if value(admin, "SELECT has_database_privilege(%s, %s, %s)", [role, template, privilege])
         ]
-        assert allowed == (["CONNECT"] if role in LOGINS else [])
+        # The watchdog cannot log in; it has this of the logins whose sessions it ends.
+        assert allowed == (["CONNECT"] if role in {*LOGINS, WATCHDOG} else [])
     for role in LOGINS:
         for schema in ("memsvc", "public"):
             assert not value(admin, "SELECT has_schema_privilege(%s, %s, 'CREATE')", [role, schema])

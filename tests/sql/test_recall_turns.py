@@ -37,7 +37,7 @@ def waited() -> float:
 
 async def test_a_recall_waits_for_its_turn(db: Database, heron: Owner, settings: Settings) -> None:
     before = waited()
-    with await db.recalls.turn():
+    with await db.recalls.turn("somebody"):
         asked = [asyncio.create_task(recall(db, heron, "heron", settings)) for _ in range(3)]
         done, _ = await asyncio.wait(asked, timeout=0.3)
         assert not done
@@ -45,6 +45,23 @@ async def test_a_recall_waits_for_its_turn(db: Database, heron: Owner, settings:
         found = await asyncio.gather(*asked)
     assert [[memory.text for memory in one] for one in found] == [["The heron is back at the pond."]] * 3
     assert waited() == before + 3
+
+
+async def test_a_user_with_many_recalls_keeps_nobody_waiting(
+    db: Database, heron: Owner, other: Owner, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db, "recalls", Admission(2))
+    await append(db, other, [MessageIn(conversation="talk", text="An otter swims by.")], settings)
+    with await db.recalls.turn(heron.user_id), await db.recalls.turn(heron.user_id):
+        asked = [asyncio.create_task(recall(db, heron, "heron", settings)) for _ in range(20)]
+        done, _ = await asyncio.wait(asked, timeout=0.3)
+        assert not done
+        async with asyncio.timeout(SOON_S):
+            found = await recall(db, other, "otter", settings)
+        assert [memory.text for memory in found] == ["An otter swims by."]
+        assert not any(one.done() for one in asked)
+    async with asyncio.timeout(SOON_S):
+        assert all(await asyncio.gather(*asked))
 
 
 async def test_who_fails_or_goes_gives_the_turn_back(db: Database, heron: Owner, settings: Settings) -> None:

@@ -22,7 +22,7 @@ from memsvc.db.identity import Signer
 from memsvc.settings import Settings
 
 APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
-ANALYST, ERASER = "memsvc_analyst", "memsvc_eraser"
+ANALYST, ERASER, WATCHDOG = "memsvc_analyst", "memsvc_eraser", "memsvc_watchdog"
 PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password", ANALYST: "analyst_password"}
 Row = tuple[Any, ...]
 
@@ -208,7 +208,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]
         ).fetchall()
         app.execute(
-            "SELECT memsvc.store_embeddings(%s, %s, %s, %s, %s)",
+            "SELECT memsvc.store_embeddings(%s, %s, %s, %s::public.halfvec[], %s)",
             [
                 user_id,
                 model_id,

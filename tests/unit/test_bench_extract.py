@@ -236,7 +236,11 @@ def test_an_observation_is_reached_by_a_fact_of_its_turn_with_its_person() -> No
 
 @pytest.mark.parametrize("name", [name for name in SETS if name != "kept"])
 def test_gold_is_whole(name: str) -> None:
-    for one in load(name):
+    conversations = load(name)
+    assert conversations
+    for one in conversations:
+        assert one.labels.entities, one.name
+        assert one.labels.facts, one.name
         entities, texts = {entity.id for entity in one.labels.entities}, {turn.turn_id: turn.text for turn in one.turns}
         facts = {label.id for label in one.labels.facts}
         for label in one.labels.facts:

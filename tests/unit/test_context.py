@@ -25,6 +25,7 @@ from memsvc.recall.times_in_words import age, last_before, validity
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, split_message
 from memsvc.text import tokens
+from memsvc.text.characters import without_hidden
 from memsvc.text.fence import fenced, find_blocks, split_blocks
 from memsvc.text.tokens import Checked, Estimate, Tokenizer, estimate_tokens, tokenizer
 
@@ -174,6 +175,52 @@ def test_no_text_can_forge_a_line_of_the_block(material: Material, form: Format,
     assert [line for line in headings if line in TITLES.values()] == [TITLES[part.name] for part in made.sections]
     assert sum("memsvc context" in line and line.startswith(("[memsvc", "[end")) for line, _ in lines) == 2
     assert not re.search("[\x1b\u202e]", made.text)
+
+
+HIDDEN = (
+    "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u034f"
+    "\u180e\u3164\x00\x07\x1b\x7f\x80\x9b\ufff9\U000e0001\U000e0049\U000e007f\U000e0100"
+)
+NEEDED = "👩‍👩‍👧 می‌خواهم ක්‍ර ❤️ 葛󠄀"
+
+
+@pytest.mark.parametrize("form", get_args(Format))
+def test_no_format_holds_characters_that_nobody_sees(form: Format) -> None:
+    """A hidden order, letter by letter between those of a harmless text, in every place where words can stand."""
+    hidden = "".join(f"{sign}Ada" for sign in HIDDEN) + HIDDEN
+    kept = "Ada" * len(HIDDEN)
+    said = memory(
+        f"{hidden} {NEEDED}", 10, speaker=hidden, caption=hidden, conversation=hidden, session=hidden, why=hidden
+    )
+    known = memory(hidden, 20, kind="fact", fact=fact(), why=hidden)
+    block = Item(id="b:1", kind="block", memory_id=UUID(int=98), name=hidden, text=hidden, why=hidden)
+    guide = Item(id="n:1", kind="node", memory_id=UUID(int=99), text=hidden, why=hidden, validity=hidden)
+    made = packed(
+        Material(
+            memories=[said, known],
+            profile=[block],
+            core=[guide],
+            instructions=[msgspec.structs.replace(guide, memory_id=UUID(int=97))],
+            salient=[memory_item(memory(hidden, 900), NOW, BERLIN, why=SALIENT)],
+            neighbours={said.memory_id: [neighbour(said, -1, hidden)]},
+            recent=[turn(1, f"{hidden}\r\n{hidden}\u2028{NEEDED}", "other", hidden, hidden)],
+            notes=[hidden],
+        ),
+        format=form,
+    )
+    assert {part.name for part in made.sections} == set(TITLES)
+    texts = [made.text, *(message.content for message in made.messages)]
+    assert len(texts) == (3 if form == "messages" else 1)
+    for text in texts:
+        assert without_hidden(text) == text
+        assert kept in text
+        assert NEEDED in text
+        assert set(text).isdisjoint(set(HIDDEN) - set(NEEDED))
+    assert without_hidden(msgspec.json.encode(made.sections).decode()) == msgspec.json.encode(made.sections).decode()
+    if form == "json":
+        told = str(json.loads(made.text))
+        assert kept in told
+        assert set(told).isdisjoint(set(HIDDEN) - set(NEEDED))
 
 
 @settings(max_examples=50)

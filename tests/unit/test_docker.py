@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import stat
 import subprocess
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -51,6 +53,12 @@ def named(path: Path, word: str) -> list[str]:
     return [step.rest for step in steps(path) if step.word == word]
 
 
+def bases(path: Path) -> list[str]:
+    """What each stage begins with: an image that an ARG names, or an earlier stage."""
+    images = {f"${{{name}}}": image for name, _, image in (rest.partition("=") for rest in named(path, "ARG"))}
+    return [images.get(base, base) for base in (rest.split(" AS ")[0] for rest in named(path, "FROM"))]
+
+
 def compose() -> dict[str, Any]:
     loaded: dict[str, Any] = yaml.safe_load((TOP / "docker-compose.yml").read_text())
     return loaded
@@ -65,9 +73,10 @@ OURS = sorted(set(SERVICES) - {"database"})
 
 @pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
 def test_a_dockerfile_is_in_order(path: Path) -> None:
-    stages = [rest.split(" AS ") for rest in named(path, "FROM")]
-    for base, *_ in stages:
-        assert re.fullmatch(r"[a-z]+:\d[\w.]*-\w[\w-]*", base), f"{base}: a version and a release, never 'latest'"
+    for base in bases(path):
+        form = r"[a-z]+:\d[\w.]*-\w[\w-]*(@sha256:[0-9a-f]{64})?"
+        assert re.fullmatch(form, base), f"{base}: a version and a release, never 'latest'; then a digest"
+    assert len({base.partition("@")[0] for base in bases(path)}) == 1, "one base, of one digest, for all stages"
     assert {step.word for step in steps(path)} <= {
         "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "RUN", "USER", "VOLUME", "WORKDIR",
     }  # fmt: skip
@@ -89,7 +98,7 @@ def test_the_database_has_the_packages_that_tests_run_on() -> None:
     (packages,) = re.findall(r"--no-install-recommends (.+?) &&", command)
     assert ["postgresql-18", *packages.split()] == list(PACKAGES), "the image brings the first"
     assert "preload" not in named(DOCKER / "postgres.Dockerfile", "CMD")[0], "AGE is for one login (docs/adr/0030)"
-    assert named(DOCKER / "postgres.Dockerfile", "FROM")[0].startswith("postgres:18-")
+    assert bases(DOCKER / "postgres.Dockerfile")[0].startswith("postgres:18-")
 
 
 def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() -> None:
@@ -97,16 +106,88 @@ def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() 
     project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     (torch,) = (entry for entry in extras["sentence-transformers"] if entry.startswith("torch"))
-    build, install = named(path, "RUN")[:2]
+    build, locked, install = named(path, "RUN")[:3]
     assert torch in build
-    assert "--constraint requirements.lock" in install
-    (chosen,) = re.findall(r'"\.\[(.+?)\]"', install)
-    assert {"embedded", "onnx", "nlp", "sentence-transformers"} <= set(chosen.split(",")) <= set(extras) - {"dev"}
+    assert "--no-deps --require-hashes --requirement requirements.lock" in locked
+    assert "--no-deps --no-build-isolation ." in install, "nothing comes without a hash"
+    wanted = {
+        re.split(r"[\[~=<>]", entry.lower())[0]
+        for extra in ("embedded", "onnx", "nlp", "redis", "rabbitmq", "otel", "sentence-transformers")
+        for entry in (*project["dependencies"], *extras[extra])
+    }
+    image = locked_in(DOCKER / "requirements.lock")
+    assert wanted - {"torch"} <= {name.partition("==")[0] for name in image}
+    assert "pytest" not in " ".join(image)
+    assert "nvidia" not in " ".join(image)
     assert named(path, "USER") == ["memsvc"]
     last = [step.word for step in steps(path)]
     assert last.index("USER") < last.index("ENTRYPOINT")
-    python = named(path, "FROM")[-1].removeprefix("python:").split("-")[0]
+    python = bases(path)[-1].removeprefix("python:").split("-")[0]
     assert project["requires-python"] == f">={python}", "the version that tests run on"
+
+
+def locked_in(path: Path) -> dict[str, set[str]]:
+    """Packages with their versions, and the hashes that their files may have."""
+    entries = path.read_text().replace("\\\n", "").splitlines()
+    return {entry.split()[0]: set(re.findall(r"--hash=(sha256:[0-9a-f]{64})(?!\S)", entry)) for entry in entries}
+
+
+def test_both_locks_hold_the_same_versions_with_the_hashes_of_their_files() -> None:
+    """'make lock' writes both."""
+    ours, image = locked_in(TOP / "requirements.lock"), locked_in(DOCKER / "requirements.lock")
+    for lock in (ours, image):
+        assert len(lock) > 90
+        assert [
+            package for package, hashes in lock.items() if not hashes or not re.fullmatch(r"[\w.-]+==\S+", package)
+        ] == []
+    names = {package.partition("==")[0] for package in ours}
+    assert {package for package in image if package.partition("==")[0] in names} <= set(ours)
+    assert all(ours[package] == hashes for package, hashes in image.items() if package in ours)
+    for path in (TOP / "requirements.lock", DOCKER / "requirements.lock"):
+        assert not re.search(r"://|--(?:index|extra-index|find-links)", path.read_text()), "no address of an index"
+
+
+# Digests ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pin(tmp_path: Path) -> Callable[[str], tuple[int, list[str]]]:
+    """Runs pin-digests.sh on copies, with a docker that prints what is given; its exit code, and the bases after it."""
+
+    def run(printed: str) -> tuple[int, list[str]]:
+        docker = tmp_path / "docker"
+        docker.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$*\" >> {tmp_path}/asked\nprintf '%s\\n' '{printed}'\n")
+        docker.chmod(0o755)
+        copies = [tmp_path / path.name for path in DOCKERFILES]
+        for path, copy in zip(DOCKERFILES, copies, strict=True):
+            if not copy.exists():
+                shutil.copy(path, copy)
+        done = subprocess.run(
+            [DOCKER / "pin-digests.sh", *copies],
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, [base for path in copies for base in bases(path)]
+
+    return run
+
+
+def test_digests_are_written_once_and_renewed(pin: Callable[[str], tuple[int, list[str]]], tmp_path: Path) -> None:
+    for digit in "ab":  # the second time there is one already
+        code, found = pin(f"sha256:{digit * 64}")
+        assert code == 0
+        assert {base.partition("@")[2] for base in found} == {f"sha256:{digit * 64}"}
+        assert {base.partition("@")[0] for base in found} == {"python:3.11-slim-bookworm", "postgres:18-trixie"}
+    asked = (tmp_path / "asked").read_text().splitlines()
+    inspect = "buildx imagetools inspect --format {{.Manifest.Digest}}"
+    assert asked == [f"{inspect} postgres:18-trixie", f"{inspect} python:3.11-slim-bookworm"] * 2
+
+
+@pytest.mark.parametrize("printed", ["", "<no value>", "sha256:short", f"sha256:{'a' * 64} more"])
+def test_what_is_no_digest_is_not_written(pin: Callable[[str], tuple[int, list[str]]], printed: str) -> None:
+    before = [base for path in DOCKERFILES for base in bases(path)]
+    code, found = pin(printed)
+    assert code != 0
+    assert found == before
 
 
 def test_what_is_copied_exists_and_reaches_the_build() -> None:

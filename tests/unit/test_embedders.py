@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from memsvc.errors import ConfigurationError, EmbedderAnswerError, EmbedderError, EmbedderMissingError
-from memsvc.llm import embedders
-from memsvc.llm.embedders import Embedder, batches, checked, load
+from memsvc.llm.embedders import Embedder, batches, checked, loading
 from memsvc.llm.embedders.capability import check_embedder, check_embedders
+from memsvc.llm.embedders.loading import load
 from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.remote import OpenAICompatibleModel
 from memsvc.llm.embedders.resident import ResidentEmbedder
@@ -153,7 +153,7 @@ def test_any_callable_can_be_plugged_in(monkeypatch: pytest.MonkeyPatch) -> None
     def found(*, group: str, name: str) -> list[_EntryPoint]:
         return [_EntryPoint()] if (group, name) == ("memsvc.embedders", "words") else []
 
-    monkeypatch.setattr(embedders, "entry_points", found)
+    monkeypatch.setattr(loading, "entry_points", found)
     assert isinstance(load("words", SETTINGS), WordsEmbedder)
     with pytest.raises(EmbedderMissingError):
         load("sentences", SETTINGS)
@@ -258,19 +258,14 @@ async def words() -> AsyncIterator[ResidentEmbedder]:
     holder.close()
 
 
-def parsed(vector: str | None) -> list[float]:
-    assert vector is not None
-    return [float(value) for value in vector.strip("[]").split(",")]
-
-
-async def test_vectors_come_in_order_and_in_the_form_that_pgvector_reads(words: ResidentEmbedder) -> None:
+async def test_vectors_come_in_order_and_in_half_precision(words: ResidentEmbedder) -> None:
     texts = ["word " * (number * 37 % 50 + 1) + f"n{number}" for number in range(100)]
     found = [made.vector for made in await words.vectors(texts)]
-    assert np.allclose([parsed(vector) for vector in found], WordsEmbedder().embed(texts), atol=1e-3)
+    assert np.allclose([vector.to_numpy() for vector in found], WordsEmbedder().embed(texts), atol=1e-3)
     assert await words.vectors([]) == []
     made = await words.query_vector(texts[3], 1_000)
     assert made is not None
-    assert np.allclose(parsed(made.vector), parsed(found[3]))
+    assert np.allclose(made.vector.to_numpy(), found[3].to_numpy())
 
 
 async def test_the_model_is_loaded_once_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

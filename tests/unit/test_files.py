@@ -35,7 +35,7 @@ def one(path: Path, row: dict[str, Any], *own_names: str) -> MessageIn:
 def test_a_full_line_of_chat_jsonl(tmp_path: Path) -> None:
     row = {
         "conversation_id": "c", "session_id": "S1", "session_time": "2026-01-02T10:00:00+01:00", "turn_id": "S1:1",
-        "speaker": "Ada", "text": "Hello.", "image_caption": "a heron", "mood": {"happy": True}, "n": 3,
+        "speaker": "Ada", "text": "Hello.", "image_caption": "a heron", "metadata": {"mood": {"happy": True}, "n": 3},
     }  # fmt: skip
     assert one(tmp_path, row, "ada") == MessageIn(
         conversation="c", session="S1", said_at="2026-01-02T10:00:00+01:00", id="S1:1", speaker="Ada", role="user",
@@ -62,8 +62,7 @@ def test_places_name_the_line_not_the_message(tmp_path: Path) -> None:
         ("Ada", None, "user"), ("ADA", None, "user"), ("AL", None, "user"), ("Bob", None, "other"), ("", None, "user"),
         ("Assistant", None, "assistant"), ("Human", None, "user"), ("Bob", "assistant", "assistant"),
         ("Ada", "other", "other"), ("", "AI", "assistant"), ("", "model", "assistant"), ("", "developer", "system"),
-        ("", "function", "tool"), ("", "reasoning", "thinking"), ("Bob", "captain", "other"),
-        ("Ada", "captain", "user"), ("Bob", 7, "other"),
+        ("", "function", "tool"), ("", "reasoning", "thinking"),
     ],
 )  # fmt: skip
 def test_roles(tmp_path: Path, speaker: str, role: object, expected: str) -> None:
@@ -103,7 +102,7 @@ def test_an_export_with_a_title(tmp_path: Path) -> None:
         "title": "Tour",
         "messages": [
             {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "Hi", "created_at": "2026-05-09T19:02:40+01:00", "model": "m"},
+            {"role": "user", "content": "Hi", "created_at": "2026-05-09T19:02:40+01:00", "metadata": {"model": "m"}},
         ],
     }
     first, second = read(tmp_path / "export.json", document)
@@ -173,6 +172,14 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a.json", b'[{"messages": [{"content": "x"}]}, {"messages": 3}]', "a.json is JSON, but holds no messages"),
         ("a.json", b'[{"content": "x"}, 3]', "a.json, message 1 is no JSON object"),
         ("a.json", b'{"messages": [{"content": "x"}, "y"]}', "a.json, message 1 is no JSON object"),
+        ("a.jsonl", b'{"text": "x"}\n{"text": "y", "txet": "z"}\n', "a.jsonl, line 2 has unknown fields: 'txet'"),
+        ("a.json", b'[{"content": "x", "model": "m", "usage": {}}]', "message 0 has unknown fields: 'model', 'usage'"),
+        ("a.json", b'[{"id": "U1", "name": "ada"}]', "a.json, message 0 has neither text nor content"),
+        ("a.jsonl", b'{"text": "x", "role": "captain"}', "a.jsonl, line 1: the role 'captain' is none of user, "),
+        ("a.jsonl", b'{"text": "x", "role": 7}', "a.jsonl, line 1: the role '7' is none of user, "),
+        ("a.jsonl", b'{"text": "x", "speaker": {"name": "Ada"}}', "line 1: speaker is neither a text nor a number"),
+        ("a.jsonl", b'{"text": "x", "conversation": ["c"]}', "line 1: conversation is neither a text nor a number"),
+        ("a.jsonl", b'{"text": "x", "metadata": []}', "a.jsonl, line 1: .*metadata"),
         ("a.jsonl.gz", b'{"text": "x"}', "a.jsonl.gz cannot be read: .*gzip"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "a.jsonl.gz cannot be read"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n', mtime=0)[:12] + b"\xff" * 20, "a.jsonl.gz cannot be read"),
@@ -197,3 +204,102 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
     assert next(messages)[1].text == "a"
     with pytest.raises(BadFileError, match="line 2"):
         next(messages)
+
+
+# The exports of other programs; each in the form that its program writes, with words of our own.
+
+
+def sent(**fields: Any) -> list[dict[str, Any]]:
+    """Two messages of one form."""
+    return [fields, fields]
+
+
+TREE: dict[str, Any] = {
+    "n": {"id": "n", "parent": None, "children": [], "message": {"author": {"role": "user"}, "content": {}}}
+}
+TELEGRAM = sent(id=1, type="message", date="2026-01-02T10:00:00", **{"from": "Mila"}, from_id="user7", text="The key.")
+MESSENGER = sent(sender_name="Mila", timestamp_ms=1_767_348_000_000, content="The key.")
+SLACK = {"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "The key is with Jo."}
+JOINED = {"type": "message", "subtype": "channel_join", "user": "U7", "ts": "1767348000.000100", "text": "joined"}
+MAIL = b"From: Mila <mila@example.org>\r\nTo: jo@example.org\r\nSubject: Keys\r\n\r\nThe key is with Jo.\r\n"
+FOREIGN: dict[str, tuple[str, object, str]] = {
+    "ChatGPT": ("conversations.json", [{"title": "Keys", "create_time": 1.0, "mapping": TREE}], "an export of ChatGPT"),
+    "one talk with ChatGPT": ("talk.json", {"title": "Keys", "mapping": TREE}, "an export of ChatGPT"),
+    "ChatGPT, a line a talk": ("talks.jsonl", [{"title": "Keys", "mapping": TREE}], "an export of ChatGPT"),
+    "Claude": (
+        "conversations.json",
+        [{"uuid": "7", "name": "Keys", "chat_messages": [{"sender": "human", "text": "The key."}]}],
+        "an export of Claude",
+    ),
+    "Claude, nothing said": ("claude.json", [{"uuid": "7", "name": "", "chat_messages": []}], "an export of Claude"),
+    "Telegram": (
+        "result.json",
+        {"name": "Mila", "type": "personal_chat", "id": 7, "messages": TELEGRAM},
+        "an export of Telegram",
+    ),
+    "Telegram, all chats": (
+        "result.json",
+        {"about": "x", "chats": {"about": "y", "list": [{"messages": TELEGRAM}]}},
+        "an export of Telegram",
+    ),
+    "Slack": ("2026-01-02.json", [SLACK], "an export of Slack"),
+    "Slack, somebody joins first": ("2026-01-02.json", [JOINED, SLACK], "an export of Slack"),
+    "Slack, a bot": ("2026-01-02.json", [{"bot_id": "B7", "ts": "1.0", "text": "Done."}], "an export of Slack"),
+    "Slack, a line a message": ("slack.jsonl", [SLACK, SLACK], "an export of Slack"),
+    "Slack's users": ("users.json", [{"id": "U7", "team_id": "T1", "name": "mila"}], "an export of Slack"),
+    "Discord": (
+        "channel.json",
+        {"guild": {"name": "Pond"}, "channel": {"name": "keys"}, "messages": sent(id="7", content="The key.")},
+        "an export of Discord",
+    ),
+    "Discord's own": (
+        "messages.json", sent(ID=7, Timestamp="2026-01-02 10:00:00", Contents="The key.", Attachments=""),
+        "an export of Discord",
+    ),
+    "Messenger": (
+        "message_1.json", {"participants": [{"name": "Mila"}], "messages": MESSENGER, "title": "Mila"},
+        "an export of Messenger or Instagram",
+    ),
+    "Google Chat": (
+        "messages.json", {"messages": sent(creator={"name": "Mila"}, text="The key.", topic_id="t", message_id="m")},
+        "an export of Google Chat",
+    ),
+    "Gemini": ("MyActivity.json", [{"header": "Gemini Apps", "title": "Prompted x"}], "an export of Gemini"),
+    "Skype": ("messages.json", {"userId": "8:mila", "conversations": [{"MessageList": []}]}, "an export of Skype"),
+    "WhatsApp": ("chat.txt", b"02/01/2026, 10:00 - Mila: The key is with Jo.\n", "an export of WhatsApp"),
+    "WhatsApp of an iPhone": (
+        "_chat.txt", "\u200e[02.01.26, 10:00:00] Mila: The key is with Jo.\r\n".encode(), "an export of WhatsApp",
+    ),
+    "WhatsApp of America": ("chat", "1/2/26, 10:00\u202fAM - Mila: The key.\n".encode(), "an export of WhatsApp"),
+    "an e-mail": ("keys.eml", MAIL, "an e-mail"),
+    "an e-mail with its way": ("keys.eml", b"Return-Path: <x>\nDKIM: a;\n\tb=c\n" + MAIL, "an e-mail"),
+    "a mailbox": ("all.mbox", b"From mila@example.org Fri Jan  2 10:00:00 2026\n" + MAIL, "a mailbox"),
+    "a web page": ("chat.html", b"<!DOCTYPE html>\n<html><body>x</body></html>", "a web page"),
+    "a zip file": ("export.zip", b"PK\x03\x04\x14\x00\x08\x00", "a zip file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_the_exports_of_other_programs_are_refused_by_name(tmp_path: Path, case: str) -> None:
+    name, content, says = FOREIGN[case]
+    with pytest.raises(BadFileError, match=f"^{name} is {says}, which memsvc ingest cannot read yet") as caught:
+        read(tmp_path / name, content)
+    assert "Nothing of it was stored" in caught.value.advice
+
+
+def test_an_export_of_ours_is_for_another_command(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match=r"manifest.json is an export of memsvc\.") as caught:
+        read(tmp_path / "manifest.json", {"format": "memsvc-export", "version": 1, "files": []})
+    assert "memsvc import" in caught.value.advice
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"title": "02/01/2026, 10:00 - Mila: x", "messages": [{"role": "user", "content": "From: Mila\nSubject: x"}]},
+        [{"role": "user", "content": "ts, user, type, mapping, chat_messages, from_id", "timestamp": 1_767_348_000}],
+        [{"name": "guild", "content": '{"mapping": {}}', "metadata": {"ts": "1.0", "user": "U7", "mapping": {}}}],
+    ],
+)
+def test_what_only_speaks_of_other_programs_is_read(tmp_path: Path, document: object) -> None:
+    assert len(read(tmp_path / "talk.json", document)) == 1

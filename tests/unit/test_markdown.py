@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memsvc.text.characters import without_hidden
 from memsvc.text.markdown import (
     CONTROLS,
     LINE_BREAKS,
     MAX_STEM_BYTES,
-    UNSEEN,
     Names,
     file_stem,
     inline,
@@ -84,7 +84,7 @@ def test_markup_is_text(text: str) -> None:
 def test_a_heading_and_an_item_are_one_line_of_text(text: str) -> None:
     line = inline(text)
     assert not LINE_BREAKS.search(line)
-    assert not UNSEEN.search(line)
+    assert without_hidden(line) == line
     for before, opened in (("# ", "heading"), ("- ", "list_item"), ("", "paragraph")):
         kinds, said = shown(READER.parse(f"{before}{line}\n"))
         allowed = {f"{opened}_open", f"{opened}_close", "bullet_list_open", "bullet_list_close"}

@@ -26,7 +26,7 @@ from memsvc.access.keys import (
 )
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
-from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter, PageSize, PlaceParameter, begin_of
+from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
@@ -217,7 +217,7 @@ class UsersController(Controller):
     async def list(
         self,
         administrator: NamedDependency[Administrator],
-        cursor: PlaceParameter = None,
+        cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: PageSize = 100,
     ) -> Page[User]:

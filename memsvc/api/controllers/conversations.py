@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, Caller
-from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, PlaceParameter, begin_of
+from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.sources.read import (
@@ -43,7 +43,7 @@ class ConversationsController(Controller):
         self,
         reader: NamedDependency[Caller],
         identifier: Annotated[str | None, QueryParameter(description="Only the one that the client calls so.")] = None,
-        cursor: PlaceParameter = None,
+        cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Conversation]:

@@ -12,7 +12,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, PathParameter, QueryParameter
 
 from memsvc.api.callers import ADMINISTRATOR, FORGETTER, READER, Administrator, Caller
-from memsvc.api.parameters import AfterParameter, PageSize, PlaceParameter, begin_of
+from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.erasing.memories import Kind, Receipt, erase, erasure, erasures, preview
@@ -202,7 +202,7 @@ class ErasuresController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        cursor: PlaceParameter = None,
+        cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Receipt]:

@@ -31,8 +31,9 @@ class EventsController(Controller):
         summary="Read what happened",
         description="Events of the user's memory behind a cursor, oldest first: ids of what came in, changed, was "
         "erased or was recalled, never texts. A cursor is always given, so that one goes on from there: nothing is "
-        "left out and nothing comes twice, however late a writer commits. With `wait`, an empty answer is held back "
-        "until something happens. `/ws` sends the same as it happens, with what it means for the graph.",
+        "left out and nothing comes twice. What a writer stores who commits late is told when it commits. With `wait`, "
+        "an empty answer is held back until something happens. `/ws` sends the same as it happens, with what it means "
+        "for the graph.",
         response_description="Events.",
         responses=documented(400, 401, 403, 404, 410, 429, 503),
     )

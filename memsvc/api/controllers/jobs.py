@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import AfterParameter, PlaceParameter, begin_of
+from memsvc.api.parameters import AfterParameter, CursorParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.queue.jobs import MAX_PAGE, Job, State, cancel_job, get_job, list_jobs, retry_job
@@ -34,7 +34,7 @@ class JobsController(Controller):
         self,
         reader: NamedDependency[Caller],
         in_state: Annotated[State | None, QueryParameter(name="state", description="Only jobs in it.")] = None,
-        cursor: PlaceParameter = None,
+        cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Most items of this page.")] = 50,
     ) -> Page[Job]:

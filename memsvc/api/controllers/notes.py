@@ -12,10 +12,10 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import OnceParameter
+from memsvc.api.parameters import CursorParameter, OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
-from memsvc.db.paging import Page
+from memsvc.db.paging import Page, read_id
 from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
 from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
 from memsvc.graph.operations import Evidence
@@ -149,11 +149,12 @@ class NotesController(Controller):
         q: Annotated[
             str | None, QueryParameter(max_length=1_000, description="Only notes with this in title or text.")
         ] = None,
-        cursor: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Note]:
         """One page of them."""
-        found, following = await notes(reader.db, reader.owner, kind=kind, tag=tag, q=q, cursor=cursor, limit=limit)
+        after = read_id(cursor)
+        found, following = await notes(reader.db, reader.owner, kind=kind, tag=tag, q=q, cursor=after, limit=limit)
         return Page(items=found, next_cursor=str(following) if following else None)
 
     @get(

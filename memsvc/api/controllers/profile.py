@@ -13,9 +13,9 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc.api.callers import FORGETTER, READER, WRITER, Caller
 from memsvc.api.controllers.erasures import BY, Preview, Previewed
-from memsvc.api.parameters import KnownAtParameter, PageSize
+from memsvc.api.parameters import CursorParameter, KnownAtParameter, PageSize
 from memsvc.api.problems import documented
-from memsvc.db.paging import Page
+from memsvc.db.paging import Page, read_number
 from memsvc.erasing.memories import Receipt
 from memsvc.profiles.blocks import LIMIT_TOKENS, MOST_WORKING, Block, Place, Profile, Tier
 from memsvc.profiles.changes import Append, Change, Replace, Set
@@ -229,13 +229,12 @@ class ProfileController(Controller):
         before: Annotated[
             int | None, QueryParameter(ge=1, le=MOST_VERSIONS, description="Only versions below this one.")
         ] = None,
-        cursor: Annotated[
-            int | None, QueryParameter(ge=1, le=MOST_VERSIONS, description="next_cursor of the page before.")
-        ] = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Block]:
         """Read them."""
-        below = min((version for version in (before, cursor) if version is not None), default=None)
+        versions = (before, read_number(cursor, MOST_VERSIONS))
+        below = min((version for version in versions if version is not None), default=None)
         found = await history(
             reader.db, reader.owner, name, conversation=conversation, node=node, before=below, limit=limit
         )

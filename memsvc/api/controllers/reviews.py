@@ -13,9 +13,9 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.access.users import Owner
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import PageSize
+from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
-from memsvc.db.paging import Page
+from memsvc.db.paging import Page, read_id
 from memsvc.errors import InvalidRequestError
 from memsvc.extract.review import Decided, Edit, Review, State, accept, get_review, list_reviews, reject
 from memsvc.sources.moments import read_moment
@@ -80,12 +80,13 @@ class ReviewsController(Controller):
             State | Literal["all"], QueryParameter(name="state", description="Only those in it; all: in any.")
         ] = "doubtful",
         source: Annotated[UUID | None, QueryParameter(description="Only out of this conversation, by its id.")] = None,
-        cursor: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Review]:
         """One page of them."""
         wanted: State | None = None if in_state == "all" else in_state
-        found = await list_reviews(reader.db, reader.owner, state=wanted, source=source, after=cursor, limit=limit)
+        after = read_id(cursor)
+        found = await list_reviews(reader.db, reader.owner, state=wanted, source=source, after=after, limit=limit)
         return Page(items=found, next_cursor=str(found[-1].review_id) if len(found) == limit else None)
 
     @get(

@@ -29,7 +29,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     database: Literal["ok", "unreachable", "overloaded"]
     schema: Literal["current", "outdated", "unknown"]
-    """outdated: run 'memsvc db upgrade'."""
+    """outdated: run 'memsvc db upgrade', or restart this process where that has been done since it began."""
     revision: str | None
     extensions: dict[str, str]
     """What the database has, with versions."""

@@ -12,7 +12,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath
 
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import AfterParameter, PageSize, PlaceParameter, begin_of
+from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.sleep.runner import Run, ask, get_run, list_runs
@@ -81,7 +81,7 @@ class SleepController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        cursor: PlaceParameter = None,
+        cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Run]:

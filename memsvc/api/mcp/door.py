@@ -19,15 +19,18 @@ from litestar.connection import ASGIConnection
 from litestar.exceptions import ClientException, MethodNotAllowedException
 from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from litestar.handlers import BaseRouteHandler
+from litestar.response.base import ASGIResponse
 from litestar.types import Receive, Scope, Send
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memsvc.access.keys import SCOPES
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.messages import refused
 from memsvc.api.mcp.server import make_server
+from memsvc.api.origins import check_origin
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error
-from memsvc.errors import BodyTooSlowError, ForbiddenError, UnauthenticatedError
+from memsvc.errors import BodyTooSlowError, UnauthenticatedError
 from memsvc.settings import Settings
 
 PATH = "/mcp"
@@ -73,16 +76,13 @@ def _base_url(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
     return f"{connection.scope['scheme']}://{host if HOST.fullmatch(host) else f'{settings.host}:{settings.port}'}"
 
 
-async def check_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
-    """Refuse web pages of other sites, as the protocol asks for; programs send no Origin.
+async def known_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """A guard: refuses foreign names and web pages of other sites, as the protocol asks for.
 
     Raises:
-        ForbiddenError: the Origin is not the address of this service.
+        HostRefusedError, OriginRefusedError: as ``check_origin``.
     """
-    origin = connection.headers.get("origin")
-    own = _base_url(connection).partition("://")[2].partition("/")[0]
-    if origin is not None and origin.partition("://")[2] != own:
-        raise ForbiddenError("A web page of another site may not use this address.", hint="Call it from a program.")
+    check_origin(connection, service_of(connection).settings)
 
 
 def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
@@ -96,8 +96,8 @@ def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[s
     return answer
 
 
-async def received(receive: Receive, most: int, seconds: float) -> Receive:
-    """The whole body, to be received again: who sends it in pieces, or slowly, is told what all others are told.
+async def received(receive: Receive, most: int, seconds: float) -> bytes:
+    """The whole body: who sends it in pieces, or slowly, is told what all others are told.
 
     Raises:
         RequestEntityTooLarge: it has more than ``most`` bytes; the rest is not read.
@@ -106,15 +106,19 @@ async def received(receive: Receive, most: int, seconds: float) -> Receive:
     """
     try:
         async with asyncio.timeout(seconds):
-            body = await _whole(receive, most)
+            return await _whole(receive, most)
     except TimeoutError as error:
         raise BodyTooSlowError from error
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """Lets a body that was received be received once more."""
     waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Any:
+    async def receive_again() -> Any:
         return waiting.pop() if waiting else await receive()
 
-    return again
+    return receive_again
 
 
 async def _whole(receive: Receive, most: int) -> bytes:
@@ -132,7 +136,7 @@ async def _whole(receive: Receive, most: int) -> bytes:
 
 @asgi(
     PATH,
-    guards=[check_origin, authenticate],
+    guards=[known_origin, authenticate],
     exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, refuse),
     copy_scope=True,
 )
@@ -152,9 +156,16 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
     if length.isdecimal() and (len(length) > MAX_DIGITS or int(length) > most):
         raise RequestEntityTooLarge
     body = await received(receive, most, service.settings.body_timeout_s)
+    if (error := refused(body)) is not None:
+        answer = ASGIResponse(
+            body=error.model_dump_json(by_alias=True, exclude_unset=True).encode(),
+            status_code=400, media_type="application/json",
+        )  # fmt: skip
+        await answer(scope, receive, send)
+        return
     asker = Asker(service.db, service.settings, service.embedder, scope["auth"])
     manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
-    await manager.handle_request({**scope, ASKER: asker}, body, send)  # type: ignore[arg-type]
+    await manager.handle_request({**scope, ASKER: asker}, again(body, receive), send)  # type: ignore[arg-type]
 
 
 @get(METADATA_PATH, include_in_schema=False, sync_to_thread=False)

@@ -21,7 +21,7 @@ from memsvc.graph.find import check_edge_types
 from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.notes import create_note as write_note
-from memsvc.recall.render_text import flat
+from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
 
 NOTE_CHARS = 1_000

@@ -10,10 +10,10 @@ from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
 from memsvc.graph.describe import Quote, ShownEdge, ShownFact, ShownNode
 from memsvc.profiles.blocks import Block
-from memsvc.recall.render_text import flat
 from memsvc.recall.times_in_words import day, since
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Message
+from memsvc.text.characters import flat
 
 MOST_FACTS = 25
 """Facts of a node that are shown; explore and recall find others."""

@@ -16,11 +16,12 @@ from memsvc.graph.ontology import ontology
 from memsvc.profiles.blocks import CORE_TOKENS
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import memory_item
-from memsvc.recall.render_text import TextRenderer, flat
+from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.salient import top_of_mind
 from memsvc.recall.times_in_words import day, on_clock_of
 from memsvc.sources.opening import open_memory
 from memsvc.sources.read import messages_said
+from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
 
 SCHEME = "memsvc://"

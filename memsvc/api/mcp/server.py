@@ -18,6 +18,7 @@ from memsvc import __version__
 from memsvc.api.mcp import knowing, profile, prompts, recalling, resources, status, writing
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import SERVER_ERROR, Tool, arguments_of, refusal
+from memsvc.errors import BadCursorError
 
 INSTRUCTIONS = """Long-term memory of the user across conversations. At the start of a turn call get_context with what \
 the user said; call recall when they refer to something from before. Call remember when they tell you something lasting.
@@ -71,6 +72,17 @@ def told_by_the_protocol() -> Iterator[None]:
         raise MCPError(code, f"{told.code}: {told.message}", {"code": told.code, "hint": told.hint}) from None
 
 
+def check_first_page(params: mcp.PaginatedRequestParams | None) -> None:
+    """Refuse a cursor: these lists have one page, so none ever was given.
+
+    Raises:
+        MCPError: there is one.
+    """
+    if params is not None and params.cursor is not None:
+        with told_by_the_protocol():
+            raise BadCursorError(field="cursor")
+
+
 class Handlers:
     """What the server answers by."""
 
@@ -80,7 +92,7 @@ class Handlers:
 
     async def list_tools(self, ctx: Any, params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
         """Those that the asker's scopes allow."""
-        del params
+        check_first_page(params)
         scopes = self._who_asks(ctx).principal.scopes
         return mcp.ListToolsResult(tools=[tool.shown() for tool in TOOLS.values() if tool.scope in scopes])
 
@@ -93,7 +105,7 @@ class Handlers:
 
     async def list_resources(self, ctx: Any, params: mcp.PaginatedRequestParams | None) -> mcp.ListResourcesResult:
         """All of them, where the asker may read."""
-        del params
+        check_first_page(params)
         if "read" not in self._who_asks(ctx).principal.scopes:
             return mcp.ListResourcesResult(resources=[])
         return mcp.ListResourcesResult(
@@ -109,7 +121,8 @@ class Handlers:
         self, ctx: Any, params: mcp.PaginatedRequestParams | None
     ) -> mcp.ListResourceTemplatesResult:
         """A memory by its id."""
-        del ctx, params
+        del ctx
+        check_first_page(params)
         template = mcp.ResourceTemplate(
             uri_template=f"{resources.MEMORY}{{id}}",
             name="memory",
@@ -130,7 +143,7 @@ class Handlers:
 
     async def list_prompts(self, ctx: Any, params: mcp.PaginatedRequestParams | None) -> mcp.ListPromptsResult:
         """All of them, where the asker may read."""
-        del params
+        check_first_page(params)
         if "read" not in self._who_asks(ctx).principal.scopes:
             return mcp.ListPromptsResult(prompts=[])
         return mcp.ListPromptsResult(

@@ -11,9 +11,9 @@ from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.graph.overview import stats
 from memsvc.queue.jobs import list_jobs
-from memsvc.recall.render_text import flat
 from memsvc.recall.times_in_words import day, on_clock_of
 from memsvc.sources.read import list_conversations
+from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
 
 CONVERSATIONS = 5

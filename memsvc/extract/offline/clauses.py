@@ -54,9 +54,6 @@ BARE = frozenset(
     }
 )
 """Base forms that open a statement with its "I" left out, rather than tell somebody to do something."""
-ASPECTS = frozenset(
-    {"start", "begin", "keep", "continue", "end up", "go", "get", "come", "spend", "be", "resume", "have"}
-)
 WISHES = verbs.WANT_TO | {"refuse", "fail", "forget", "try", "ask", "offer", "consider", "think", "avoid", "talk"}
 MISTAKEN = {"hoping": "hope", "hoped": "hope", "hopes": "hope", "obsessed": "obsess", "hooked": "hook"}
 """Verbs whose lemma the parser gets wrong."""
@@ -181,10 +178,6 @@ class Clause:
                 return Status.OPEN
             return around.status if around is not self else status
         return status
-
-    @cached_property
-    def so(self) -> bool:
-        return self.status is Status.SO
 
     @cached_property
     def said(self) -> bool:

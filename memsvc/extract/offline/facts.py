@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
@@ -42,7 +43,6 @@ OF_PEOPLE = BETWEEN_PEOPLE | {
 CHILDREN = frozenset(
     {"son", "daughter", "child", "kid", "boy", "girl", "baby", "eldest", "youngest", "twin", "toddler"}
 )
-SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
 def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_authors) -> list[Fact]:

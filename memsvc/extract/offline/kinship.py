@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from spacy.tokens import Token
+from spacy.tokens import Doc, Token
 
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import naming
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_given import GIVEN
+from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
-    from memsvc.extract.offline.names import Name
-    from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.offline.settling import Settling
 
 ROLES = (things.ROLES | kin.PERSONS) - kin.PUBLIC
 """With a name beside them, these tell that somebody is known: "the art director, Glenn"."""
@@ -58,7 +53,7 @@ class Relative:
         return "she" if self.relation in kin.SHE else "he" if self.relation in kin.HE else ""
 
 
-def bind(reading: TurnReading) -> None:
+def bind(reading: Settling) -> None:
     """Find the relatives of a turn, with the names that stand beside them, and note the bonds."""
     for name in reading.names:
         by_name(reading, name)
@@ -70,7 +65,7 @@ def bind(reading: TurnReading) -> None:
                 reading.persons.append(Mention(token, key))
 
 
-def by_name(reading: TurnReading, name: Name) -> None:
+def by_name(reading: Settling, name: Name) -> None:
     """Note what a name itself says: "Auntie Bisi", "our Danny"."""
     doc, cast = reading.doc, reading.cast
     key = reading.named.get(name.start)
@@ -136,7 +131,7 @@ def is_parent(word: Token) -> bool:
     return said and word.dep_ == "poss" and word.pos_ == "PROPN"
 
 
-def described(reading: TurnReading, token: Token) -> int | None:
+def described(reading: Settling, token: Token) -> int | None:
     """The relative that a noun means: with a possessive, or bare where people say it so ("mom")."""
     relation = relation_of(token)
     whose = holder(reading, token, relation) if relation else None
@@ -164,7 +159,7 @@ def described(reading: TurnReading, token: Token) -> int | None:
     return key
 
 
-def unnamed(reading: TurnReading, relative: Relative) -> int:
+def unnamed(reading: Settling, relative: Relative) -> int:
     """A relative, or a group of them, whose name does not stand here."""
     relation, low = relative.relation, relative.token.lower_
     name = relation if not relative.plural else f"{relation}s" if "-" in relation else low
@@ -176,7 +171,7 @@ def unnamed(reading: TurnReading, relative: Relative) -> int:
     return entry.key
 
 
-def named(reading: TurnReading, relative: Relative, name: int) -> int:
+def named(reading: Settling, relative: Relative, name: int) -> int:
     """A name is that of a relative: one entry, with both."""
     cast = reading.cast
     whose, relation = cast.find(relative.whose), relative.relation
@@ -196,7 +191,7 @@ def named(reading: TurnReading, relative: Relative, name: int) -> int:
     return entry.key
 
 
-def add_bond(reading: TurnReading, relative: Relative, who: int) -> None:
+def add_bond(reading: Settling, relative: Relative, who: int) -> None:
     """Note a bond, once; what is kept is owned, which is no bond."""
     relation, whose = relative.relation, relative.whose
     former = any(child.lower_.rstrip("-") in kin.FORMER for child in relative.token.lefts)
@@ -212,7 +207,7 @@ def add_bond(reading: TurnReading, relative: Relative, who: int) -> None:
         reading.bonds.append(Bond(relative.token, whose, who, relation, relation in kin.FAMILY, over))
 
 
-def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
+def holder(reading: Settling, token: Token, relation: str) -> int | None:
     """From whom a relation counts: "my", "Tova's", "of mine", or the speaker for "mom"."""
     possessive = possessive_of(reading, token)
     if possessive is not None:
@@ -229,7 +224,7 @@ def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
     return reading.speaker if is_own(reading, token, relation) else None
 
 
-def who_has(reading: TurnReading, token: Token) -> int | None:
+def who_has(reading: Settling, token: Token) -> int | None:
     """Who has a relative or friend: "we have a son", "she's got a boyfriend named Ed"; nobody where it is not so."""
     introduced = any(child.dep_ == "nummod" or child.lower_ in {"a", "an", "one"} for child in token.lefts)
     plain = introduced or token.lower_ in kin.PLURALS
@@ -239,7 +234,7 @@ def who_has(reading: TurnReading, token: Token) -> int | None:
     return reading.person(subject)
 
 
-def possessive_of(reading: TurnReading, token: Token) -> Token | None:
+def possessive_of(reading: Settling, token: Token) -> Token | None:
     """The word that says from whom: the noun's own, or that of the name or the noun that it is joined to."""
     in_law = token.lower_ == "law" and token.i > 3  # noqa: PLR2004 - "my mother-in-law"
     bearer = token.doc[token.i - 4] if in_law else token
@@ -255,7 +250,7 @@ def possessive_of(reading: TurnReading, token: Token) -> Token | None:
     return None
 
 
-def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
+def is_own(reading: Settling, token: Token, relation: str) -> bool:
     """Whether a relation without possessive is the speaker's: "mom", "the wife", "the vet, Catrin"."""
     articles = {child.lower_ for child in token.children if child.dep_ in {"det", "nummod"}}
     if "the" in articles and token.lower_ in kin.ARTICLED:

@@ -208,20 +208,10 @@ PLACES = words("""
     dentist doctor's vet barbershop salon cabin cottage wall allotment playground track courthouse prison jail embassy
     consulate border hill hills peak summit canal bay cove cape peninsula oasis jungle rainforest lakeside
 """)
-GO_OBJECTS = words("place places country city town island")
 TIMES = words("""
     january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday spring summer autumn fall winter christmas easter morning afternoon evening night
     noon midnight weekend weekends weekdays term future past end beginning middle meantime minute hour day week month
     year decade century moment age while days weeks months years hours minutes thanksgiving halloween eid diwali
     mornings evenings nights afternoons lunchtime dawn dusk sunrise sunset xmas half-term
-""")
-ABSTRACT_PLACES = words("""
-    mood touch way shape love trouble line case fact pain tears charge person general particular mind hospital hand
-    order process turn detail details theory practice secret progress need danger debt shock contact common public
-    private bed fear doubt control advance addition brief part place position situation state stage control
-    relationship hurry rush minority majority bits pieces two half english french german spanish sun rain snow dark
-    cold heat air head heart life world universe sky bedroom kitchen bathroom closet room cupboard drawer box bag
-    pocket fridge freezer oven car van bus train plane front back top bottom corner middle luck band team choir group
-    league
 """)

@@ -22,7 +22,6 @@ WORK_PLAIN = lemmas("""
     work, intern, volunteer, teach, lecture, study, train, temp, freelance, consult, research, enrol, enroll
 """)
 """So plain that any place of work may follow."""
-STUDY_OBJECT = lemmas("study, major in, read, do, learn, take, teach")
 BEGIN_WORK = lemmas("""
     start, begin, join, rejoin, sign on, onboard, get, land, take, accept, enter, enrol, enroll
 """)
@@ -30,7 +29,6 @@ END_WORK = lemmas("""
     quit, leave, resign, retire, drop out, graduate, fire, sack, lay off, dismiss, let go, walk out, hand in, step
     down, make redundant, finish, finish up, get out, flunk out, transfer out
 """)
-ATTEND_SCHOOL = lemmas("attend, join, enter, get into, go")
 RUN = lemmas("run, manage, own, head, lead, direct, chair, coach, co-own, operate, head up")
 
 LIVE = lemmas("""
@@ -110,7 +108,6 @@ DISLIKE = lemmas("""
 """)
 UNBEARABLE = lemmas("stand, bear, stomach, abide, tolerate, handle, take, deal")
 """With "can't": a dislike."""
-FEEL = lemmas("feel, be, get, become, grow, seem, sound, leave, make, stay, remain, keep, go, turn")
 
 WANT = lemmas("""
     want, wish, hope, need, desire, crave, fancy, long, yearn, aim, plan, intend, mean, dream, aspire, look, hunt,
@@ -126,7 +123,6 @@ WANT_TO = lemmas("""
     wanna, resolve, vow, die, strive, attempt, determine, ache, itch, save, save up, love, like, prefer, vote, opt,
     choose, have
 """)
-WANT_GERUND = lemmas("consider, contemplate, fancy, plan, discuss, debate, be up for, try")
 WANT_PREP = frozenset(
     {
         ("wish", "for"),
@@ -184,12 +180,7 @@ CREATE_PLAIN = lemmas("""
     co-write, whittle, curate, film, animate
 """)
 """What these have as object is made, whatever it is."""
-CREATE_LOOSE = CREATE - CREATE_PLAIN
 
-USE = lemmas("""
-    use, reuse, utilise, utilize, try out, switch, rely, install, subscribe, download, wear, ride, configure, adopt,
-    log, migrate, test, employ, apply, upgrade, operate, swear, run, host, deploy, work, play around, set up
-""")
 USE_PREP = frozenset(
     {
         ("switch", "to"),
@@ -247,18 +238,6 @@ KNOW = lemmas("""
 """)
 WED = lemmas("marry, wed, remarry, elope, engage, propose, date, see, go out, court, partner, woo, move in")
 PART = lemmas("divorce, split, split up, break up, separate, part, dump, leave, break off, call off")
-JOIN = lemmas("""
-    join, rejoin, belong, play, sing, sign up, captain, lead, coach, chair, volunteer, row, run, skate, drum, dance,
-    be, train, compete, serve, perform, sit, march, fundraise, swim
-""")
-CAUSE = lemmas("cause, trigger, provoke, lead, result, spark, bring on, set off, worsen, inspire, prompt")
-DEPEND = lemmas("""
-    depend, rely, hinge, require, need, run, build, base, write, use, power, host, be write, be build
-""")
-TELL_ABOUT = lemmas("""
-    be, write, talk, read, tell, deal, focus, cover, explore, follow, discuss, research, present
-""")
-"""Verbs whose "about" or "on" names a subject."""
 END = lemmas("""
     stop, quit, give up, cease, end, finish, drop, ditch, abandon, cancel, leave, go off, swear off, pack in, jack in,
     kick, cut out, be over, be do, grow out, retire, sell, lose
@@ -266,8 +245,4 @@ END = lemmas("""
 """With a gerund or a thing: what was so ended."""
 BEGIN = lemmas("""
     start, begin, take up, get into, pick up, commence, resume, continue, keep, keep on, go back, get back, carry on
-""")
-REPORT = lemmas("""
-    say, tell, think, believe, claim, reckon, swear, insist, guess, hear, mention, write, announce, admit, promise,
-    know, mean, realise, realize, find, decide, note, remember, figure, suppose, bet, feel, hope, worry, fear
 """)

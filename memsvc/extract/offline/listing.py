@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from spacy.tokens import Span, Token
 
 from memsvc.extract.offline import kinship
 from memsvc.extract.offline import lexicon_kin as kin
-
-if TYPE_CHECKING:
-    from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.offline.settling import Settling
 
 OWN = frozenset({"my", "our"})
 BETWEEN = frozenset({",", "and", "&", "(", ")", "-", "is", "'s", "then", "in", "from"})
@@ -23,7 +20,7 @@ LEAD = 3
 """Words before the first name: "yes", "well", "so"."""
 
 
-def read_lists(reading: TurnReading) -> None:
+def read_lists(reading: Settling) -> None:
     """Find the relatives of a turn that are named without saying again what they are."""
     if reading.speaker is None:
         return
@@ -39,7 +36,7 @@ def read_lists(reading: TurnReading) -> None:
                 name_them(reading, after, relation)
 
 
-def read_answers(reading: TurnReading, sentences: list[Span]) -> None:
+def read_answers(reading: Settling, sentences: list[Span]) -> None:
     """Find the relatives that somebody else asked for just before."""
     if sentences and reading.earlier:
         last = list(reading.earlier[0].doc.sents)[-1]
@@ -77,7 +74,7 @@ def asks_name(question: Span) -> bool:
     return any(token.lower_ in {"name", "names", "called", "who"} for token in question)
 
 
-def name_them(reading: TurnReading, sentence: Span, relation: str) -> None:
+def name_them(reading: Settling, sentence: Span, relation: str) -> None:
     """Take the persons with whose names a sentence begins as relatives of who speaks."""
     at, found = sentence.start, 0
     while at < sentence.end:

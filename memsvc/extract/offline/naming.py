@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_cues as cues
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.settling import Settling
 from memsvc.extract.offline.votes import CERTAIN, STRONG, kind_of_noun, kind_of_word
-
-if TYPE_CHECKING:
-    from memsvc.extract.offline.turns import TurnReading
 
 FAR = 8
 """Tokens behind a noun among which its name stands."""
@@ -22,7 +19,7 @@ NEAR = 25
 SELF = frozenset({"i", "my", "me", "we", "our"})
 
 
-def read_statements(reading: TurnReading) -> None:
+def read_statements(reading: Settling) -> None:
     """Learn from a turn's statements what things are called and what names are."""
     for token in reading.doc:
         if token.dep_ == "attr" and token.head.lemma_ == "be":
@@ -31,7 +28,7 @@ def read_statements(reading: TurnReading) -> None:
             said_to_be_called(reading, token)
 
 
-def beside(reading: TurnReading, noun: Token) -> Iterator[int]:
+def beside(reading: Settling, noun: Token) -> Iterator[int]:
     """Keys of names that a noun stands with: apposed, compounded, or said to be it; of a plural, all of a list."""
     named, cast = reading.named, reading.cast
     seen: set[int] = set()
@@ -48,7 +45,7 @@ def beside(reading: TurnReading, noun: Token) -> Iterator[int]:
                 yield entry.key
 
 
-def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
+def neighbours(reading: Settling, noun: Token) -> Iterator[Token]:
     """Words that may be a noun's name by where they stand."""
     doc, named = noun.doc, reading.named
     if noun.i + 1 in named and doc[noun.i + 1].pos_ == "PROPN":
@@ -77,7 +74,7 @@ def called(noun: Token) -> Iterator[Token]:
                 yield from (grand for grand in child.children if grand.dep_ in {"oprd", "attr", "dobj"})
 
 
-def behind_comma(reading: TurnReading, noun: Token) -> Iterator[Token]:
+def behind_comma(reading: Settling, noun: Token) -> Iterator[Token]:
     """The name behind what is said of an unknown person: "a lady from Peru, Ana, …", "my mate from school, Ed"."""
     doc, named = noun.doc, reading.named
     unknown = any(child.lower_ in {"a", "an", "this", "one", "another"} for child in noun.lefts)
@@ -103,7 +100,7 @@ MEANT = 6
 """Words of one that says so with "I mean" or "you know"."""
 
 
-def asked_for(reading: TurnReading, noun: Token) -> Iterator[int]:
+def asked_for(reading: Settling, noun: Token) -> Iterator[int]:
     """The only person of the question, or the sentence, before: "Who is Zik?" - "My daughter."."""
     if noun.sent.start and only_says(noun):
         stop = noun.sent.start
@@ -135,7 +132,7 @@ def only_says(noun: Token) -> bool:
     return own and length <= MEANT and bool(verbs) and verbs <= {"mean", "know"}
 
 
-def said_to_be(reading: TurnReading, noun: Token) -> None:
+def said_to_be(reading: Settling, noun: Token) -> None:
     """Let "he is a parrot" tell what a name is, where nothing else did."""
     cast = reading.cast
     subject = next((child for child in noun.head.children if child.dep_ == "nsubj"), None)
@@ -156,7 +153,7 @@ def said_to_be(reading: TurnReading, noun: Token) -> None:
         reading.known = {at: known for at, known in reading.known.items() if known != key}
 
 
-def said_to_be_called(reading: TurnReading, token: Token) -> None:
+def said_to_be_called(reading: Settling, token: Token) -> None:
     """Name what "her name is Ana", "my sister is called Ana", "a dog named Bo", "they call me Bee" name."""
     cast = reading.cast
     pair = name_and_bearer(reading, token)
@@ -179,7 +176,7 @@ def said_to_be_called(reading: TurnReading, token: Token) -> None:
     reading.persons.append(Mention(name, entry.key))
 
 
-def name_and_bearer(reading: TurnReading, token: Token) -> tuple[Token, Token] | None:
+def name_and_bearer(reading: Settling, token: Token) -> tuple[Token, Token] | None:
     """The name that a verb of calling, or "name is", gives, and the word for who bears it."""
     verb = token.head if token.lower_ == "name" and token.head.lemma_ == "be" else token
     places = {"attr", "nsubj"} if verb is not token else {"oprd", "attr", "dobj"}
@@ -198,7 +195,7 @@ def name_and_bearer(reading: TurnReading, token: Token) -> tuple[Token, Token] |
     return (name, bearer) if bearer is not None and bearer.i != name.i else None
 
 
-def animal_before(reading: TurnReading, pronoun: Token) -> int | None:
+def animal_before(reading: Settling, pronoun: Token) -> int | None:
     """The animal without a name that the sentence before spoke of: "a cat who sleeps in it. His name is …"."""
     for place in (reading, *reading.earlier[:1]):
         if place.speaker not in {None, reading.speaker} and not place.doc.text.rstrip().endswith("?"):

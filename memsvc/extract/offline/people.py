@@ -17,7 +17,6 @@ from memsvc.extract.offline.reading import Reading, Status
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-WITH = ("with", "to", "by", "from", "into", "alongside")
 PARTNERS = frozenset({"marry", "engage", "divorce", "date", "separate", "see"})
 COUPLED = frozenset({"married", "engaged", "together", "dating", "divorced", "separated"})
 ACQUAINTED = kin.PERSONS | kin.ACQUAINTANCE | frozenset({"resident", "patient", "someone", "somebody", "volunteer"})

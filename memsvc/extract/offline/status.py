@@ -53,9 +53,6 @@ PAST_FRAME = re.compile(
 )
 OVER = re.compile(r"\b(?:any ?more|any longer|no longer|used to)\b", re.IGNORECASE)
 SUPPOSED = re.compile(r"\b(?:supposed to|meant to|about to have|nearly|almost)\b", re.IGNORECASE)
-QUESTION_TAG = re.compile(
-    r",\s*(?:right|no|yes|eh|huh|ok|okay|isn't it|innit|you know|don't you|haven't you)\s*\?\s*$", re.IGNORECASE
-)
 STATING = frozenset(
     {"be", "have", "live", "work", "know", "own", "belong", "speak", "study", "teach", "attend", "play"}
 )

@@ -2,24 +2,20 @@
 
 A model is named ``backend:model``: ``onnx:all-MiniLM-L6-v2`` (the default; its weights come in a package),
 ``sentence-transformers:<any model of that library>``, ``openai:<model>`` (any OpenAI-compatible server), or the name of
-an entry point in the group ``memsvc.embedders`` (any callable that gives an Embedder). Backends are imported when they
-are asked for.
+an entry point in the group ``memsvc.embedders`` (any callable that gives an Embedder). ``loading`` finds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memsvc.errors import EmbedderAnswerError, EmbedderMissingError
-from memsvc.settings import Settings
+from memsvc.errors import EmbedderAnswerError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ENTRY_POINTS = "memsvc.embedders"
 LATIN_ONLY = frozenset({"onnx:all-MiniLM-L6-v2"})
 """Models whose training knew no other script to speak of."""
 LAST_LATIN = "\u024f"
@@ -58,42 +54,6 @@ class TokenEmbedder(Embedder, Protocol):
         Raises:
             EmbedderError, EmbedderAnswerError: as ``embed``.
         """
-
-
-def load(name: str, settings: Settings) -> Embedder:
-    """The model of this name.
-
-    Raises:
-        EmbedderMissingError: its package is not installed, or nothing has this name.
-        EmbedderError: it is there, but does not start.
-        ConfigurationError: a setting that it needs is missing.
-    """
-    backend, _, model = name.partition(":")
-    try:
-        match backend:
-            case "onnx" if model == "all-MiniLM-L6-v2":
-                from memsvc.llm.embedders.onnx import OnnxMiniLM  # noqa: PLC0415 - numpy and onnxruntime are an extra
-
-                return OnnxMiniLM()
-            case "sentence-transformers":
-                from memsvc.llm.embedders.local import SentenceTransformersModel  # noqa: PLC0415 - as above, with torch
-
-                return SentenceTransformersModel(model)
-            case "openai":
-                from memsvc.llm.embedders.remote import OpenAICompatibleModel  # noqa: PLC0415 - numpy is an extra
-
-                return OpenAICompatibleModel(model, settings)
-            case _:
-                return _plugged_in(name)
-    except ImportError as error:
-        raise EmbedderMissingError(f"The embedding model {name!r} needs {error.name or error}.") from error
-
-
-def _plugged_in(name: str) -> Embedder:
-    for found in entry_points(group=ENTRY_POINTS, name=name):
-        made: Embedder = found.load()()
-        return made
-    raise EmbedderMissingError(f"There is no embedding model {name!r}.")
 
 
 def legible(name: str, text: str) -> bool:

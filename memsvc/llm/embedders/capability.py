@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from memsvc.errors import MemsvcError
-from memsvc.llm.embedders import load
+from memsvc.llm.embedders.loading import load
 from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
 

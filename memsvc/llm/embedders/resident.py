@@ -15,12 +15,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
 import structlog
+from pgvector import HalfVector
 
 from memsvc.errors import EmbedderAnswerError, EmbedderError, MemsvcError
-from memsvc.llm.embedders import Embedder, TokenEmbedder, checked, load
-from memsvc.observe import EMBED_SECONDS
+from memsvc.llm.embedders import Embedder, TokenEmbedder, checked
+from memsvc.llm.embedders.loading import load
+from memsvc.observe import EMBED_SECONDS, said
 from memsvc.settings import Settings
 
 SLICE_TEXTS = 32
@@ -37,8 +38,7 @@ Done = TypeVar("Done")
 class Embedding(NamedTuple):
     """What a model makes of a text."""
 
-    vector: str
-    """In pgvector's form."""
+    vector: HalfVector
     tokens: str | None = None
     """Its token vectors, as an array of bit(128); None if the model gives none, or has no projection yet."""
 
@@ -148,7 +148,7 @@ class ResidentEmbedder:
             EmbedderAnswerError: the model refuses a text, or its answer is no vector.
         """
         model = await self.load()
-        found = [Embedding("")] * len(texts)
+        found: dict[int, Embedding] = {}
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # little padding
         slices = [by_length[start : start + SLICE_TEXTS] for start in range(0, len(texts), SLICE_TEXTS)]
         # All at once: the model begins the next slice without waiting for this loop, which has other things to do.
@@ -161,12 +161,11 @@ class ResidentEmbedder:
         try:
             for chosen, work in zip(slices, works, strict=True):
                 made = await asyncio.wrap_future(work)
-                for index, vector in zip(chosen, made, strict=True):
-                    found[index] = vector
+                found.update(zip(chosen, made, strict=True))
         finally:
             for work in works:
                 work.cancel()
-        return found
+        return [found[index] for index in range(len(texts))]
 
     async def query_vector(self, text: str, timeout_ms: int) -> Embedding | None:
         """Return a query's vector; None, with a warning, if the model is missing, fails or is slow."""
@@ -198,7 +197,7 @@ class ResidentEmbedder:
         """Log a problem with the model, at most once a minute."""
         if time.monotonic() >= self._warn_again_at:
             self._warn_again_at = time.monotonic() + WARN_EVERY_S
-            why = {"code": error.code, "error": error.message} if error else {}
+            why = {"code": error.code, "error": said(error)} if error else {}
             log.warning(event, model=self.model_name, **why, **facts)
 
     def _submit(self, threads: ThreadPoolExecutor, work: Callable[..., Done], *arguments: Any) -> Future[Done]:
@@ -236,7 +235,7 @@ def _fit(model: Embedder) -> bytes:
 
 
 def _embed(model: Embedder, texts: list[str], what: str, projection: bytes | None) -> list[Embedding]:
-    """Vectors as pgvector reads them; token vectors with a projection.
+    """Vectors; token vectors with a projection.
 
     Raises:
         EmbedderError, EmbedderAnswerError: also for whatever a model of others raises.
@@ -255,8 +254,4 @@ def _embed(model: Embedder, texts: list[str], what: str, projection: bytes | Non
             given = np.asarray(model.embed(texts), np.float32)
     vectors = checked(given, len(texts), model.dimensions)
     EMBED_SECONDS.labels(what).observe(time.perf_counter() - began)
-    # Six decimals are finer than half precision, and written many times faster than significant digits.
-    return [
-        Embedding(msgspec.json.encode(vector).decode(), bits)
-        for vector, bits in zip(vectors.astype(np.float64).round(6).tolist(), tokens, strict=True)
-    ]
+    return [Embedding(HalfVector(vector), bits) for vector, bits in zip(vectors, tokens, strict=True)]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import structlog
+from pgvector import HalfVector
 
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
@@ -31,8 +32,7 @@ class QueryVector(NamedTuple):
 
     model: str
     """Whose."""
-    vector: str
-    """In pgvector's form."""
+    vector: HalfVector
     tokens: str | None = None
     """Its token vectors as memsvc.late_scores takes them, an array of bit(128); None: the model gives none (yet)."""
 

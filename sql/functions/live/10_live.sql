@@ -1,20 +1,24 @@
--- What live clients are told: events in an order that no late commit breaks, and what a change of the graph means.
+-- What live clients are told: events, each of them once, and what a change of the graph means.
 --
--- Events are read in the order of (transaction, event), below the oldest transaction that still runs: whoever commits
--- later has a higher number, so a reader who remembers its place misses nothing and reads nothing twice.
+-- A reader remembers which transactions had ended when it looked (a snapshot): those below an end, but for some that
+-- were running. What it has not been told are the events of all others that are visible now. So it waits for nobody: a
+-- transaction that commits late is in its list, and its events are read when they are there, whatever others have
+-- committed since. A transaction that never writes an event, of whatever login or database, stays in the list until it
+-- ends, and that is all it does. Writers do nothing for it: an event keeps the number of its transaction
+-- (transaction_id), which it had anyway. A number from a sequence would not do instead, for it is drawn before the
+-- commit: a reader would have to wait for whoever might still hold a smaller one, or writers for each other.
+--
+-- The order is that of (transaction, event), within what is read at once; of two transactions that ran at the same time,
+-- two readers may be told in different order. Readers stop anywhere (p_limit), also within a transaction: p_transaction
+-- was told of up to p_event. It is read to its end first, then what ended late, then what began later, so that a
+-- reader's place can always be said in these terms (memsvc/graph/events.py).
 
--- Where a reader begins who wants what comes from now on.
-CREATE OR REPLACE FUNCTION memsvc.live_end() RETURNS xid8
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
--- callers: app
-RETURN pg_snapshot_xmin(pg_current_snapshot());
-COMMENT ON FUNCTION memsvc.live_end() IS 'The oldest transaction that still runs: events below it are all there.';
-
--- Which of some users have events behind a place of theirs. One look serves a whole process, which then reads each
--- user's events under row security; it gives ids that the caller named.
-CREATE OR REPLACE FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[])
-RETURNS SETOF uuid
+-- Which of some users have events that were not told. One look serves a whole process, which then reads each user's
+-- events under row security; it gives ids that the caller named. p_running: arrays of xid8, as text, since arrays of
+-- arrays would have to be of one length.
+CREATE OR REPLACE FUNCTION memsvc.users_with_news(
+  p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]
+) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
@@ -23,37 +27,70 @@ AS $$
 BEGIN
   RETURN QUERY
   SELECT p.user_id
-  FROM unnest(p_users, p_transactions, p_events) AS p (user_id, transaction_id, event_id)
+  FROM unnest(p_users, p_ends, p_running, p_transactions, p_events)
+    AS p (user_id, seen_end, running, transaction_id, event_id)
   WHERE EXISTS (
     SELECT FROM memsvc.outbox AS e
-    WHERE e.user_id = p.user_id AND (e.transaction_id, e.event_id) > (p.transaction_id, p.event_id)
-      AND e.transaction_id < memsvc.live_end()
+    WHERE e.user_id = p.user_id AND e.transaction_id >= p.seen_end
+      AND (e.transaction_id <> p.transaction_id OR e.event_id > p.event_id)
+      AND e.transaction_id < pg_snapshot_xmax(pg_current_snapshot())
     ORDER BY e.transaction_id, e.event_id OFFSET 0
+  ) OR EXISTS (
+    SELECT FROM memsvc.outbox AS e
+    WHERE e.user_id = p.user_id AND e.transaction_id = ANY (p.running::xid8[])
+      AND (e.transaction_id <> p.transaction_id OR e.event_id > p.event_id)
+    OFFSET 0
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.users_with_news(uuid[], xid8[], uuid[]) IS 'Which of some users have events behind a place.';
+COMMENT ON FUNCTION memsvc.users_with_news(uuid[], xid8[], text[], xid8[], uuid[]) IS
+  'Which of some users have events that were not told.';
 
--- A user's events behind a place, in their order.
-CREATE OR REPLACE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer)
-RETURNS TABLE (event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamptz)
+-- A user's events that were not told: of transactions from p_end on, and of those of p_running that have ended.
+CREATE OR REPLACE FUNCTION memsvc.live_events(
+  p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer
+) RETURNS TABLE (event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamptz)
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
 -- callers: app
--- plans: by-key, no-sort
+-- plans: by-key
 AS $$
 #variable_conflict use_column
+DECLARE
+  -- Rows that a backup brought may have larger numbers than this server has given out.
+  given CONSTANT xid8 := pg_snapshot_xmax(pg_current_snapshot());
+  room integer := p_limit;
+  found integer;
 BEGIN
   RETURN QUERY
   SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
   FROM outbox AS e
-  WHERE e.user_id = p_user_id AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
-    AND e.transaction_id < memsvc.live_end()
+  WHERE e.user_id = p_user_id AND e.transaction_id = p_transaction AND e.event_id > p_event AND p_transaction < given
   ORDER BY e.transaction_id, e.event_id
-  LIMIT p_limit;
+  LIMIT room;
+  GET DIAGNOSTICS found = ROW_COUNT;
+  room := room - found;
+  IF p_running <> '{}' THEN
+    RETURN QUERY
+    SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+    FROM outbox AS e
+    WHERE e.user_id = p_user_id AND e.transaction_id = ANY (p_running) AND e.transaction_id <> p_transaction
+    ORDER BY e.transaction_id, e.event_id
+    LIMIT room;
+    GET DIAGNOSTICS found = ROW_COUNT;
+    room := room - found;
+  END IF;
+  RETURN QUERY
+  SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+  FROM outbox AS e
+  WHERE e.user_id = p_user_id AND e.transaction_id >= p_end AND e.transaction_id <> p_transaction
+    AND e.transaction_id < given
+  ORDER BY e.transaction_id, e.event_id
+  LIMIT room;
 END
 $$;
-COMMENT ON FUNCTION memsvc.live_events(uuid, xid8, uuid, integer) IS 'A user''s events behind a place, in their order.';
+COMMENT ON FUNCTION memsvc.live_events(uuid, xid8, xid8[], xid8, uuid, integer) IS
+  'A user''s events that were not told, in their order.';
 
 -- What a change of the graph means to somebody who draws it: nodes and facts that it touched as they are now, with the
 -- nodes at their ends, and what is not there any more. Merges move the facts of a node, so all of these are told.

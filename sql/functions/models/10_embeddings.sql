@@ -129,12 +129,12 @@ END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean) IS
   'Messages and blocks that lack a model''s vector, or its token vectors, newest first.';
 
--- Stores vectors, given as pgvector's text, and token vectors, those of each passage given as the text of an array of
--- bit(128). A passage that has them keeps them. A deleted passage gets none, nor does the text of a block that was
--- reworded in the meantime, nor does a model that was retired in the meantime: the locks that prevent this are taken
--- before any table is locked. Returns the number of passages that got something new.
+-- Stores vectors, and token vectors, those of each passage given as the text of an array of bit(128). A passage that has
+-- them keeps them. A deleted passage gets none, nor does the text of a block that was reworded in the meantime, nor does
+-- a model that was retired in the meantime: the locks that prevent this are taken before any table is locked. Returns
+-- the number of passages that got something new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
-  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors public.halfvec[], p_tokens text[] DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
@@ -162,7 +162,7 @@ BEGIN
   ),
   near AS (
     INSERT INTO embeddings AS e (user_id, model_id, passage_id, vector)
-    SELECT p_user_id, p_model_id, g.passage_id, g.vector::public.halfvec
+    SELECT p_user_id, p_model_id, g.passage_id, g.vector
     FROM given AS g
     ORDER BY g.passage_id
     ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
@@ -181,8 +181,19 @@ BEGIN
   RETURN new_ones;
 END
 $$;
-COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], public.halfvec[], text[]) IS
   'Stores vectors and token vectors; how many passages got something new.';
+
+-- The same with vectors as pgvector's text: processes of version 0.1 call it while the next version's upgrade is done.
+CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+) RETURNS bigint
+LANGUAGE sql
+SET search_path = memsvc, public, pg_temp
+-- callers: app
+RETURN memsvc.store_embeddings(p_user_id, p_model_id, p_passage_ids, CAST(p_vectors AS public.halfvec[]), p_tokens);
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+  'Stores vectors that are given as text, and token vectors; how many passages got something new.';
 
 -- The models, and for each the number of the user's messages and archival blocks, in passages, that have its vector and
 -- that lack it.

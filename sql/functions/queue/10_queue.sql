@@ -119,7 +119,8 @@ END;
 COMMENT ON FUNCTION memsvc.due_messages(text, uuid, integer) IS
   'Due messages of a queue, locked for the caller; users take turns.';
 
--- Hands messages of one queue to a worker. What cannot be read is returned as well; the worker rejects it. As an array
+-- Hands messages of one queue to a worker. consumed_at stays empty until begin_job: a worker fetches more than it works
+-- on. What cannot be read is returned as well; the worker rejects it. As an array
 -- their ids are looked up by key; joined, the whole queue is read (3.7 ms instead of 0.7 with 6,000 waiting).
 CREATE OR REPLACE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid, user_id uuid, message text)
@@ -128,17 +129,44 @@ SET search_path = memsvc, pg_temp
 -- callers: app
 BEGIN ATOMIC
   UPDATE memsvc.dramatiq_queue AS q
-  SET state = 'consumed', worker_id = p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(),
-    deliveries = q.deliveries + 1
+  SET state = 'consumed', worker_id = p_worker_id, consumed_at = NULL, mtime = clock_timestamp()
   WHERE q.message_id = ANY (ARRAY(SELECT d.message_id FROM memsvc.due_messages(p_queue, p_after, p_limit) AS d))
   RETURNING q.message_id, q.user_id, q.message::text;
 END;
 COMMENT ON FUNCTION memsvc.claim_messages(text, uuid, uuid, integer) IS
   'Hands messages of a queue to a worker; users take turns.';
 
--- What each worker does every few seconds, one at a time: what silent workers had goes back into the queue; a job
--- whose workers died five times fails; a pending job that has no message (lost on its way, or older than the queue)
--- is sent again; a time that only another clock can have written is brought back. How many messages went back or out.
+-- Fails a pending job whose workers died too often while they were at it, in the caller's transaction. keep_queue begins
+-- it anew ten minutes, an hour and six hours later: most often something else killed the workers. It returns the job's
+-- new error; no row where the job was not pending.
+CREATE OR REPLACE FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer)
+RETURNS TABLE (error_code text, error text)
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  UPDATE memsvc.jobs AS j
+  SET
+    state = 'failed', finished_at = clock_timestamp(), error_code = 'worker_died',
+    run_after = clock_timestamp() + CASE j.restarts
+      WHEN 0 THEN interval '10 minutes' WHEN 1 THEN interval '1 hour' WHEN 2 THEN interval '6 hours'
+      ELSE interval '0'
+    END,
+    error = 'Its workers died or broke off, or it failed, ' || p_deaths || ' times; see their logs. ' || CASE
+      WHEN j.restarts < 3 THEN 'It is begun anew by itself, ' || 3 - j.restarts || ' times at most.'
+      ELSE 'It was begun anew ' || j.restarts || ' times, and is given up.'
+    END
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+  RETURNING j.error_code, j.error;
+END;
+COMMENT ON FUNCTION memsvc.fail_deadly_job(uuid, uuid, integer) IS
+  'Fails a job whose workers died too often, and says when it is begun anew.';
+
+-- What each worker does every few seconds, one at a time: what silent workers had goes back into the queue, and counts
+-- as a death where it was begun; a job whose workers died five times fails, and is begun anew later, three times at
+-- most, each of which ends with the second death; a pending job that has no message (lost on its way, or older than the
+-- queue) is sent again; a time that only another clock can have written is brought back. How many messages went back or
+-- out.
 CREATE OR REPLACE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -146,10 +174,14 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   most_deaths CONSTANT integer := 5;
+  most_deaths_anew CONSTANT integer := 2;
+  most_restarts CONSTANT integer := 3;
+  beyond_all_pauses CONSTANT interval := '1 day';
   longest_wait CONSTANT interval := '5 minutes';
   today CONSTANT timestamptz := clock_timestamp();
   touched integer;
   again integer;
+  anew integer := 0;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.keep_queue', 0)) THEN
     RETURN 0;
@@ -163,17 +195,37 @@ BEGIN
     FOR UPDATE SKIP LOCKED
   )
   UPDATE dramatiq_queue AS q
-  SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today, available_at = least(q.available_at, today)
+  SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today,
+    available_at = least(q.available_at, today), deliveries = q.deliveries + (q.consumed_at IS NOT NULL)::integer
   FROM silent AS s
   WHERE q.message_id = s.message_id;
   GET DIAGNOSTICS touched = ROW_COUNT;
 
-  UPDATE jobs AS j
-  SET state = 'failed', finished_at = today, error_code = 'worker_died',
-    error = 'Its workers died or broke off ' || q.deliveries || ' times while they had it; see their logs.'
-  FROM dramatiq_queue AS q
-  WHERE q.message_id = j.job_id AND q.user_id = j.user_id AND q.deliveries >= most_deaths AND q.state = 'queued'
-    AND j.state = 'pending';
+  PERFORM memsvc.fail_deadly_job(d.user_id, d.message_id, d.deliveries)
+  FROM (
+    SELECT q.user_id, q.message_id, q.deliveries
+    FROM dramatiq_queue AS q
+    INNER JOIN jobs AS j ON j.user_id = q.user_id AND j.job_id = q.message_id
+    WHERE q.state = 'queued' AND j.state = 'pending'
+      AND q.deliveries >= CASE WHEN j.restarts = 0 THEN most_deaths ELSE most_deaths_anew END
+  ) AS d;
+
+  -- A newer job for the same subject does all that this one would, or tells what is wrong with it now.
+  BEGIN
+    UPDATE jobs AS j
+    SET state = 'pending', restarts = j.restarts + 1, attempts = 0, outages = 0, run_after = today, finished_at = NULL
+    WHERE j.state = 'failed' AND j.error_code = 'worker_died' AND j.restarts < most_restarts
+      AND j.run_after NOT BETWEEN today AND today + beyond_all_pauses
+      AND NOT EXISTS (
+        SELECT FROM jobs AS w
+        WHERE w.user_id = j.user_id AND w.kind = j.kind AND w.subject_id = j.subject_id
+          AND (w.state = 'pending' OR w.job_id > j.job_id)
+      )
+      AND NOT EXISTS (SELECT FROM users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL);
+    GET DIAGNOSTICS anew = ROW_COUNT;
+  EXCEPTION WHEN unique_violation THEN
+    NULL;  -- Somebody asked for a job for the same subject meanwhile; it is seen the next time.
+  END;
 
   UPDATE jobs AS j
   SET run_after = today
@@ -192,8 +244,8 @@ BEGIN
   GET DIAGNOSTICS again = ROW_COUNT;
 
   DELETE FROM dramatiq_queue AS q WHERE q.state = 'rejected' AND q.mtime < today - interval '30 days';
-  RETURN touched + again;
+  RETURN touched + again + anew;
 END
 $$;
 COMMENT ON FUNCTION memsvc.keep_queue(interval) IS
-  'Upkeep of the queue: hands out again what dead workers had and what was lost.';
+  'Upkeep of the queue: hands out again what dead workers had and what was lost, and begins anew what they failed.';

@@ -18,19 +18,27 @@ END;
 COMMENT ON FUNCTION memsvc.due_jobs(integer) IS 'Ids of due jobs of all users, oldest first.';
 
 -- What a worker is told to do, if it is still to be done: ids only, like due_jobs. requests is what finish_job wants to
--- hear back: how often work was asked for, before the worker began.
+-- hear back: how often work was asked for, before the worker began. From now on the worker's death counts against the
+-- job (keep_queue); that note need not wait for the disk, for who dies with the database is not the job's victim.
 CREATE OR REPLACE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid)
 RETURNS TABLE (subject_id uuid, requests integer, started_at timestamptz)
 LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
 BEGIN ATOMIC
+  WITH noted AS (
+    UPDATE memsvc.dramatiq_queue AS q
+    SET consumed_at = clock_timestamp()
+    WHERE q.message_id = p_job_id AND q.user_id = p_user_id AND q.state = 'consumed'
+      AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+  )
   SELECT j.subject_id, j.requests, clock_timestamp()
   FROM memsvc.jobs AS j
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
     AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL);
 END;
-COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS 'What a pending job is about; no row where it is not pending.';
+COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
+  'What a pending job is about, and a note that it was begun; no row where it is not pending.';
 
 -- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is not
 -- pending any more. 'again': more was asked for than p_requests, which the worker saw before it began (NULL: it has no

@@ -167,6 +167,7 @@ BEGIN
           state = CASE WHEN f.again THEN 'pending' ELSE 'cancelled' END,
           attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
           outages = CASE WHEN f.again THEN 0 ELSE j.outages END,
+          restarts = CASE WHEN f.again THEN 0 ELSE j.restarts END,
           run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
           finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
         FROM failed AS f

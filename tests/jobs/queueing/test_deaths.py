@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import psycopg
@@ -33,7 +34,18 @@ from tests.jobs.queueing.posting import (
     quietly,
     serving,
 )
-from tests.jobs.working import doing, job_of, only_job, process, say, until, vectors_of, waiting, work_with
+from tests.jobs.working import (
+    doing,
+    due_now,
+    job_of,
+    only_job,
+    process,
+    say,
+    until,
+    vectors_of,
+    waiting,
+    work_with,
+)
 from tests.sql.world import value
 
 # What dies ----------------------------------------------------------------------------------------------------------
@@ -53,14 +65,14 @@ async def test_what_a_living_worker_does_not_hold_is_handed_out_again(
                 [owner.user_id, owner.user_id],
             )
             admin.execute(
-                "UPDATE memsvc.dramatiq_queue SET state = 'consumed', deliveries = 1, "
+                "UPDATE memsvc.dramatiq_queue SET state = 'consumed', "
                 "worker_id = (SELECT worker_id FROM memsvc.dramatiq_worker) WHERE user_id = %s",
                 [owner.user_id],
             )
         await until(lambda: gate.begun, 5)
-        assert waiting(admin, owner) == [("consumed", 1)]
+        assert waiting(admin, owner) == [("consumed", 0)]
         await asyncio.sleep(1)  # several looks later it still has what it holds
-        assert waiting(admin, owner) == [("consumed", 1)]
+        assert waiting(admin, owner) == [("consumed", 0)]
         assert len(gate.begun) == 1
         gate.open.set()
         await job_of(db, owner)
@@ -144,6 +156,100 @@ async def test_a_job_that_kills_its_workers_ends_and_others_go_on(
     assert waiting(admin, owner) == []
     assert [memory.text for memory in await remembered(db, owner, "heron", settings)] == ["a heron"]
     await retry_job(db, owner.user_id, job.job_id)
+    assert waiting(admin, owner) == [("queued", 0)]
+
+
+async def test_a_job_that_was_only_fetched_does_not_die_with_its_worker(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    """Killed workers had three jobs each, and had begun one of them."""
+    for conversation in ("begun", "fetched", "fetched too"):
+        await say(db, owner, settings, "a heron", conversation=conversation)
+    begun = value(admin, "SELECT min(job_id::text)::uuid FROM memsvc.jobs WHERE user_id = %s", [owner.user_id])
+    claim = "SELECT FROM memsvc.claim_messages('models', %s, %s, 10)"
+    for deaths in range(1, 6):
+        assert len(admin.execute(claim, [uuid4(), broker.NOBODY]).fetchall()) == 3
+        admin.execute("SELECT FROM memsvc.begin_job(%s, %s)", [owner.user_id, begun])
+        assert keep(admin) == 3
+        assert waiting(admin, owner) == [("queued", deaths), *[("queued", 0)] * 2][deaths == 5 :]
+    states = "SELECT job_id = %s, state, error_code FROM memsvc.jobs WHERE user_id = %s ORDER BY job_id"
+    found = admin.execute(states, [begun, owner.user_id]).fetchall()
+    assert found == [(True, "failed", "worker_died"), *[(False, "pending", None)] * 2]
+
+
+async def test_a_job_that_died_is_begun_anew_by_itself_so_many_times(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await say(db, owner, settings, "a heron")
+    deadly = "UPDATE memsvc.dramatiq_queue SET deliveries = %s WHERE user_id = %s"
+    pauses = []
+    for restarts, deaths in enumerate((5, 2, 2, 2)):
+        admin.execute(deadly, [deaths - 1, owner.user_id])
+        keep(admin)
+        assert (await only_job(db, owner)).state == "pending"
+        admin.execute(deadly, [deaths, owner.user_id])
+        keep(admin)
+        job = await only_job(db, owner)
+        assert (job.state, job.error_code, job.restarts) == ("failed", "worker_died", restarts)
+        assert job.finished_at is not None
+        pauses.append(round((job.run_after - job.finished_at).total_seconds()))
+        assert ("3 times, and is given up" in str(job.error)) is (restarts == 3)
+        assert (f"begun anew by itself, {3 - restarts} times at most" in str(job.error)) is (restarts < 3)
+        keep(admin)
+        assert (await only_job(db, owner)).state == "failed"  # its time has not come
+        due_now(admin, owner)
+        keep(admin)
+        assert waiting(admin, owner) == [("queued", 0)] * (restarts < 3)
+    assert pauses == [600, 3_600, 21_600, 0]
+    await retry_job(db, owner.user_id, job.job_id)
+    assert ((await only_job(db, owner)).state, (await only_job(db, owner)).restarts) == ("pending", 0)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("when", ["-1 second", "400 days"], ids=["in time", "of another clock"])
+async def test_a_job_that_died_by_no_fault_of_its_own_is_done_later(
+    *, db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, when: str
+) -> None:
+    await say(db, owner, settings, "a heron")
+    admin.execute("UPDATE memsvc.dramatiq_queue SET deliveries = 5 WHERE user_id = %s", [owner.user_id])
+    keep(admin)
+    assert (await only_job(db, owner)).state == "failed"
+    admin.execute("UPDATE memsvc.jobs SET run_after = now() + %s::interval WHERE user_id = %s", [when, owner.user_id])
+    async with work_with(settings, db, None):
+        job = await job_of(db, owner)
+    assert (job.restarts, job.error_code) == (1, None)
+
+
+async def test_a_job_that_died_gives_way_to_a_newer_one(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    for _ in range(2):
+        await say(db, owner, settings, "a heron")
+        admin.execute("UPDATE memsvc.dramatiq_queue SET deliveries = 5 WHERE user_id = %s", [owner.user_id])
+        keep(admin)
+    states = "SELECT state FROM memsvc.jobs WHERE user_id = %s ORDER BY job_id"
+    assert admin.execute(states, [owner.user_id]).fetchall() == [("failed",), ("failed",)]
+    due_now(admin, owner)
+    keep(admin)
+    assert admin.execute(states, [owner.user_id]).fetchall() == [("failed",), ("pending",)]
+    admin.execute("UPDATE memsvc.jobs SET state = 'done' WHERE user_id = %s AND state = 'pending'", [owner.user_id])
+    keep(admin)
+    assert admin.execute(states, [owner.user_id]).fetchall() == [("failed",), ("done",)]
+
+
+async def test_a_job_that_died_is_not_begun_anew_for_a_user_who_is_being_erased(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await say(db, owner, settings, "a heron")
+    admin.execute("UPDATE memsvc.dramatiq_queue SET deliveries = 5 WHERE user_id = %s", [owner.user_id])
+    keep(admin)
+    due_now(admin, owner)
+    erased = "UPDATE memsvc.users SET erasing_since = %s WHERE user_id = %s"
+    admin.execute(erased, [datetime.now(UTC), owner.user_id])
+    keep(admin)
+    assert waiting(admin, owner) == []
+    admin.execute(erased, [None, owner.user_id])
+    keep(admin)
     assert waiting(admin, owner) == [("queued", 0)]
 
 
