@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
+from types import UnionType
 from typing import Literal, TypeVar
 
 import msgspec
@@ -157,7 +158,7 @@ def read_labels(path: Path) -> Labels:
     return labels
 
 
-def _records(path: Path, kind: type[T]) -> Iterator[T]:
+def _records(path: Path, kind: type[T] | UnionType) -> Iterator[T]:
     """What the lines of a file hold, one record a line."""
     for line in path.read_bytes().splitlines():
         if line.strip():

@@ -117,10 +117,11 @@ class Place:
         """
         try:
             transaction, event, at = read_cursor(cursor, tuple[LongNumber, UUID, UnixTime])
-            end, below = transaction, []
+            end, below = transaction, list[int]()
         except BadCursorError:
-            long = tuple[LongNumber, UUID, UnixTime, LongNumber, Running]
-            transaction, event, at, end, below = read_cursor(cursor, long)
+            transaction, event, at, end, below = read_cursor(
+                cursor, tuple[LongNumber, UUID, UnixTime, LongNumber, Running]
+            )
         running = tuple(end - one for one in below)
         if transaction not in {end, *running} or not all(0 <= one < end for one in running):
             raise BadCursorError(field="cursor")

@@ -16,7 +16,7 @@ from alembic import context
 from alembic.config import CommandLine
 from sqlalchemy import Connection, text
 
-from memsvc.db.files import folder
+from memsvc.db.files import folder, head_revision
 from memsvc.db.locks import lock
 from memsvc.errors import MemsvcError
 from memsvc.server.directives import CALLERS, owner, with_plans
@@ -24,7 +24,7 @@ from memsvc.server.locate import located
 from memsvc.server.migrations import alembic_config
 from memsvc.server.objects import declared_functions, object_files
 from memsvc.server.script import Script
-from memsvc.server.upgrade import administrators, head_revision, upgrade
+from memsvc.server.upgrade import administrators, upgrade
 from memsvc.settings import settings
 
 # A migration that waits for a lock blocks everybody behind it: give up soon, the upgrade tries again. Below

@@ -12,9 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from memsvc.db.files import head_revision
 from memsvc.server.reader import find_psql
 from memsvc.server.schema_dump import schema_of
-from memsvc.server.upgrade import head_revision, is_current
+from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import all_rows, insert_samples, lost

@@ -31,7 +31,12 @@ RECALLS = (
         "match_locations(%(user)s, 52.5, 13.4, 1000, NULL, '{Person}', '{}', '{}', '-infinity', 'infinity', NULL, 9)",
         1,
     ),
-    ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
+    (
+        "match_nodes(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], NULL, '{0}', 9, NULL, true"
+        + 6 * ", NULL"
+        + ")",
+        1,
+    ),
     ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
     ("facts_at(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{9}', '{NULL}', NULL)", 1),
     (

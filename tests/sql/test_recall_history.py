@@ -31,10 +31,11 @@ FAN_OUT = 10
 QUERY = "Did ANN B meet Ann, n0 1's friend or n1, and n2 0 n3 n4?"
 FACTS = """
 SELECT v.edge_id, v.fact, m.words IS NOT NULL, m.distance IS NOT NULL, m.distance, m.node_id
-FROM memsvc.match_facts(
-  %(user)s, %(query)s, 'english', ARRAY[%(node)s]::uuid[], '{3}', 1000, p_as_of => %(as_of)s, p_known_at => %(known)s
+FROM memsvc.match_nodes(
+  %(user)s, %(query)s, 'english', ARRAY[%(node)s]::uuid[], NULL, '{3}', 1000, NULL, true, NULL, NULL, NULL, NULL,
+  %(as_of)s, %(known)s
 ) AS m
-INNER JOIN memsvc.edge_versions AS v ON v.user_id = %(user)s AND v.version_id = m.version_id
+INNER JOIN memsvc.edge_versions AS v ON v.user_id = %(user)s AND v.version_id = m.memory_id
 """
 NAMED = "SELECT name, node_id, similarity FROM memsvc.names_in_query(%(user)s, %(query)s, %(as_of)s, %(known)s)"
 MENTIONS = """

@@ -65,13 +65,19 @@ class Memory:
 
     def facts(self, query: str, nodes: Sequence[str] = (), **more: Any) -> list[str]:
         """Sentences of the facts that are found, best first."""
-        given = ", ".join(f"{name} => %({name})s" for name in more)
-        call = f"match_facts(%(user)s, %(query)s, 'english', %(nodes)s::uuid[], %(far)s, 20{given and ', ' + given})"
+        call = facts_of("%(query)s", "%(nodes)s::uuid[]", "%(far)s", "20", **{name: f"%({name})s" for name in more})
         ids = [self.nodes[name] for name in nodes]
         found = self.rows(call, query=query, nodes=ids, far=[0] * len(ids), **more)
-        shown = self.rows("memories_shown(%(user)s, %(versions)s)", versions=[row[0] for row in found])
+        shown = self.rows("memories_shown(%(user)s, %(versions)s)", versions=[row[1] for row in found])
         sentences = {row[2]: row[12] for row in shown}
-        return [sentences[row[0]] for row in found]
+        return [sentences[row[1]] for row in found]
+
+
+def facts_of(query: str, nodes: str, distances: str, limit: str, **given: str) -> str:
+    """The call that finds facts alone."""
+    filters = ("p_sources", "p_not_sources", "p_said_from", "p_said_to", "p_as_of", "p_known_at")
+    rest = ", ".join(given.get(name, "NULL") for name in filters)
+    return f"match_nodes(%(user)s, {query}, 'english', {nodes}, NULL, {distances}, {limit}, NULL, true, {rest})"
 
 
 @pytest.fixture(scope="module")
@@ -185,14 +191,14 @@ def test_names_and_facts_hold_at_their_times(memory: Memory) -> None:
 
 
 def test_facts_are_scored_as_messages_are_and_filtered_by_their_evidence(memory: Memory) -> None:
-    said = memory.rows("match_facts(%(user)s, 'band of Marcel', 'english', '{}', '{}', 9)")
+    said = memory.rows(facts_of("'band of Marcel'", "'{}'", "'{}'", "9"))
     # Of four messages one holds marcel and none holds band.
     mean = float(value(memory.connection, "SELECT avg(length) FROM memsvc.passages"))
     own = value(memory.connection, "SELECT length FROM memsvc.edge_versions WHERE fact LIKE '%band.'")
     weights = math.log(1 + (4 - 1 + 0.5) / (1 + 0.5)) + math.log(1 + (4 + 0.5) / 0.5)
     expected = weights / (1 + 1.2 * (0.25 + 0.75 * own / mean))
-    assert sorted(said[0][2]) == ["band", "marcel"]
-    assert said[0][1] == pytest.approx(expected)
+    assert sorted(said[0][6]) == ["band", "marcel"]
+    assert said[0][5] == pytest.approx(expected)
     source = value(memory.connection, "SELECT source_id FROM memsvc.sources")
     assert memory.facts("lives plays longs", p_sources=[source]) == memory.facts("lives plays", p_sources=[source])
     assert memory.facts("lives plays longs", p_not_sources=[source]) == []
@@ -287,7 +293,7 @@ def test_a_few_nodes_behind_what_is_named_give_more_facts_each(memory: Memory) -
     memory.add(*guests)
     for place in ("Hamburg", "Porto", "New York"):
         memory.write(*(memory.fact(guest, "LIKES", place, f"{guest} likes it.") for guest in guests))
-    call, places = "match_facts(%(user)s, 'x', 'english', %(nodes)s, %(far)s, %(limit)s)", ["Hamburg", "New York"]
+    call, places = facts_of("'x'", "%(nodes)s", "%(far)s", "%(limit)s"), ["Hamburg", "New York"]
     nodes = [memory.nodes[place] for place in places]
     assert len(memory.rows(call, nodes=nodes[:1], far=[1], limit=90)) == 51
     assert len(memory.rows(call, nodes=nodes, far=[1, 1], limit=60)) == 60
@@ -359,7 +365,7 @@ HOSTILE = (
 def test_no_query_does_harm(memory: Memory) -> None:
     for query in HOSTILE:
         memory.named(query, me=True, language="german")
-        memory.rows("match_facts(%(user)s, %(query)s, 'english', '{}', '{}', 9)", query=query)
+        memory.rows(facts_of("%(query)s", "'{}'", "'{}'", "9"), query=query)
     assert memory.named(HOSTILE[3]) == memory.named(HOSTILE[9]) == [("Marcel", "Marcel")]
 
 
@@ -367,7 +373,7 @@ def test_no_query_does_harm(memory: Memory) -> None:
 
 CALLS = {
     "names": "names_in_query(%(user)s, 'Did x call Xavier Xylander or x7?', NULL, {known})",
-    "facts": "match_facts(%(user)s, 'x y zebra', 'english', ARRAY[%(node)s], '{{0}}', 20, p_known_at => {known})",
+    "facts": facts_of("'x y zebra'", "ARRAY[%(node)s]", "'{{0}}'", "20", p_known_at="{known}"),
     "expanded": "expand_names(%(user)s, ARRAY[%(node)s], 2, 10, NULL, {known})",
     "mentions": "match_mentions(%(user)s, ARRAY[%(node)s], '{{1}}', '{{0}}', 20, p_known_at => {known})",
     "evidence": "name_evidence(%(user)s, ARRAY[%(node)s], NULL, {known})",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
@@ -32,13 +33,13 @@ def test_a_fact_is_compared_with_itself_turned_round_and_denied(
     assert found == others
 
 
-def known(relation: tuple[object, str, object]) -> KnownFact:
+def known(relation: tuple[UUID, str, UUID]) -> KnownFact:
     start, type_, end = relation
     return KnownFact(
         version_id=new_id(), edge_id=new_id(), from_node=start, type=type_, to_node=end, stored_from=start,
         stored_to=end, key="", fact="known", data={}, weight=1, confidence=1, asserted_by="test", valid_from=None,
         valid_to=None, said=[THEN], supported=True, here=None,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
 
 def new(type_: str) -> NewFact:

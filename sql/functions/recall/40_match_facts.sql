@@ -55,8 +55,15 @@ COMMENT ON FUNCTION memsvc.fact_is_from(
 ) IS 'Whether a passage of some sources and times supports a fact.';
 
 -- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
--- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts,
--- as match_facts tells (p_facts). In one go, for both read the same facts at these nodes; passages go first.
+-- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts
+-- (p_facts). In one go, for both read the same facts at these nodes; passages go first.
+--
+-- Facts are those that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of
+-- the query (words: BM25; null: not one), and those about p_nodes (node_id, distance; null: not about any). Of a node the
+-- strongest facts are looked at: 50 either way at distance 0; of the others about p_limit together, but 10 of each at
+-- least. Of these the ones of telling types go first; edges among nodes that are the same are found by words alone.
+-- p_sources to p_said_to: only what such a passage supports. At most p_limit, best first: the best by words and the best
+-- about the nodes take turns.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
 -- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold
@@ -223,32 +230,3 @@ COMMENT ON FUNCTION memsvc.match_nodes(
   uuid, text, text, uuid[], double precision[], integer[], integer, text[], boolean, uuid[], uuid[], timestamptz,
   timestamptz, timestamptz, timestamptz
 ) IS 'Passages that support what is known about some nodes, and facts that matter for a query.';
-
--- Facts that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of the
--- query (words: BM25; null: not one), and those about nodes (p_nodes, each p_distances away from what the query names;
--- null: not about any). Of a node the strongest facts are looked at: 50 either way at distance 0; of the others about
--- p_limit together, but 10 of each at least. Of these the ones of telling types go first; edges among nodes that are
--- the same are found by words alone. p_sources to p_said_to: only what such a passage supports. Best first, at most
--- p_limit: the best by words and the best about the nodes take turns.
-CREATE OR REPLACE FUNCTION memsvc.match_facts(
-  p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer,
-  p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL, p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
-) RETURNS TABLE (version_id uuid, words double precision, matched_terms text[], distance integer, node_id uuid)
-LANGUAGE plpgsql STABLE ROWS 50
-SET search_path = memsvc, pg_temp
--- callers: app, reader, recall
--- plans: kept
-AS $$
-#variable_conflict use_column
-BEGIN
-  RETURN QUERY SELECT m.memory_id, m.words, m.matched_terms, m.distance, m.node_id
-  FROM memsvc.match_nodes(
-    p_user_id, p_query, p_language, p_nodes, NULL, p_distances, p_limit, NULL, true, p_sources, p_not_sources,
-    p_said_from, p_said_to, p_as_of, p_known_at
-  ) AS m;
-END
-$$;
-COMMENT ON FUNCTION memsvc.match_facts(
-  uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
-) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
