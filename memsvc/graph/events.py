@@ -1,10 +1,10 @@
-"""What happened to a user's memory, in order, and what each of it means to somebody who draws the graph.
+"""Events of a user's memory, in order, and what each of them means to a client that draws the graph.
 
-Events are rows of ``outbox``, written in the transaction of what they tell of. A reader's ``Place`` says of which
-transactions it was told; what it has not been told is all that is visible of the others, so that a late commit is
-neither waited for nor passed by (``sql/functions/live/10_live.sql``). ``EventPage`` is what ``GET /v1/events`` gives;
-``frames_behind`` is what sockets send: small messages that hold the present state of what changed, read under row
-security as that user.
+Events are rows of ``outbox``, written in the transaction of the change that they report. A reader's ``Place`` records
+the transactions whose events the reader has received; new events are all visible ones of other transactions. So a late
+commit neither delays readers nor is skipped (``sql/functions/live/10_live.sql``). ``GET /v1/events`` returns
+``EventPage``; sockets send the results of ``frames_behind``: small messages with the current state of what changed,
+read under row security as that user.
 """
 
 from __future__ import annotations
@@ -32,34 +32,35 @@ Kind = Literal[
 NOTHING = UUID(int=0)
 NOW = "now"
 MOST_TOUCHED = 1_000
-"""Most versions that one ``GRAPH_UPDATE`` tells of; beyond, it says that it is not complete."""
+"""Most versions in one ``GRAPH_UPDATE``; if there are more, it is marked as not complete."""
 PAGE = 50
 DAY_S = 86_400
 NO_CURSOR = '"cursor":""'
-"""Each client's own is put here: the first field of a message after its type, so nothing that was said can be it."""
+"""Replaced by each client's own cursor: the first field of a message after its type, so it cannot be quoted text."""
 Running = Annotated[list[LongNumber], msgspec.Meta(max_length=10_000)]
-"""Transactions that a cursor may name: far more than a server lets run at once."""
+"""Most transactions that a cursor may name: far more than a server runs at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Which transactions had ended in a moment of the database: those below ``end``, but for ``running``."""
+    """The transactions that had ended at a moment of the database: those below ``end``, except ``running``."""
 
     end: int
     running: tuple[int, ...] = ()
 
     @classmethod
     def read(cls, snapshot: str) -> Seen:
-        """What PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        """Read a snapshot that PostgreSQL writes as ``xmin:xmax:xip,xip``."""
         _, end, running = snapshot.split(":")
         return cls(int(end), tuple(map(int, running.split(","))) if running else ())
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of which transactions a reader was told: those below ``end``, but for ``running``.
+    """The transactions whose events a reader has received: those below ``end``, except ``running``.
 
-    Of one more, which is ``end`` or one of ``running``, it may have been told a part: up to an event.
+    Of one more transaction, which is ``end`` or one of ``running``, the reader may have received the first events, up
+    to ``event``.
     """
 
     end: int
@@ -67,42 +68,42 @@ class Place:
     transaction: int
     event: UUID
     at: int = field(compare=False)
-    """Unix time, so that a cursor can be told to be older than the events that are kept."""
+    """Unix time; a cursor that is older than the stored events is recognised by it."""
 
     @classmethod
     def of(cls, seen: Seen) -> Place:
-        """Where a reader is who was told all that could be seen, now."""
+        """Return the position of a reader who has received everything that was visible."""
         return cls(seen.end, seen.running, seen.end, NOTHING, int(time.time()))
 
     def covers(self, transaction: int, event: UUID) -> bool:
-        """Whether the reader was told of an event."""
+        """Whether the reader has received an event."""
         if transaction == self.transaction:
             return event <= self.event
         return transaction < self.end and transaction not in self.running
 
     def after(self, transaction: int, event: UUID, at: int, seen: Seen) -> Place:
-        """The place behind one more event; events come in the order of ``memsvc.live_events``.
+        """Return the position after one more event; events come in the order of ``memsvc.live_events``.
 
         Args:
             transaction: of the event.
             event: its id.
             at: when it was recorded.
-            seen: what had ended when it was read.
+            seen: the transactions that had ended when it was read.
         """
         if transaction == self.transaction:
             return replace(self, event=event, at=at)
         end, running = self.end, self.running
-        if self.event != NOTHING:  # that transaction was told to its end
+        if self.event != NOTHING:  # all events of that transaction were received
             end = end + 1 if self.transaction == end else end
             running = tuple(one for one in running if one != self.transaction)
-        if transaction >= end:  # and so were those that ended late, and what began before this one and has ended
+        if transaction >= end:  # so were those of transactions that ended late, and of earlier ones that have ended
             return Place(transaction, tuple(one for one in seen.running if one < transaction), transaction, event, at)
         late = tuple(one for one in running if one >= transaction or one in seen.running)
         return Place(end, late, transaction, event, at)
 
     @property
     def cursor(self) -> str:
-        """The place as clients send it back: as short as before there were lists, where nothing is in them."""
+        """The position as clients send it back; without lists it has the earlier, shorter form."""
         short = (self.transaction, self.event, self.at)
         if self.transaction == self.end and not self.running:
             return write_cursor(short)
@@ -110,7 +111,7 @@ class Place:
 
     @classmethod
     def read(cls, cursor: str) -> Place:
-        """The place that a cursor names.
+        """Return the position in a cursor.
 
         Raises:
             BadCursorError: the cursor is not one of ours.
@@ -129,43 +130,44 @@ class Place:
 
     @property
     def values(self) -> dict[str, str | UUID]:
-        """The place as statements take it."""
+        """The position as parameters of a statement."""
         running = f"{{{','.join(map(str, self.running))}}}"
         transaction = str(self.transaction)
         return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened."""
+    """An event of the memory."""
 
     event_id: UUID
     kind: Kind
-    """passages.added: messages came in; source.completed: the background has caught up with a source; memory.erased;
-    graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else."""
+    """passages.added: messages were stored; source.completed: the background has caught up with a source;
+    memory.erased; graph.changed; memory.recalled: somebody asked; profile.changed: a block has a new version or
+    ended."""
     subject_id: UUID
     """The source, the erasure, the change (GET /v1/changes/{id}), the recall or the block."""
     recorded_at: datetime
     cursor: str
-    """Send it to go on behind this event."""
+    """Send it as ``cursor`` to continue after this event."""
 
 
 class EventPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Events behind a cursor, oldest first."""
+    """Events after a cursor, oldest first."""
 
     items: list[Event]
     next_cursor: str
-    """Behind the last item; always there: what comes later is behind it."""
+    """The cursor after the last item; always present, because later events come after it."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """What all messages to live clients have."""
+    """The common fields of all messages to live clients."""
 
     cursor: str
-    """Connect again with it and go on behind this message."""
+    """Send it when you connect again, to continue after this message."""
 
 
 class Ready(Message, frozen=True, kw_only=True, tag="READY"):
-    """The first message: from here on, nothing is left out."""
+    """The first message: from here on, no event is left out."""
 
 
 class _Happening(Message, frozen=True, kw_only=True):
@@ -174,18 +176,18 @@ class _Happening(Message, frozen=True, kw_only=True):
 
 
 class GraphUpdate(_Happening, frozen=True, kw_only=True, tag="GRAPH_UPDATE"):
-    """What a change touched, as it is now: put nodes (by node_id) and edges (by edge_id) in, take what is gone out."""
+    """What a change touched, in its current state: put nodes (by node_id) and edges (by edge_id), remove gone ones."""
 
     change_id: UUID | None
     """None: an erasure."""
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     gone_nodes: list[UUID]
-    """Merged into another node."""
+    """Nodes that were merged into another node."""
     gone_edges: list[UUID]
-    """Facts that do not hold any more."""
+    """Facts that are not true any more."""
     complete: bool
-    """False: more is different than this message says (an erasure, or a very large change): load the graph anew."""
+    """False: more has changed than this message holds (an erasure, or a very large change): load the graph again."""
 
 
 class NodeFocus(_Happening, frozen=True, kw_only=True, tag="NODE_FOCUS"):
@@ -196,7 +198,7 @@ class NodeFocus(_Happening, frozen=True, kw_only=True, tag="NODE_FOCUS"):
 
 
 class ProfileUpdate(_Happening, frozen=True, kw_only=True, tag="PROFILE_UPDATE"):
-    """A block of the profile, as it is now."""
+    """A block of the profile, in its current state."""
 
     block_id: UUID
     name: str
@@ -205,11 +207,11 @@ class ProfileUpdate(_Happening, frozen=True, kw_only=True, tag="PROFILE_UPDATE")
     version: int
     text: str
     node_id: UUID | None
-    """What it describes."""
+    """The node that it describes."""
     conversation_id: UUID | None
-    """Of working memory: whose."""
+    """Working memory: its conversation."""
     live: bool
-    """False: it expired or made room, and is not read any more."""
+    """False: it expired or was evicted, and is not read any more."""
 
 
 class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
@@ -221,28 +223,28 @@ class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A message on its way to clients, each of which is somewhere else."""
+    """A message for clients, each of which has a position of its own."""
 
     transaction: int
     event: UUID
     at: int
     seen: Seen
-    """What had ended when it was read."""
+    """The transactions that had ended when it was read."""
     message: str | None
     """Without a cursor; None: the event has nothing to show."""
 
     def after(self, place: Place) -> Place:
-        """Where a client is after this message."""
+        """Return a client's position after this message."""
         return place.after(self.transaction, self.event, self.at, self.seen)
 
     def text(self, place: Place) -> str:
-        """The message to a client that is at ``place`` after it; empty where there is nothing to show."""
+        """Return the message for a client at ``place``, with the cursor after it; empty if there is nothing to show."""
         return (self.message or "").replace(NO_CURSOR, f'"cursor":"{place.cursor}"', 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Messages, and the place of a reader who was given all of them."""
+    """Messages, and the position of a reader who has received all of them."""
 
     items: list[Frame]
     end: Place
@@ -251,22 +253,22 @@ class Frames:
 
 
 async def end_of(db: Database) -> Place:
-    """The place behind which everything is yet to come."""
+    """Return the position at the end: every later event comes after it."""
     async with db.transaction() as connection:
         return Place.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
 
 
 async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
-    """The place that a client names.
+    """Return the position that a client names.
 
     Args:
         db: the database.
-        cursor: of an event or a message; ``now``; None: the beginning of what is kept.
-        keep_days: how long events are kept.
+        cursor: of an event or a message; ``now``; None: the oldest stored event.
+        keep_days: how long events are stored.
 
     Raises:
         BadCursorError: the cursor is not one of ours.
-        CursorExpiredError: events behind it may be deleted by now, or it comes from another database.
+        CursorExpiredError: events after it may be deleted already, or it comes from another database.
     """
     if cursor is None:
         return Place.of(Seen(0))
@@ -282,7 +284,7 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
 async def _read(
     connection: AsyncConnection, user_id: UUID, place: Place, limit: int
 ) -> tuple[list[Row[Any]], list[Place], Seen]:
-    """Events that were not told, the place behind each, and what had ended when they were read."""
+    """Return new events, the position after each, and the transactions that had ended when they were read."""
     found = (await connection.execute(query("live_events"), {"user_id": user_id, "limit": limit, **place.values})).all()
     seen, rows, places = Seen.read(found[0].seen), [row for row in found if row.event_id is not None], []
     for row in rows:
@@ -292,11 +294,11 @@ async def _read(
 
 
 async def users_with_news(connection: AsyncConnection, places: Mapping[UUID, Place]) -> tuple[list[UUID], Place]:
-    """Which of some users have events behind a place of theirs; where the others are now.
+    """Return those of some users who have events after their position, and the position of the others now.
 
     Args:
         connection: of a transaction that belongs to no user.
-        places: by user.
+        places: positions by user.
     """
     given = [place.values for place in places.values()]
     values = {
@@ -310,16 +312,16 @@ async def users_with_news(connection: AsyncConnection, places: Mapping[UUID, Pla
 
 
 async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> EventPage:
-    """Events behind a place.
+    """Return events after a position.
 
     Args:
         db: the database.
-        user_id: whose.
-        place: where to begin.
-        limit: at most so many, 1 to 1,000.
+        user_id: the user.
+        place: the position.
+        limit: most events, 1 to 1,000.
 
     Raises:
-        InvalidRequestError: the limit cannot be used.
+        InvalidRequestError: the limit is out of range.
     """
     check_page(limit)
     async with db.transaction(user_id) as connection:
@@ -330,16 +332,16 @@ async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> 
             kind=row.kind,
             subject_id=row.subject_id,
             recorded_at=row.recorded_at,
-            cursor=reached.cursor,
+            cursor=position.cursor,
         )
-        for row, reached in zip(rows, places, strict=True)
+        for row, position in zip(rows, places, strict=True)
     ]
     end = places[-1] if len(rows) == limit else Place.of(seen)
     return EventPage(items=items, next_cursor=end.cursor)
 
 
 async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = PAGE) -> Frames:
-    """Messages for the events behind a place, one each, oldest first."""
+    """Return messages for the events after a position, one for each event, oldest first."""
     async with db.transaction(user_id) as connection:
         rows, places, seen = await _read(connection, user_id, place, limit)
         changes = [row.subject_id for row in rows if row.kind == "graph.changed"]
@@ -372,7 +374,7 @@ async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = 
 
 
 def _message(row: Row[Any], shown: Row[Any] | None, focus: str | None) -> Message | None:
-    """What an event means to a live client, with room for a cursor; None: it has nothing to show."""
+    """Return the message of an event, with room for a cursor; None: it has nothing to show."""
     same = {"cursor": "", "event_id": row.event_id, "at": row.recorded_at}
     match row.kind:
         case "graph.changed" if shown is not None:
