@@ -1,4 +1,4 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, T (one), SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
 # Three workers on two cores: much of a test is waiting for a database, for a process to start or end, for time to pass.
 PYTHON ?= python3
 VENV ?= .venv
@@ -7,8 +7,12 @@ SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
 WORKERS ?= 3
 ARGS ?=
+FAST := tests/unit tests/sql
+T ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without the compiled files, each of a run's processes compiles memsvc and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 # Every target with a help text.
@@ -29,6 +33,16 @@ demo: $(BIN)/.installed ## Main job end to end in a data folder of its own: take
 
 up: $(BIN)/.installed ## Database, API and worker in the foreground
 	@$(BIN)/memsvc up
+
+one: $(BIN)/.installed ## One test, file or folder: T=tests/sql/test_identity.py (ARGS="-x"); its server stays up for the next
+	@test -n "$(T)" || { echo "Say which: make one T=tests/sql/test_identity.py, or T=FILE::TEST"; exit 2; }
+	@MEMSVC_TEST_SERVER=$${MEMSVC_TEST_SERVER:-kept} $(BIN)/python -m pytest -n 0 $(T) $(ARGS)
+
+fast: $(BIN)/.installed ## The quick tests, in a minute: no server is started anew, and no process of memsvc
+	@MEMSVC_TEST_SERVER=kept $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" $(FAST) $(ARGS)
+
+test-server-stop: $(BIN)/.installed ## Stop the server that 'make one' and 'make fast' keep (it stops itself after half an hour)
+	@$(BIN)/python -m tests.kept stop
 
 test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)

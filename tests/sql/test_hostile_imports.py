@@ -30,6 +30,7 @@ from memsvc.transfer.load import load
 from tests.sql.exports import Travel, rewrite
 from tests.sql.world import value
 
+pytestmark = pytest.mark.slow
 _numbers = itertools.count()
 Row = dict[str, Any]
 LATER = (datetime.now(UTC) + timedelta(days=1)).isoformat()
