@@ -98,9 +98,11 @@ def test_the_demo_shows_facts_and_three_answers_whatever_was_there_and_touches_n
         return re.findall(r"^\[m:.*|^  \w.+“.+”.*", text.replace("\n  why: ", "\n"), re.MULTILINE)
 
     # Ids are others each time, and with them which of two names of equal worth a reason gives.
-    shown, again = ([re.sub(r"^\[m:\w+\]", "", line) for line in answers(text)] for text in (first, second))
-    assert shown == again
-    assert len(shown) > 12
+    first_answers, second_answers = (
+        [re.sub(r"^\[m:\w+\]", "", line) for line in answers(text)] for text in (first, second)
+    )
+    assert first_answers == second_answers
+    assert len(first_answers) > 12
 
 
 def _modes_and_answers(rig: Rig) -> None:
