@@ -216,7 +216,7 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     refused(rig, 2, "No reranker is configured(.|\n)*MEMSVC_RERANKER", *recall, "--rerank")
     gone = words | {"reranker": "http:x", "reranker_url": f"http://127.0.0.1:{free_port()}"}
     done = rig.run(*recall, "--rerank", **gone)
-    assert (done.returncode, "Asked without: reranker" in done.stderr) == (0, True)
+    assert (done.returncode, "Searched without: reranker" in done.stderr) == (0, True)
     assert "heron" in done.stdout
 
 
