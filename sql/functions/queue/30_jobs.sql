@@ -43,10 +43,10 @@ COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
 
 -- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is no
 -- longer pending. 'again': work was requested more often than p_requests, which the worker read before it began (NULL:
--- the job has no steps, so the worker read nothing), or p_more: its time ran out before its work was done. It then waits
--- its turn. Otherwise 'done'. The source and then the job are locked, in the order in which writers lock them: while we
--- hold the source, no transaction can request more work. All rows are found by their keys, so one kept plan is always
--- good, and planning took two thirds of the time. A kept plan must not scan a table because the table was once small.
+-- the job has no steps, so the worker read nothing), or p_more: its time ran out before its work was done. It then
+-- waits its turn. Otherwise 'done'. The source and then the job are locked, in the order in which writers lock them:
+-- while we hold the source, no transaction can request more work. All rows are found by their keys, so one kept plan is
+-- always good, and planning took two thirds of the time. A kept plan must not scan a table because it was once small.
 CREATE OR REPLACE FUNCTION memsvc.finish_job(
   p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamptz
 ) RETURNS text
