@@ -28,7 +28,7 @@ from memsvc.errors import (
     UserErasedError,
     UserUnknownError,
 )
-from memsvc.graph.events import Frame, Place, frames_behind, users_with_news
+from memsvc.graph.events import Frame, Position, frames_after, users_with_news
 
 POLL_S = 0.4
 """The longest that a lost notification, or a writer that sends none, delays a message."""
@@ -44,9 +44,9 @@ MOST_WAITING_CHARS = 4_000_000
 class Subscription:
     """The messages that one client has still to receive."""
 
-    def __init__(self, place: Place) -> None:
-        """Begin after a place."""
-        self.place = place
+    def __init__(self, position: Position) -> None:
+        """Begin after a position."""
+        self.position = position
         self.ended = asyncio.Event()
         """Set when nothing more comes; ``error`` says why."""
         self.error: MemsvcError | None = None
@@ -66,8 +66,8 @@ class Subscription:
 
     def advance(self, frame: Frame) -> str:
         """Move on past a message, and return its text for this client."""
-        self.place = frame.after(self.place)
-        return frame.text(self.place)
+        self.position = frame.after(self.position)
+        return frame.text(self.position)
 
     def end(self, error: MemsvcError) -> None:
         """Drop all waiting messages. The first error is kept."""
@@ -77,7 +77,7 @@ class Subscription:
         self.ended.set()
 
     async def next(self, seconds: float) -> str | None:
-        """Return the next message after ``place`` and move on past it; None if none came in time.
+        """Return the next message after ``position`` and move on past it; None if none came in time.
 
         The text is empty if the event has nothing to show.
 
@@ -94,7 +94,7 @@ class Subscription:
                     self._chars -= len(frame.message or "")
                     if not self._waiting:
                         self._something.clear()
-                    if not self.place.covers(frame.transaction, frame.event):  # else it was read while catching up
+                    if not self.position.covers(frame.transaction, frame.event):  # else it was read while catching up
                         return self.advance(frame)
         except TimeoutError:
             return None
@@ -102,7 +102,7 @@ class Subscription:
 
 @dataclass(slots=True)
 class _Room:
-    place: Place
+    position: Position
     subscriptions: set[Subscription] = field(default_factory=set)
 
     def end(self, error: MemsvcError) -> None:
@@ -160,12 +160,12 @@ class Hub:
             self._present.discard(task)
 
     @contextmanager
-    def listening(self, user_id: UUID, place: Place, end: Place) -> Iterator[Subscription]:
+    def listening(self, user_id: UUID, position: Position, end: Position) -> Iterator[Subscription]:
         """Subscribe to the user's room until the block ends.
 
         Args:
             user_id: whose events.
-            place: how far the client has read.
+            position: how far the client has read.
             end: the end of the events, from ``end_of``. A new room begins there.
 
         A block that ends with ``SlowReaderError`` counts as a dropped client. ``offer`` raises it if too much waits,
@@ -179,7 +179,7 @@ class Hub:
         if clients >= self._most or len(room.subscriptions) >= self._most_of_user:
             raise TooManyConnectionsError
         self._rooms[user_id] = room
-        subscription = Subscription(place)
+        subscription = Subscription(position)
         room.subscriptions.add(subscription)
         observe.LIVE_CONNECTIONS.inc()
         self._anybody.set()
@@ -198,7 +198,7 @@ class Hub:
                 del self._rooms[user_id]
 
     async def messages(self, user_id: UUID, subscription: Subscription, quiet_s: float) -> AsyncIterator[str | None]:
-        """Yield all messages after the subscription's place: first those that were missed, then new ones.
+        """Yield all messages after the subscription's position: first those that were missed, then new ones.
 
         Yields None after each ``quiet_s`` seconds without a message, and empty text if an event has nothing to show.
 
@@ -208,12 +208,12 @@ class Hub:
         missed = True
         while missed:
             try:
-                frames = await frames_behind(self._db, user_id, subscription.place)
+                frames = await frames_after(self._db, user_id, subscription.position)
             except UserUnknownError as error:  # the user existed when the client connected
                 raise UserErasedError from error
             for frame in frames.items:
                 yield subscription.advance(frame)
-            subscription.place, missed = frames.end, frames.more
+            subscription.position, missed = frames.end, frames.more
         while True:
             yield await subscription.next(quiet_s)
 
@@ -238,12 +238,12 @@ class Hub:
     async def _send_news(self) -> None:
         rooms = dict(self._rooms)
         async with self._db.transaction() as connection:
-            news, end = await users_with_news(connection, {user_id: room.place for user_id, room in rooms.items()})
+            news, end = await users_with_news(connection, {user_id: room.position for user_id, room in rooms.items()})
             erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
         for user_id in erased:
             rooms[user_id].end(UserErasedError())
         for user_id in rooms.keys() - set(news):
-            rooms[user_id].place = end
+            rooms[user_id].position = end
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def read(user_id: UUID) -> None:
@@ -256,7 +256,7 @@ class Hub:
         more = True
         while more and room.subscriptions:
             try:
-                frames = await frames_behind(self._db, user_id, room.place)
+                frames = await frames_after(self._db, user_id, room.position)
             except UserUnknownError:
                 room.end(UserErasedError())
                 return
@@ -264,7 +264,7 @@ class Hub:
                 observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
-            room.place, more = frames.end, frames.more
+            room.position, more = frames.end, frames.more
 
 
 def _age_s(event: UUID) -> float:

@@ -35,7 +35,7 @@ from memsvc.errors import (
     SlowReaderError,
     TicketInvalidError,
 )
-from memsvc.graph.events import NOW, Ready, end_of, place_of
+from memsvc.graph.events import NOW, Ready, end_of, position_of
 
 Socket = WebSocket[Any, Any, Any]
 PING = '{"type":"PING"}'
@@ -113,7 +113,7 @@ async def _send(socket: Socket, text: str) -> None:
 
 async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscription) -> None:
     """Send all messages until the subscription ends."""
-    await _send(socket, msgspec.json.encode(Ready(cursor=subscription.place.cursor)).decode())
+    await _send(socket, msgspec.json.encode(Ready(cursor=subscription.position.cursor)).decode())
     async for text in hub.messages(owner.user_id, subscription, QUIET_S):
         if text is None:
             await _send(socket, PING)
@@ -177,8 +177,8 @@ async def _serve(socket: Socket) -> None:
         service, hub = service_of(socket), socket.app.state["live"]
         end = await end_of(service.db)
         cursor = socket.query_params.get("cursor", NOW)
-        place = await place_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
-        with hub.listening(admitted.owner.user_id, place, end) as subscription:
+        position = await position_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
+        with hub.listening(admitted.owner.user_id, position, end) as subscription:
             tasks = [
                 asyncio.ensure_future(work)
                 for work in (

@@ -14,7 +14,7 @@ from memsvc.api.callers import READER, Caller
 from memsvc.api.live import Hub
 from memsvc.api.parameters import PageSize
 from memsvc.api.problems import documented
-from memsvc.graph.events import EventPage, end_of, page_behind, place_of
+from memsvc.graph.events import EventPage, end_of, page_after, position_of
 
 LONGEST_WAIT_S = 30
 
@@ -57,8 +57,8 @@ class EventsController(Controller):
         """Read them."""
         db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"]
         assert isinstance(hub, Hub)  # noqa: S101 - set when the app starts
-        position = await place_of(db, cursor, reader.settings.keep_events_days)
-        found = await page_behind(db, user_id, position, limit)
+        position = await position_of(db, cursor, reader.settings.keep_events_days)
+        found = await page_after(db, user_id, position, limit)
         over = time.monotonic() + wait
         if found.items or not wait:
             return found
@@ -66,7 +66,7 @@ class EventsController(Controller):
             while not found.items and time.monotonic() < over:
                 async for _ in hub.messages(user_id, subscription, over - time.monotonic()):
                     break
-                found = await page_behind(db, user_id, position, limit)
+                found = await page_after(db, user_id, position, limit)
         return found
 
 
