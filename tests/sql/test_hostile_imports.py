@@ -150,7 +150,9 @@ BROKEN: dict[str, tuple[Callable[[Travel], None], str]] = {
     "a long text": (change("node_versions", 0, label="secret" * 2000), "node_versions.jsonl, line 1: "),
     "a long message": (change("passages", 0, text="secret" * 400_000), "passages.jsonl, line 1: text has 2,400,000"),
     "NUL": (change("passages", 0, text="\0secret"), "passages.jsonl, line 1: text contains a NUL"),
-    "NUL inside": (change("sources", 0, metadata={"a": ["\0secret"]}), "line 1: metadata contains a NUL"),
+    "NUL inside": (
+        change("sources", 0, metadata={"a": ["\0secret"]}), "sources.jsonl, line 1: metadata contains a NUL"
+    ),
     "half a sign": (replace("passages", 0, b'"text":"', rb'"text":"\ud800'), "passages.jsonl, line 1: "),
     "half a sign inside": (
         replace("sources", 0, b'"metadata":{', rb'"metadata":{"a":"\ud800"'), "sources.jsonl, line 1: JSON"
