@@ -370,7 +370,7 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
-    """Return a JWT for ``ttl_s`` seconds that lets a client act for one user with the principal's scopes except admin."""
+    """Return a JWT for ``ttl_s`` seconds that acts for one user, with the principal's scopes except admin."""
     now = datetime.now(UTC)
     claims = {
         "iss": "memsvc",

@@ -399,5 +399,5 @@ def test_a_bad_log_is_refused_by_its_line(line: bytes) -> None:
 
 
 async def test_a_line_that_names_no_owner_is_refused(db: Database) -> None:
-    with pytest.raises(MemsvcError, match="does not say whose"):
+    with pytest.raises(MemsvcError, match="does not name the owner"):
         await erase_again(db, [Erased(at=MOMENT, kind="user", subject="x")])
