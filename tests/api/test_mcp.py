@@ -210,7 +210,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("explore", {"node": "Ada", "edge_types": ["NOT_A_TYPE"]}),
     ("explore", {"node": "nobody at all"}),
     ("remember", {"text": "   "}),
-    ("remember", {"text": "x" * 250_000}),
+    ("remember", {"text": "x" * 2_000_001}),
     ("remember", {"text": "oak", "said_by": "system"}),
     ("create_note", {"title": "Oak", "about": ["nobody at all"]}),
     ("create_note", {"title": "Oak", "sources": ["n:0"]}),
