@@ -82,6 +82,8 @@ async def test_a_text_of_too_many_passages_is_refused_and_not_an_error_of_the_da
     db: Database, owner: Owner, settings: Settings
 ) -> None:
     small = settings.model_copy(update={"passage_tokens": 32})
-    with pytest.raises(TextTooLongError, match="text makes 62,500 passages; a message has 32,767 at most") as caught:
+    with pytest.raises(
+        TextTooLongError, match="text makes 62,500 passages; a message can have at most 32,767"
+    ) as caught:
         await append(db, owner, [MessageIn(conversation="c", text="7" * LONGEST)], small)
     assert "MEMSVC_PASSAGE_TOKENS" in caught.value.advice

@@ -318,7 +318,7 @@ TAMPERED: dict[str, tuple[Callable[[Travel], None], str]] = {
     "a newer format": (lambda travel: manifest(travel, version=2), "the export has format 2"),
     "another format": (lambda travel: manifest(travel, format="zip"), "this is not an export"),
     "no JSON": (lambda travel: tamper(travel, "manifest.json", lambda raw: raw[:-5]), "manifest.json: "),
-    "a huge manifest": (lambda travel: tamper(travel, "manifest.json", lambda _: b" " * 2_000_000), "the file is too large"),
+    "a huge manifest": (lambda travel: tamper(travel, "manifest.json", lambda _: b" " * 2_000_000), "is too large"),
     "a path out of the folder": (lambda travel: entry(travel, path="../x.jsonl"), "which this memsvc does not know"),
     "a file of a newer memsvc": (lambda travel: entry(travel, path="types.jsonl"), "which this memsvc does not know"),
     "a file twice": (entry, "it lists node_types.jsonl twice"),
