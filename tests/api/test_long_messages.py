@@ -72,7 +72,7 @@ def test_a_file_of_long_messages_is_stored_in_small_batches() -> None:
 async def test_a_longer_one_is_refused_and_the_error_says_how_to_raise_the_limit(ada: httpx.AsyncClient) -> None:
     problem = (await ada.post("/v1/messages", json={"conversation": "c", "text": "x" * (LONGEST + 1)})).json()
     assert (problem["status"], problem["code"]) == (413, "text_too_long")
-    assert problem["detail"] == "text has 2,000,001 characters; at most 2,000,000 fit."
+    assert problem["detail"] == "text has 2,000,001 characters; at most 2,000,000 are allowed."
     assert "MEMSVC_MAX_TEXT_CHARS" in problem["hint"]
     caption = (await ada.post("/v1/messages", json={"conversation": "c", "caption": "x" * 4_001})).json()
     assert (caption["code"], caption["hint"]) == ("text_too_long", "Shorten it.")
