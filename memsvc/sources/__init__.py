@@ -1,1 +1,1 @@
-"""Text comes in: messages are validated, split into passages and stored; sources are listed and opened."""
+"""Sources: validate messages, split them into passages and store them; list and open sources."""

@@ -1,8 +1,8 @@
-"""Vectors for what is stored: a step of the background jobs, for each model in use.
+"""Compute vectors for stored messages: a step of the background jobs, for each model in use.
 
-Reads ``memsvc.unembedded``, asks a resident model, writes ``memsvc.store_embeddings``. No transaction is open while
-the model works, and each page is stored by itself, so that it may be killed anywhere and run again: what is there
-stays, what lacks is made.
+It reads messages with ``memsvc.unembedded``, asks a resident model, and writes with ``memsvc.store_embeddings``. No
+transaction is open while the model works, and each group is stored separately. So a job may be killed at any point and
+run again: stored vectors are kept, and missing ones are computed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from memsvc.observe import EMBEDDED
 from memsvc.queue.execution import SLICE_S, WORDS_ALONE, Steps
 
 PAGE = 512
-"""Messages that are read at once."""
+"""Messages that one statement reads."""
 GROUP = 64
-"""Messages that the model gets at once; their vectors are stored while it has the next ones."""
+"""Messages that the model gets together; their vectors are stored while it works on the next group."""
 MOST_REFUSED = 8
 """Texts of a group that a model may refuse before it counts as broken."""
 UNEMBEDDED = named("unembedded")
@@ -50,44 +50,45 @@ Progress = Callable[[int], None]
 
 
 class Embedded(NamedTuple):
-    """What was done."""
+    """The result of embedding a source."""
 
     new: int
     """Messages whose vectors were stored."""
     more: bool
-    """There is more to do, and the time was up."""
+    """Whether messages are left because the time was up."""
 
 
 class ModelsInUse(Protocol):
-    """What the steps need: the models that give passages their vectors."""
+    """The part of the models in use that the steps need."""
 
     async def for_passages(self, db: Database) -> Sequence[InUse]:
-        """The models, most important first."""
+        """Return the models that embed passages, most important first."""
 
 
 def embedding_steps(models: ModelsInUse | None, progress: Progress = lambda _stored: None) -> Steps:
-    """The steps of jobs that give a source, or all that a user has, the vectors of every model in use.
+    """Return the steps of jobs that embed a source, or all messages of a user, with every model in use.
 
-    None where no model is configured. A model that is not installed fails no job: everything goes on by words, and
-    'memsvc doctor' says what that costs. One that is being built does, for it was there when that began.
+    If no model is configured, the steps do nothing. A model that is not installed does not fail a job: recall works by
+    words, and 'memsvc doctor' says what that costs. A model that is being built does fail it, because it was installed
+    when the build started.
     """
     if models is None:
         return WORDS_ALONE
 
     async def embed_one(db: Database, user_id: UUID, source_id: UUID) -> bool:
         done = await _embed_by_all(db, models, user_id, source_id, progress, seconds=SLICE_S)
-        failures = _telling(done.failures)
+        failures = _failures_to_report(done.failures)
         if failures:
             state, failure = failures[0]
             if state == "active":
                 raise failure
-            async with db.transaction(user_id) as connection:  # a model beside the active one delays no source
+            async with db.transaction(user_id) as connection:  # only the active model may delay a source
                 await connection.execute(named("vectors_later"), {"user_id": user_id})
         return done.more
 
     async def embed_all(db: Database, user_id: UUID, _user: UUID) -> bool:
         done = await _embed_by_all(db, models, user_id, None, progress, seconds=SLICE_S)
-        for _state, failure in _telling(done.failures):
+        for _state, failure in _failures_to_report(done.failures):
             raise failure
         return done.more
 
@@ -95,16 +96,16 @@ def embedding_steps(models: ModelsInUse | None, progress: Progress = lambda _sto
 
 
 Failures = Sequence[tuple[State, MemsvcError]]
-"""Why models could not be asked, by their states."""
+"""Models' states, each with the error of asking that model."""
 
 
-def _telling(failures: Failures) -> Failures:
-    """Without those of models that are not installed here, but where one is being built."""
+def _failures_to_report(failures: Failures) -> Failures:
+    """Leave out models that are not installed here, unless they are being built."""
     return [one for one in failures if one[0] == "building" or not isinstance(one[1], EmbedderMissingError)]
 
 
 class _Done(NamedTuple):
-    """What all models did."""
+    """The results of all models together."""
 
     new: int
     more: bool
@@ -120,14 +121,14 @@ async def _embed_by_all(
     *,
     seconds: float,
 ) -> _Done:
-    """Ask every model in use, whatever becomes of the others."""
+    """Ask every model in use, even if others fail."""
     new, more = 0, False
     failures: list[tuple[State, MemsvcError]] = []
     for state, resident in await models.for_passages(db):
         try:
             done = await embed_source(db, resident, user_id, source_id, progress, seconds=seconds)
         except (EmbedderError, ConfigurationError, ModelStateError) as error:
-            if resident.closed:  # it was taken out of use meanwhile
+            if resident.closed:  # it was taken out of use in the meantime
                 continue
             resident.warn("messages get no vectors", error)
             failures.append((state, error))
@@ -146,20 +147,20 @@ async def embed_source(
     *,
     seconds: float = math.inf,
 ) -> Embedded:
-    """Give each message of a source that lacks the model's vector, or its token vectors, what it lacks, newest first.
+    """Compute the vector and token vectors that messages of a source lack for a model, newest messages first.
 
     Args:
         db: the database.
         resident: the model.
-        user_id: whose messages.
-        source_id: the conversation; None: all of the user's.
-        progress: called with the number of vectors that were stored.
-        seconds: no further group is begun after so long.
+        user_id: the owner of the messages.
+        source_id: the conversation; None: all messages of the user.
+        progress: called with the number of stored vectors.
+        seconds: no group is started after this time.
 
     Raises:
-        EmbedderMissingError, EmbedderError, ConfigurationError: the model cannot be asked; what was stored stays.
-        ModelStateError: the database does not know it.
-        EmbedderAnswerError: it refuses some texts; the others have their vectors.
+        EmbedderMissingError, EmbedderError, ConfigurationError: the model cannot be asked; stored vectors are kept.
+        ModelStateError: the database does not know the model.
+        EmbedderAnswerError: the model refuses some texts; the others have their vectors.
     """
     model = await resident.load()
     model_id, state = await ensure_model(db, resident.model_name, model.dimensions)
@@ -177,7 +178,7 @@ async def embed_source(
             more = bool(group) and time.monotonic() >= until
             if more:
                 break
-            # The group before is stored while the model works on this one: the index takes a while as well.
+            # The previous group is stored while the model works on this one, because the index takes a while too.
             texts = [searched for _, searched in following]
             made, stored = await _both(_vectors(resident, texts), _store(db, scope, group, vectors))
             new += stored
@@ -185,24 +186,24 @@ async def embed_source(
             group, vectors = following, made
     new += await _store(db, scope, group, vectors)
     if refused and not more:
-        raise EmbedderAnswerError(f"The embedding model has no vectors for {refused} messages; the others have theirs.")
+        raise EmbedderAnswerError(f"The embedding model refused {refused} messages; the others have vectors.")
     return Embedded(new, more)
 
 
 class _Scope(NamedTuple):
-    """Whose vectors, by which model."""
+    """The user and the model of the vectors."""
 
     user_id: UUID
     model_id: int
     progress: Progress
     tokens: bool
-    """Token vectors are stored as well."""
+    """Whether token vectors are stored too."""
 
 
 async def ready_for_tokens(db: Database, resident: ResidentEmbedder, model_id: int) -> None:
-    """See that the model has its projection, which is fitted once for all processes, if it gives token vectors.
+    """Give a model with token vectors its projection, which is fitted once for all processes.
 
-    One whose token vectors cannot be used goes on without them, with a warning.
+    A model whose token vectors cannot be used continues without them, with a warning.
 
     Raises:
         EmbedderMissingError, EmbedderError, ConfigurationError: the model cannot be loaded.
@@ -222,10 +223,10 @@ async def ready_for_tokens(db: Database, resident: ResidentEmbedder, model_id: i
 
 
 async def _lacking(db: Database, scope: _Scope, source_id: UUID | None) -> AsyncGenerator[list[Passage]]:
-    """What lacks its vector: newest pages first, in them short texts together, for each is padded to the longest."""
+    """Yield groups of passages that lack vectors: newest page first, sorted by length, as models pad to the longest."""
     before: UUID | None = None
-    # What is new lacks both, so only the job for all of a user's messages looks for token vectors, which costs a second
-    # walk through them: 0.03 s where there are 20,000.
+    # New messages lack both kinds, so only the job for all messages of a user searches for missing token vectors, which
+    # costs a second scan: 0.03 s for 20,000 messages.
     tokens = scope.tokens and source_id is None
     while True:
         values = {
@@ -243,7 +244,7 @@ async def _lacking(db: Database, scope: _Scope, source_id: UUID | None) -> Async
 
 
 async def _store(db: Database, scope: _Scope, group: Sequence[Passage], vectors: Sequence[Embedding | None]) -> int:
-    """Store a group's vectors; those that the model refused are None."""
+    """Store a group's vectors, except None for refused texts; return how many."""
     kept = [(found[0], made) for found, made in zip(group, vectors, strict=True) if made is not None]
     if not kept:
         return 0
@@ -266,10 +267,10 @@ async def _store(db: Database, scope: _Scope, group: Sequence[Passage], vectors:
 async def embed_lacking(
     db: Database, models: ModelsInUse, user_id: UUID, progress: Progress = lambda _stored: None
 ) -> int:
-    """Give all messages of a user the vectors that they lack, of every model in use; how many were stored.
+    """Compute the missing vectors of a user's messages for every model in use; return how many were stored.
 
     Raises:
-        EmbedderError, ConfigurationError: a model cannot be asked, or refuses some texts; the others were.
+        EmbedderError, ConfigurationError: a model cannot be asked, or refuses some texts; the others were embedded.
     """
     done = await _embed_by_all(db, models, user_id, None, progress, seconds=math.inf)
     if done.failures:
@@ -278,17 +279,17 @@ async def embed_lacking(
 
 
 async def _both(one: Awaitable[First], other: Awaitable[Second]) -> tuple[First, Second]:
-    """Wait for both, whatever becomes of either; then raise what failed."""
+    """Wait until both are finished, even if one fails; then raise the error."""
     first, second = asyncio.ensure_future(one), asyncio.ensure_future(other)
     await asyncio.wait({first, second})
     return first.result(), second.result()
 
 
 async def _vectors(resident: ResidentEmbedder, texts: Sequence[str]) -> list[Embedding | None]:
-    """Vectors of a group; None for a text that the model refuses, found by halving, so that it stops no other.
+    """Return the vectors of a group, None for refused texts. Halving the group finds them, so that the others succeed.
 
     Raises:
-        EmbedderAnswerError: it refuses more than a few; it is broken.
+        EmbedderAnswerError: the model refuses more than a few texts, so it counts as broken.
     """
     found: list[Embedding | None] = [None] * len(texts)
     refused = 0

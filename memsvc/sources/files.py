@@ -1,13 +1,13 @@
-"""Reads files of messages: chat JSONL, and role/content exports.
+"""Read files of messages: chat JSONL, and role/content exports.
 
 Chat JSONL holds one turn a line: ``text`` (or ``content``) and any of ``conversation_id``, ``session_id``,
 ``session_time``, ``turn_id``, ``speaker``, ``role``, ``image_caption``, ``said_at``, ``metadata``. A role/content
-export is one JSON object with ``messages`` (``role``, ``content``, ``created_at``) and perhaps ``title`` or ``id``, or
-a list of such objects or messages. Both may be gzipped. Lines of JSONL are read one by one, so a file may be larger
-than memory.
+export is one JSON object with ``messages`` (``role``, ``content``, ``created_at``) and optionally ``title`` or ``id``,
+or a list of such objects or messages. Both may be gzipped. Lines of JSONL are read one by one, so a file may be larger
+than RAM.
 
-Nothing is guessed: a field, role or type that is not known here is refused by its name, as the API refuses it, and the
-exports of other programs are refused by theirs (``foreign.py``).
+Nothing is guessed: as in the API, an unknown field, role or type is refused by name. Exports of other programs are also
+refused by name (``foreign.py``).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SPEAKER = ("speaker", "name")
 TEXT = ("text", "content")
 CAPTION = ("image_caption", "caption")
 KNOWN = frozenset({*CONVERSATION, *SESSION, *IDENTITY, *SAID_AT, *SPEAKER, "role", *TEXT, *CAPTION, "metadata"})
-HINT = "Put what else belongs to a message into its metadata; see docs/ingest.md for the fields."
-FOREIGN_HINT = "Nothing of it was stored. Write its messages as chat JSONL; see docs/ingest.md for the fields."
+HINT = "Put other data of a message into its metadata; see docs/ingest.md for the fields."
+FOREIGN_HINT = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
 SNIFF_BYTES = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -60,7 +60,7 @@ def _first(row: Mapping[str, Any], *names: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Text of a content field: a string, or the list of parts that some exports write."""
+    """Return the text of a content field: a string, or the list of parts that some exports write."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -82,10 +82,10 @@ def _time(value: Any) -> str | None:
 
 
 def _label(row: Mapping[str, Any], *names: str) -> str:
-    """A name or an id; empty: there is none.
+    """Return a name or an id; "" if there is none.
 
     Raises:
-        TypeError: it is neither a text nor a number.
+        TypeError: the value is neither a text nor a number.
     """
     value = _first(row, *names)
     if value is None:
@@ -97,16 +97,16 @@ def _label(row: Mapping[str, Any], *names: str) -> str:
 
 
 def _role(given: Any, speaker: str, own_names: Collection[str]) -> Role:
-    """Who speaks, as the row says; where it does not, by the speaker's name.
+    """Return the row's role; if it has none, derive it from the speaker's name.
 
     Raises:
-        TypeError: the row says something that is no role.
+        TypeError: the row's role is unknown.
     """
     if given is None:
-        mine = speaker.casefold() in own_names or not speaker
-        return ROLES.get(speaker.lower(), "user" if mine else "other")
+        is_user = speaker.casefold() in own_names or not speaker
+        return ROLES.get(speaker.lower(), "user" if is_user else "other")
     if not isinstance(given, str) or given.lower() not in ROLES:
-        message = f"the role {str(given)[:60]!r} is none of {', '.join(ROLES)}."
+        message = f"the role {str(given)[:60]!r} is not one of {', '.join(ROLES)}."
         raise TypeError(message)
     return ROLES[given.lower()]
 
@@ -129,19 +129,19 @@ def _message(row: Mapping[str, Any], conversation: str, ordinal: int | None, own
 
 
 def _rows_of_json(document: Any, path: Path) -> Iterator[tuple[str, int, Any]]:
-    """(conversation, place, row) of a role/content export."""
+    """Yield (conversation, index, row) of a role/content export."""
     name = path.name.removesuffix(".gz").removesuffix(".json")
     if isinstance(document, list) and document and all(isinstance(d, dict) and "messages" in d for d in document):
         talks = [
-            (str(_first(inner, "id", "title") or f"{name}-{place}"), inner["messages"])
-            for place, inner in enumerate(document)
+            (str(_first(inner, "id", "title") or f"{name}-{number}"), inner["messages"])
+            for number, inner in enumerate(document)
         ]
     elif isinstance(document, dict):
         talks = [(str(_first(document, "id", "title") or name), document.get("messages"))]
     else:
         talks = [(name, document)]
     if not all(isinstance(rows, list) for _, rows in talks) or not any(rows for _, rows in talks):
-        raise BadFileError(f"{path.name} is JSON, but holds no messages.")
+        raise BadFileError(f"{path.name} is JSON, but has no messages.")
     for title, rows in talks:
         for index, row in enumerate(rows):
             yield title, index, row
@@ -162,7 +162,7 @@ def _jsonl(path: Path, own_names: Collection[str]) -> Iterator[tuple[str, Messag
             if ordinal == 0:
                 _refuse_foreign(foreign_document(row), path)
             if not isinstance(row, dict):
-                raise BadFileError(f"{where} is no JSON object.", row=number)
+                raise BadFileError(f"{where} is not a JSON object.", row=number)
             yield where, _checked(row, name, ordinal, own_names, where)
             ordinal += 1
 
@@ -171,7 +171,7 @@ def _decode(text: bytes) -> Any:
     """Decode JSON.
 
     Raises:
-        msgspec.DecodeError: it is none, is not UTF-8, or is nested too deeply.
+        msgspec.DecodeError: the text is not JSON, is not UTF-8, or is nested too deeply.
     """
     try:
         return msgspec.json.decode(text.removeprefix(BYTE_ORDER_MARK))
@@ -183,7 +183,7 @@ def _decode(text: bytes) -> Any:
 
 def _refuse_foreign(found: str | None, path: Path) -> None:
     if found == OURS:
-        raise BadFileError(f"{path.name} is {found}.", hint="memsvc import reads it, as a folder or a zip file.")
+        raise BadFileError(f"{path.name} is {found}.", hint="Import its folder or zip file with 'memsvc import'.")
     if found is not None:
         raise BadFileError(f"{path.name} is {found}, which memsvc ingest cannot read yet.", hint=FOREIGN_HINT)
 
@@ -195,7 +195,7 @@ def _checked(
         named = ", ".join(repr(name[:60]) for name in unknown[:5])
         raise BadFileError(f"{where} has unknown fields: {named}.", hint=HINT)
     if row.keys().isdisjoint((*TEXT, *CAPTION)):
-        raise BadFileError(f"{where} has neither text nor content: it is no message.")
+        raise BadFileError(f"{where} has neither text nor content, so it is not a message.")
     try:
         return msgspec.convert(msgspec.to_builtins(_message(row, conversation, ordinal, own_names)), MessageIn)
     except (msgspec.ValidationError, AttributeError, TypeError) as error:
@@ -203,7 +203,7 @@ def _checked(
 
 
 def _is_jsonl(path: Path, head: bytes) -> bool:
-    """By its name; where that says nothing, by whether the first line is an object of its own."""
+    """Decide by the file's name; if that does not say, by whether the first line is a complete object."""
     name = path.name.removesuffix(".gz")
     if name.endswith((".jsonl", ".json")):
         return name.endswith(".jsonl")
@@ -215,14 +215,14 @@ def _is_jsonl(path: Path, head: bytes) -> bool:
 
 
 def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[tuple[str, MessageIn]]:
-    """Messages of a file, in its order, each with its place for people ("chat.jsonl, line 3").
+    """Yield the messages of a file in order, each with its position for people ("chat.jsonl, line 3").
 
     Args:
-        path: chat JSONL or a role/content export, perhaps gzipped.
-        own_names: names of the user; who speaks under one of them gets the role ``user``, other speakers ``other``.
+        path: chat JSONL or a role/content export, optionally gzipped.
+        own_names: names of the user; speakers with one of them get the role ``user``, others ``other``.
 
     Raises:
-        BadFileError: the file is missing, no text, or of another form; names the line.
+        BadFileError: the file is missing, not text, or in another format; names the line.
     """
     folded = {name.casefold() for name in own_names}
     try:
@@ -244,5 +244,5 @@ def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[tuple
     for conversation, index, row in _rows_of_json(document, path):
         where = f"{path.name}, message {index}"
         if not isinstance(row, dict):
-            raise BadFileError(f"{where} is no JSON object.", row=index)
+            raise BadFileError(f"{where} is not a JSON object.", row=index)
         yield where, _checked(row, conversation, index, folded, where)

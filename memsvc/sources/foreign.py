@@ -1,7 +1,7 @@
-"""Names the exports of other programs, so that each can be refused by its name.
+"""Recognise the exports of other programs, so that each can be refused by name.
 
-Their files look like ours in parts: a message of Slack has a ``text``, but its speaker and time have other names. Read
-as chat JSONL it would become a message of the user, said now. Fields that a program alone writes tell whose it is.
+Their files partly look like ours: a Slack message has a ``text``, but its speaker and time have other names. Read as
+chat JSONL, it would become a message of the user, said now. Fields that only one program writes identify it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 LOOKED_AT = 50
-"""So many entries of a list say what it is."""
+"""How many entries of a list are checked."""
 OURS = "an export of memsvc"
 Entry = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ def _has(value: object, *names: str) -> bool:
 
 
 def _among(entries: object, *names: str) -> bool:
-    """Whether one of the first entries has one of these fields."""
+    """Return whether one of the first entries has one of these fields."""
     return isinstance(entries, list) and any(_has(entry, *names) for entry in entries[:LOOKED_AT])
 
 
@@ -49,9 +49,9 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
     "an export of Gemini": lambda one: one.get("header") == "Gemini Apps",
     OURS: lambda one: one.get("format") == "memsvc-export",
 }
-"""What one object of a document, or of a list or line of it, says by its fields."""
+"""Tests on the fields of an object: a document, or an entry of a list, or a line."""
 SENT = r"\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?[ \u202f]\d{1,2}[:.]\d{2}"
-"""How WhatsApp begins a message: a date in the phone's form, and a time."""
+"""The start of a WhatsApp message: a date in the phone's format, and a time."""
 TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a zip file", re.compile(r"PK\x03\x04")),
     ("a web page", re.compile(r"\s*<(?:!DOCTYPE\s+html|html)\b", re.IGNORECASE)),
@@ -67,21 +67,21 @@ TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def foreign_document(value: object) -> str | None:
-    """What a JSON value is, where it is another program's: ``an export of Slack``; None: nothing that is known here.
+    """Return what a JSON value is if another program wrote it, such as ``an export of Slack``; None if unknown.
 
     Args:
-        value: a whole document, or one line of a file of them.
+        value: a whole document, or one line of a JSONL file.
     """
     entries: Sequence[object] = value if isinstance(value, list) else [value]
     for entry in islice(entries, LOOKED_AT):
         if isinstance(entry, dict):
-            for name, says in DOCUMENTS.items():
-                if says(entry):
+            for name, matches in DOCUMENTS.items():
+                if matches(entry):
                     return name
     return None
 
 
 def foreign_text(head: bytes) -> str | None:
-    """What a file is that is no JSON, by how it begins."""
+    """Return what a file is that is not JSON, by how it starts; None if unknown."""
     text = head.decode("utf-8", "replace")
-    return next((name for name, begins in TEXTS if begins.match(text)), None)
+    return next((name for name, start in TEXTS if start.match(text)), None)

@@ -1,8 +1,8 @@
-"""Messages in: validated, split, and stored with their statistics, job and event in one transaction.
+"""Validate messages, split them, and store them with their statistics, job and event in one transaction.
 
-A batch is all or nothing. A message's identity is the client's id, else (conversation, session, ordinal); sending it
-again changes nothing, sending other words under the same identity is refused. The text itself is never an identity:
-people repeat themselves.
+A batch is stored completely or not at all. A message's identity is the client's id, else (conversation, session,
+ordinal). Sending the same message again changes nothing; sending other words under the same identity is refused. The
+text is never part of the identity, because people repeat themselves.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TRACES = ("system", "tool", "thinking")
 MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
 MAX_PARTS = 32_767
-"""What ``passages.part`` can count to."""
+"""The largest value of ``passages.part``."""
 MAX_ORDINAL = 2_000_000_000
 APPEND = text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))")
 NOTHING: Mapping[str, Any] = {}
@@ -53,38 +53,38 @@ class MessageIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A message as clients send it."""
 
     conversation: str
-    """What the client calls the conversation; made on first use."""
+    """The client's name for the conversation; created on first use."""
     text: str = ""
     caption: str | None = None
     """What a shared picture shows."""
     speaker: str = ""
     role: Role = "user"
-    """system, tool and thinking are kept, but recalled only when asked for."""
+    """system, tool and thinking are stored, but recalled only on request."""
     session: str = ""
     """The sitting within the conversation."""
     ordinal: int | None = None
-    """Place in the session, from 0; the next one when not given."""
+    """Position in the session, from 0; default: the next one."""
     id: str | None = None
-    """The client's own id, unique in the conversation; makes sending it again harmless."""
+    """The client's own id, unique in the conversation; with it, the message can be sent again safely."""
     said_at: str | None = None
-    """ISO 8601; without an offset on the user's clock; now when not given."""
+    """ISO 8601; without an offset, in the user's time zone; default: now."""
     metadata: dict[str, Any] = {}
 
 
 class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
-    """What became of one message."""
+    """The result for one message."""
 
     index: int
     outcome: Outcome
-    """created; existing: was stored before, nothing done; erased: was forgotten on request, not stored again."""
+    """created; existing: already stored, nothing was done; erased: erased on request earlier, not stored again."""
     conversation_id: UUID
     passage_id: UUID | None
     session: str
     ordinal: int | None
     said_at: datetime
-    """As it is stored."""
+    """The stored time."""
     zone_assumed: str | None
-    """The zone in which this message's time, sent without an offset, was read."""
+    """The zone assumed for a time that was sent without an offset."""
     job_id: UUID | None
 
 
@@ -94,7 +94,7 @@ class Part:
 
     text: str
     injected: bool = False
-    """A context block of memsvc, or a piece of one: kept, but no memory of its own."""
+    """A context block of memsvc, or a piece of one: stored, but not a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Prepared:
 
     @property
     def identity(self) -> tuple[str, ...] | None:
-        """What makes it the same message when it comes again; None: the client gave nothing."""
+        """What identifies the message when it is sent again; None: the client gave no id or ordinal."""
         if self.client_id is not None:
             return (self.message.conversation, self.client_id)
         if self.message.ordinal is not None:
@@ -116,7 +116,7 @@ class Prepared:
         return None
 
     def rows(self, index: int, language: str) -> Iterator[dict[str, object]]:
-        """The rows of ``append_messages``, one a part; the caption goes with the first of the message's own."""
+        """Yield the rows for ``append_messages``, one per part; the first part that is not injected has the caption."""
         message = self.message
         captioned = next((number for number, part in enumerate(self.parts) if not part.injected), 0)
         for number, part in enumerate(self.parts):
@@ -142,7 +142,7 @@ class Prepared:
 def _check_length(value: str | None, field: str, longest: int, hint: str = "Shorten it.") -> None:
     if value is not None and len(value) > longest:
         raise TextTooLongError(
-            f"{field} has {len(value):,} characters; at most {longest:,} fit.", hint=hint, field=field
+            f"{field} has {len(value):,} characters; at most {longest:,} are allowed.", hint=hint, field=field
         )
 
 
@@ -161,7 +161,7 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
     if message.id == "":
         raise InvalidRequestError("id is empty.", hint="Leave it out, or send an id.", field="id")
     if message.ordinal is not None and not 0 <= message.ordinal <= MAX_ORDINAL:
-        raise InvalidRequestError("ordinal must lie between 0 and 2,000,000,000.", field="ordinal")
+        raise InvalidRequestError("ordinal must be between 0 and 2,000,000,000.", field="ordinal")
     if len(msgspec.json.encode(message.metadata)) > MAX_METADATA_BYTES:
         raise TextTooLongError(
             f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", hint="Shorten it.", field="metadata"
@@ -174,19 +174,19 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
     parts = split_message(message, settings.passage_tokens)
     if len(parts) > MAX_PARTS:
         raise TextTooLongError(
-            f"text makes {len(parts):,} passages; a message has {MAX_PARTS:,} at most.",
-            hint="Send it in several messages, or raise MEMSVC_PASSAGE_TOKENS, by which it is split.",
+            f"text makes {len(parts):,} passages; a message can have at most {MAX_PARTS:,}.",
+            hint="Send it in several messages, or raise MEMSVC_PASSAGE_TOKENS, the size of a passage.",
             field="text",
         )
     return Prepared(message, client_id, said_at, parts)
 
 
 def split_message(message: MessageIn, window: int) -> list[Part]:
-    """A message in parts of at most ``window`` estimated tokens; its text is theirs, joined.
+    """Split a message into parts of at most ``window`` estimated tokens; the joined parts are its text.
 
-    A context block that a client sends along in a message would come back as a memory of memories. It becomes parts of
-    its own, kept to the letter as a trace, and what the message says itself is recalled as ever. Roles that are traces
-    anyway are not looked at.
+    A client may send a context block back in a message. The block must not become a memory of memories, so it becomes
+    separate parts, which are stored verbatim as traces. The message's own text is recalled as usual. Roles that are
+    traces anyway are not searched for blocks.
     """
     if message.role in TRACES:
         return [Part(piece) for piece in split_text(message.text, window)]
@@ -201,16 +201,17 @@ def split_message(message: MessageIn, window: int) -> list[Part]:
 def prepare(
     messages: Sequence[MessageIn], owner: Owner, settings: Settings, idempotency_key: str | None = None
 ) -> list[Prepared]:
-    """Check a batch; the first bad message ends it and is named.
+    """Check a batch and stop at the first bad message.
 
     Raises:
-        BatchTooLargeError: more than ``settings.max_batch`` messages, or none.
-        MemsvcError: whatever is wrong with a message; ``details["row"]`` is its place, from 0.
+        InvalidRequestError: the batch is empty.
+        BatchTooLargeError: the batch has more than ``settings.max_batch`` messages.
+        MemsvcError: a message is not valid; ``details["row"]`` is its index, from 0.
     """
     if not messages:
         raise InvalidRequestError("The batch is empty.", hint="Send at least one message.")
     if len(messages) > settings.max_batch:
-        raise BatchTooLargeError(f"{len(messages):,} messages; at most {settings.max_batch:,} fit one request.")
+        raise BatchTooLargeError(f"{len(messages):,} messages; a request can have at most {settings.max_batch:,}.")
     prepared: list[Prepared] = []
     first: dict[tuple[str, ...], int] = {}
     for index, message in enumerate(messages):
@@ -226,14 +227,19 @@ def prepare(
 
 
 def _check_repetition(item: Prepared, index: int, first: dict[tuple[str, ...], int], before: list[Prepared]) -> None:
-    """Two messages of one batch may share an identity only if they say the same."""
+    """Refuse two messages of a batch with the same identity and different words."""
     earlier = first.setdefault(item.identity or (), index)
     if earlier == index:
         return
     other = before[earlier].message
-    mine = item.message
-    if (mine.text, mine.caption, mine.speaker, mine.role) != (other.text, other.caption, other.speaker, other.role):
-        raise MessageConflictError(f"Row {index} has the identity of row {earlier}, but other words.")
+    current = item.message
+    if (current.text, current.caption, current.speaker, current.role) != (
+        other.text,
+        other.caption,
+        other.speaker,
+        other.role,
+    ):
+        raise MessageConflictError(f"Row {index} has the same identity as row {earlier}, but other words.")
 
 
 async def append(
@@ -244,20 +250,20 @@ async def append(
     *,
     idempotency_key: str | None = None,
 ) -> list[StoredMessage]:
-    """Store a batch in one transaction, all of it or nothing.
+    """Store a batch in one transaction, completely or not at all.
 
     Args:
         db: the database.
-        owner: whose memory it is.
-        messages: 1 to ``settings.max_batch``.
+        owner: the owner of the memory.
+        messages: 1 to ``settings.max_batch`` messages.
         settings: limits and the passage window.
-        idempotency_key: gives messages without id and ordinal an identity, so that the same request can be sent again.
+        idempotency_key: identifies messages without id and ordinal, so that the same request can be sent again.
 
     Returns:
-        One entry a message, in order. When this returns, the messages are committed and can be recalled.
+        One entry per message, in order. When this returns, the messages are committed and can be recalled.
 
     Raises:
-        MemsvcError: see ``prepare``; MessageConflictError also where a stored message has other words.
+        MemsvcError: see ``prepare``; MessageConflictError also if the stored message has other words.
     """
     prepared = prepare(messages, owner, settings, idempotency_key)
     if len(prepared) == 1:
@@ -277,17 +283,17 @@ async def append_one(db: Database, owner: Owner, prepared: Prepared) -> StoredMe
 async def append_with(
     db: Database, owner: Owner, prepared: Prepared, statement: TextClause, values: Mapping[str, Any]
 ) -> tuple[StoredMessage, Any]:
-    """Store a checked message, and more with it, in one round trip; see ``append``.
+    """Store a checked message with an extended statement, in one round trip; see ``append``.
 
     Args:
         db: the database.
-        owner: whose memory it is.
+        owner: the owner of the memory.
         prepared: the message.
-        statement: gives the row of ``append_messages``, and may do more in the same transaction.
-        values: what it needs for that.
+        statement: returns the row of ``append_messages``, and may do more in the same transaction.
+        values: additional parameters of the statement.
 
     Returns:
-        What became of the message, and the row, with columns as attributes.
+        The result for the message, and the row, with columns as attributes.
     """
 
     async def once() -> tuple[StoredMessage, Any]:
@@ -310,7 +316,7 @@ async def append_prepared(
 
 
 def _firsts(prepared: Sequence[Prepared]) -> dict[tuple[str, ...] | int, int]:
-    """Where each message comes first in the batch, by its identity."""
+    """Return the index of the first message of the batch for each identity."""
     unique: dict[tuple[str, ...] | int, int] = {}
     for index, item in enumerate(prepared):
         unique.setdefault(item.identity or index, index)
@@ -323,25 +329,25 @@ def _values(owner: Owner, prepared: Sequence[Prepared]) -> dict[str, Any]:
 
 
 def _receipts(owner: Owner, prepared: Sequence[Prepared], rows: Sequence[Row[Any]]) -> list[StoredMessage]:
-    """What became of each message, by the rows of ``append_messages``."""
+    """Return the result for each message, from the rows of ``append_messages``."""
     unique = _firsts(prepared)
     stored = {row.message: row for row in rows}
     for index, row in stored.items():
         if row.outcome == "conflict":
             raise MessageConflictError(
-                f"Row {index}: {prepared[index].client_id or 'this place'} in conversation "
+                f"Row {index}: {prepared[index].client_id or 'this message'} in conversation "
                 f"{prepared[index].message.conversation!r} already has other words.",
                 row=index,
                 **({"passage_id": str(row.passage_id)} if row.passage_id else {}),
             )
     receipts: list[StoredMessage] = []
     for index, item in enumerate(prepared):
-        kept = unique[item.identity or index]
-        row = stored[kept]
+        first = unique[item.identity or index]
+        row = stored[first]
         receipts.append(
             StoredMessage(
                 index=index,
-                outcome=row.outcome if kept == index or row.outcome != "created" else "existing",
+                outcome=row.outcome if first == index or row.outcome != "created" else "existing",
                 conversation_id=row.source_id,
                 passage_id=row.passage_id,
                 session=row.session,

@@ -1,4 +1,4 @@
-"""The two times of a question about the graph, as people write them at any door: ``as_of`` and ``known_at``."""
+"""Parse the two times of a query about the graph, as clients of any door write them: ``as_of`` and ``known_at``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from memsvc.graph.read import ALWAYS, AsOf
 from memsvc.sources.times import parse_time
 
 SKEW = timedelta(minutes=1)
-"""So far may a client's clock go ahead of ours."""
+"""How far a client's clock may be ahead of ours."""
 LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
 
 
 def read_moment(value: str | None, owner: Owner, field: str) -> datetime | None:
-    """A moment, without an offset on the user's clock. A plus sign that a URL made a space is one again.
+    """Parse a moment, by default in the user's time zone. A plus sign that a URL turned into a space is restored.
 
     Raises:
-        InvalidTimeError: it is none, or lies outside the years 1000 to 9000.
+        InvalidTimeError: the value is not a time, or is outside the years 1000 to 9000.
     """
     if value is None:
         return None
@@ -29,34 +29,34 @@ def read_moment(value: str | None, owner: Owner, field: str) -> datetime | None:
         return given.astimezone(UTC)
     except InvalidTimeError as error:
         error.details["field"] = field
-        mended = LOST_PLUS.sub("+", value)
-        if mended != value:
-            return read_moment(mended, owner, field)
+        repaired = LOST_PLUS.sub("+", value)
+        if repaired != value:
+            return read_moment(repaired, owner, field)
         raise
 
 
 def read_as_of(value: str | None, owner: Owner) -> AsOf:
-    """When something was true: a moment, always, or None for now. Raises: as ``read_moment``."""
+    """Parse ``as_of``: a moment, "always", or None for now. Raises: as ``read_moment``."""
     return ALWAYS if value == ALWAYS else read_moment(value, owner, "as_of")
 
 
 def check_known(moment: datetime, field: str) -> None:
-    """Refuse a moment at which nobody knows anything yet.
+    """Check that a moment is not in the future.
 
     Raises:
-        InvalidTimeError: it lies in the future.
+        InvalidTimeError: the moment is in the future.
     """
     if moment > datetime.now(UTC) + SKEW:
         raise InvalidTimeError(
-            f"{field} lies in the future.", hint="Nobody knows yet what will be known then; leave it out.", field=field
+            f"{field} is in the future.", hint="Give a time in the past, or leave it out.", field=field
         )
 
 
 def read_known_at(value: str | None, owner: Owner, field: str = "known_at") -> datetime | None:
-    """When something was known.
+    """Parse ``known_at``.
 
     Raises:
-        InvalidTimeError: it lies in the future, or is no time.
+        InvalidTimeError: the value is in the future, or is not a time.
     """
     moment = read_moment(value, owner, field)
     if moment is not None:

@@ -1,6 +1,6 @@
-"""Opens a memory by the id that a context or a recall shows, whole or short: what it is, and what it rests on.
+"""Open a memory by the id that a context or a recall shows, full or short: its content and its evidence.
 
-A short id is the begin of an id (``memsvc.db.short_ids``), so each kind of memory is found by its key.
+A short id is the start of an id (``memsvc.db.short_ids``), so each kind of memory is found through its key.
 """
 
 from __future__ import annotations
@@ -29,71 +29,71 @@ ASKED = re.compile(r"\[?(?:(?P<kind>[mfnb]):)?(?P<id>[0-9a-zA-Z-]{1,40})\]?")
 
 
 class SupportedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that a message speaks for, as it is known now."""
+    """A fact that a message supports, as currently known."""
 
     version_id: UUID
     edge_id: UUID
     fact: str
     stance: Literal["supports", "ends"]
-    """ends: the message says that it is not so, or not any more."""
+    """ends: the message says that the fact is not true, or no longer."""
 
 
 class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What an id of a context stands for."""
+    """The memory that an id of a context refers to."""
 
     kind: Literal["message", "fact", "node", "block"]
     memory_id: UUID
-    """The whole id: of the passage, the fact's version, the node, or the block."""
+    """The full id of the passage, the fact's version, the node, or the block."""
     text: str
-    """What the passage says (a long message has several), the fact's sentence, the node's label, the block's text."""
+    """The passage's text (a long message has several), the fact's sentence, the node's label, or the block's text."""
     message: Message | None = None
-    """Of a message: all of it, however many passages it has."""
+    """For a message: the whole message, with all its passages."""
     source: OpenedSource | None = None
-    """Of a message: its conversation, with the message among its neighbours."""
+    """For a message: its conversation, with the message and its neighbours."""
     supports: list[SupportedFact] = []
-    """Of a message: the facts that rest on it, at most 100."""
+    """For a message: the facts that it supports, at most 100."""
     fact: ShownEdge | None = None
-    """Of a fact: all its versions with their evidence."""
+    """For a fact: all its versions with their evidence."""
     node: ShownNode | None = None
-    """Of a node: everything about it."""
+    """For a node: everything about it."""
     block: Block | None = None
-    """Of a block of the profile: what it says, or said last."""
+    """For a block of the profile: its current or last text."""
 
 
 class CalledMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What an id means, without what it says."""
+    """The memory that an id refers to, without its content."""
 
     kind: Literal["message", "fact", "node", "block"]
     memory_id: UUID
-    """The whole id: of the passage, the fact's version, the node or the block."""
+    """The full id of the passage, the fact's version, the node or the block."""
     belongs_to: UUID
-    """The conversation of a message, the edge of a fact; else the same."""
+    """The conversation of a message, the edge of a fact; else ``memory_id``."""
 
 
 async def find_memory(db: Database, owner: Owner, asked: str) -> CalledMemory:
-    """What a short or whole id means. Raises: as ``open_memory``."""
+    """Return the memory that a short or full id refers to. Raises: as ``open_memory``."""
     async with db.transaction(owner.user_id) as connection:
-        row = await _called(connection, owner, asked)
+        row = await _find(connection, owner, asked)
     return CalledMemory(kind=row.kind, memory_id=row.memory_id, belongs_to=row.belongs_to)
 
 
 async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2, after: int = 2) -> OpenedMemory:
-    """What an id stands for: a message with conversation, neighbours and facts; a fact with evidence; a node; a block.
+    """Open a memory: a message with conversation, neighbours and facts; a fact with evidence; a node; or a block.
 
     Args:
         db: the database.
-        owner: whose memory.
-        asked: a short or whole id, with or without ``m:``, ``f:``, ``n:`` or ``b:`` before it; also an edge's whole id.
-        before: messages before a message, 0 to 100.
-        after: messages behind it, 0 to 100.
+        owner: the owner of the memory.
+        asked: a short or full id, with or without the prefix ``m:``, ``f:``, ``n:`` or ``b:``; also an edge's full id.
+        before: number of messages before a message, 0 to 100.
+        after: number of messages after it, 0 to 100.
 
     Raises:
-        InvalidRequestError: it is no id.
-        MemoryUnknownError: this user has no memory with it.
-        MemoryAmbiguousError: several have it; names the whole ids.
+        InvalidRequestError: ``asked`` is not an id.
+        MemoryUnknownError: this user has no memory with this id.
+        MemoryAmbiguousError: several memories match; names their full ids.
     """
     async with db.transaction(owner.user_id) as connection:
-        memory = await _called(connection, owner, asked)
+        memory = await _find(connection, owner, asked)
         facts: list[SupportedFact] = []
         if memory.kind == "message":
             rows = await connection.execute(
@@ -106,7 +106,7 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
             source = await open_source(
                 db, owner, memory.belongs_to, around=memory.memory_id, before=before, after=after
             )
-            whole = next((said for said in source.messages if said.passage_id == memory.first_id), None)
+            whole = next((message for message in source.messages if message.passage_id == memory.first_id), None)
             rest = {"message": whole, "source": source, "supports": facts}
         case "fact":
             rest = {"fact": await describe_edge(db, owner, memory.belongs_to)}
@@ -118,15 +118,15 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
     return OpenedMemory(kind=memory.kind, memory_id=memory.memory_id, text=memory.text, **rest)
 
 
-async def _called(connection: AsyncConnection, owner: Owner, asked: str) -> Row[Any]:
-    """The one memory that an id means. Raises: as ``open_memory``."""
+async def _find(connection: AsyncConnection, owner: Owner, asked: str) -> Row[Any]:
+    """Return the row of the memory that an id refers to. Raises: as ``open_memory``."""
     check_storable(asked, "id")
     form = ASKED.fullmatch(asked.strip())
     span = id_range(form["id"]) if form is not None else None
     if form is None or span is None:
         raise InvalidRequestError(
-            f"{asked[:60]!r} is no id of a memory.",
-            hint="Give one as a context shows it, m:…, f:…, n:… or b:….",
+            f"{asked[:60]!r} is not the id of a memory.",
+            hint="Give an id as a context shows it: m:…, f:…, n:… or b:….",
             field="id",
         )
     parameters = {"user_id": owner.user_id, "first": span[0], "last": span[1], "kind": KINDS.get(form["kind"] or "")}
@@ -135,5 +135,5 @@ async def _called(connection: AsyncConnection, owner: Owner, asked: str) -> Row[
         raise MemoryUnknownError(f"There is no memory {asked[:60]!r}.")
     if len(found) > 1:
         ids = [str(row.memory_id) for row in found]
-        raise MemoryAmbiguousError(f"{asked[:60]!r} can be any of {', '.join(ids)}.", ids=ids)
+        raise MemoryAmbiguousError(f"{asked[:60]!r} matches several memories: {', '.join(ids)}.", ids=ids)
     return found[0]

@@ -1,4 +1,4 @@
-"""Reads what came in: conversations, their messages, and the original around a passage."""
+"""Read what is stored: conversations, their messages, and the messages around a passage."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from memsvc.text.storable import check_storable
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation with its size and span."""
+    """A conversation with its size and time span."""
 
     conversation_id: UUID
     identifier: str
     title: str
     status: str
-    """How far background work is; recall never waits for it."""
+    """The state of background work; recall never waits for it."""
     messages: int
     sessions: int
     first_said_at: datetime | None
@@ -55,7 +55,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
-    """A source, opened around one place."""
+    """A source with the messages around one passage."""
 
     source_id: UUID
     kind: str
@@ -85,10 +85,10 @@ def _message(row: Row[Any]) -> Message:
 
 
 async def find_conversation(connection: AsyncConnection, owner: Owner, name: str) -> UUID:
-    """Id of a conversation given by id or identifier.
+    """Return the id of a conversation given by id or identifier.
 
     Raises:
-        ConversationUnknownError: this user has none such.
+        ConversationUnknownError: this user has no such conversation.
     """
     check_storable(name, "conversation")
     rows = await connection.execute(query("conversation_ids"), {"user_id": owner.user_id, "wanted": [name]})
@@ -102,13 +102,13 @@ async def find_conversation(connection: AsyncConnection, owner: Owner, name: str
 async def list_conversations(
     db: Database, owner: Owner, *, identifier: str | None = None, after: UUID | None = None, limit: int = 50
 ) -> Page[Conversation]:
-    """Conversations, newest first.
+    """Return conversations, newest first.
 
     Args:
         db: the database.
-        owner: whose.
-        identifier: only the one that the client calls so.
-        after: cursor: those older than this one.
+        owner: the owner.
+        identifier: only the conversation with this identifier.
+        after: cursor: only conversations older than this one.
         limit: page size, 1 to 1,000.
     """
     check_page(limit)
@@ -145,18 +145,18 @@ Ordinal = Annotated[int, msgspec.Meta(ge=-1, le=2**31 - 1)]
 async def list_messages(
     db: Database, owner: Owner, conversation: str, *, cursor: str | None = None, limit: int = 100
 ) -> Page[Message]:
-    """Messages of a conversation in the order in which they were said.
+    """Return messages of a conversation in the order in which they were said.
 
     Args:
         db: the database.
-        owner: whose.
+        owner: the owner.
         conversation: id or identifier.
-        cursor: ``next_cursor`` of the page before.
+        cursor: ``next_cursor`` of the previous page.
         limit: page size, 1 to 1,000.
 
     Raises:
-        ConversationUnknownError: this user has none such.
-        InvalidRequestError: the cursor or the limit cannot be used.
+        ConversationUnknownError: this user has no such conversation.
+        InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
     said_at, session, ordinal = (
@@ -188,13 +188,13 @@ async def list_messages(
 async def messages_said(
     db: Database, owner: Owner, *, since: datetime, until: datetime, limit: int = 50
 ) -> list[Message]:
-    """The last messages of all conversations that were said within a span, in their order; no traces.
+    """Return the latest messages of all conversations within a time span, in the order said; without traces.
 
     Args:
         db: the database.
-        owner: whose.
-        since: said then or later.
-        until: said before.
+        owner: the owner.
+        since: start of the span, inclusive.
+        until: end of the span, exclusive.
         limit: most messages, 1 to 1,000.
     """
     check_page(limit)
@@ -207,23 +207,23 @@ async def messages_said(
 async def open_source(
     db: Database, owner: Owner, source_id: UUID, *, around: UUID | None = None, before: int = 5, after: int = 5
 ) -> OpenedSource:
-    """A source with the message of a passage and its neighbours.
+    """Return a source with the message of a passage and its neighbours.
 
     Args:
         db: the database.
-        owner: whose.
+        owner: the owner.
         source_id: the source.
-        around: a passage of it; None: its newest message.
-        before: messages before that, 0 to 100.
-        after: messages behind it, 0 to 100.
+        around: a passage of the source; None: its newest message.
+        before: number of messages before that message, 0 to 100.
+        after: number of messages after it, 0 to 100.
 
     Raises:
-        NotFoundError: this user has no such source, or the source no such passage.
-        InvalidRequestError: before or after lies outside 0 to 100.
+        NotFoundError: this user has no such source, or the source has no such passage.
+        InvalidRequestError: before or after is not between 0 and 100.
     """
     for field, value in (("before", before), ("after", after)):
         if not 0 <= value <= 100:  # noqa: PLR2004
-            raise InvalidRequestError(f"{field} must lie between 0 and 100.", field=field)
+            raise InvalidRequestError(f"{field} must be between 0 and 100.", field=field)
     async with db.transaction(owner.user_id) as connection:
         source = (
             await connection.execute(query("get_source"), {"user_id": owner.user_id, "source_id": source_id})

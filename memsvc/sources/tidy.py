@@ -1,10 +1,10 @@
-"""Upkeep of a user, as the job ``tidy`` does it each night: what is over goes, what lacks is asked for.
+"""The nightly job ``tidy`` of a user: delete old rows and request missing vectors.
 
-Its first step, which files blocks of the archive, stands in ``memsvc.profiles.filing``.
+The job's first step, which files blocks of the archive, is in ``memsvc.profiles.filing``.
 
-Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Adds recalls
-to ``memory_signals``, deletes old ones, and what doors kept for repeated requests. Statistics are folded where every
-job ends (``memsvc.finish_job``).
+It deletes ended jobs and old events with ``memsvc.delete_ended``, in transactions of bounded size, and may be killed at
+any point and run again. It adds recalls to ``memory_signals``, then deletes old recalls and the stored answers of
+repeated requests. Statistics are folded at the end of every job (``memsvc.finish_job``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ DELETE_RECALLS = text("SELECT memsvc.delete_recalls(:user_id, :kept, :limit)")
 
 
 def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
-    """The steps of the job that tidies up.
+    """Return the steps of the job ``tidy``.
 
     Args:
         settings: how long jobs and events are kept, and whether messages have token vectors.
-        vectors: ask for those that messages lack.
+        vectors: request vectors that messages lack.
     """
     kept = {
         "jobs_kept": timedelta(days=settings.keep_jobs_days),
@@ -48,21 +48,21 @@ def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
             return True
         if await _settle_recalls(db, user_id, timedelta(days=settings.keep_recalls_days)):
             return True
-        await db.attempt(user_id, partial(_forget_what_doors_kept, user_id=user_id))
+        await db.attempt(user_id, partial(_delete_kept_answers, user_id=user_id))
         if vectors:
-            await _ask_for_vectors(db, user_id, tokens=settings.late_interaction)
+            await _request_vectors(db, user_id, tokens=settings.late_interaction)
         return False
 
     return {"tidy": [tidy]}
 
 
 async def _delete(db: Database, user_id: UUID, kept: dict[str, timedelta]) -> bool:
-    """Delete what is old; True: the time was up before it was all gone."""
+    """Delete old jobs and events; return True if the time was up before all were deleted."""
     values = {**kept, "user_id": user_id, "limit": BATCH}
 
     async def delete(connection: AsyncConnection) -> int:
-        gone = (await connection.execute(DELETE, values)).one()
-        most: int = max(gone.jobs, gone.events)
+        deleted = (await connection.execute(DELETE, values)).one()
+        most: int = max(deleted.jobs, deleted.events)
         return most
 
     until = time.monotonic() + SLICE_S
@@ -73,7 +73,7 @@ async def _delete(db: Database, user_id: UUID, kept: dict[str, timedelta]) -> bo
 
 
 async def _settle_recalls(db: Database, user_id: UUID, kept: timedelta) -> bool:
-    """Fold recalls into signals, then delete old ones; True: the time was up before."""
+    """Fold recalls into signals, then delete old ones; return True if the time was up before the end."""
     until = time.monotonic() + SLICE_S
     for statement in (FOLD_RECALLS, DELETE_RECALLS):
         values = {"user_id": user_id, "limit": BATCH, **({"kept": kept} if statement is DELETE_RECALLS else {})}
@@ -87,11 +87,11 @@ async def _settle_recalls(db: Database, user_id: UUID, kept: timedelta) -> bool:
     return False
 
 
-async def _forget_what_doors_kept(connection: AsyncConnection, user_id: UUID) -> None:
+async def _delete_kept_answers(connection: AsyncConnection, user_id: UUID) -> None:
     await connection.execute(query("forget_what_doors_kept"), {"user_id": user_id})
 
 
-async def _ask_for_vectors(db: Database, user_id: UUID, *, tokens: bool) -> None:
+async def _request_vectors(db: Database, user_id: UUID, *, tokens: bool) -> None:
     async def ask(connection: AsyncConnection) -> bool:
         asked = await connection.execute(query("ask_lacking"), {"user_id": user_id, "tokens": tokens})
         return asked.one_or_none() is not None

@@ -1,4 +1,4 @@
-"""Reads the times that clients send: ISO 8601, with an offset or on the user's clock."""
+"""Parse the times that clients send: ISO 8601, with an offset or in the user's time zone."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ EARLIEST, LATEST = 1000, 9000
 
 @dataclass(frozen=True, slots=True)
 class SaidAt:
-    """A moment and the speaker's clock at it."""
+    """A moment and the speaker's offset from UTC at that moment."""
 
     moment: datetime
     """With its offset."""
     offset_minutes: int
-    """East of UTC."""
+    """Minutes east of UTC."""
     assumed: bool
-    """True: the time had no offset, the user's zone was taken."""
+    """True: the time had no offset, so the user's zone was used."""
 
 
 def parse_time(value: str, zone: ZoneInfo) -> SaidAt:
-    """Read a time.
+    """Parse a time.
 
     Args:
         value: ISO 8601; a date alone means its midnight.
-        zone: where a time without an offset is read.
+        zone: the zone of a time without an offset.
 
     Raises:
-        InvalidTimeError: it is no such time, or not between the years 1000 and 9000.
+        InvalidTimeError: the value is not such a time, or is outside the years 1000 to 9000.
     """
     try:
         parsed = datetime.fromisoformat(value.strip())
-        if "\0" in value:  # Python 3.11 reads up to it
-            raise ValueError  # noqa: TRY301 - the same answer as for every other wrong sign
+        if "\0" in value:  # Python 3.11 ignores what follows a NUL
+            raise ValueError  # noqa: TRY301 - the same error as for every other wrong character
     except ValueError as error:
         raise InvalidTimeError(f"{value[:60]!r} is not a time.") from error
     if not EARLIEST <= parsed.year < LATEST:
-        raise InvalidTimeError(f"{value[:60]!r} lies outside the years {EARLIEST} to {LATEST}.")
+        raise InvalidTimeError(f"{value[:60]!r} is outside the years {EARLIEST} to {LATEST}.")
     assumed = parsed.tzinfo is None
     moment = parsed.replace(tzinfo=zone) if assumed else parsed
     offset = moment.utcoffset()
@@ -48,7 +48,7 @@ def parse_time(value: str, zone: ZoneInfo) -> SaidAt:
 
 
 def now_in(zone: ZoneInfo) -> SaidAt:
-    """This moment on the user's clock."""
+    """Return the current time in the user's time zone."""
     moment = datetime.now(UTC).astimezone(zone)
     offset = moment.utcoffset()
     return SaidAt(moment, round(offset.total_seconds() / 60) if offset else 0, assumed=False)

@@ -299,7 +299,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     ),
     "long.jsonl": (
         b'{"text": "kept back"}\n{"text": "%s"}\n' % (b"x" * 2_000_001),
-        "long.jsonl, line 2: text has 2,000,001 characters; at most 2,000,000 fit",
+        "long.jsonl, line 2: text has 2,000,001 characters; at most 2,000,000 are allowed",
     ),
     "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "cut.jsonl.gz cannot be read"),
 }

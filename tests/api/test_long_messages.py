@@ -72,7 +72,7 @@ def test_a_file_of_long_messages_is_stored_in_small_batches() -> None:
 async def test_a_longer_one_is_refused_and_the_error_says_how_to_raise_the_limit(ada: httpx.AsyncClient) -> None:
     problem = (await ada.post("/v1/messages", json={"conversation": "c", "text": "x" * (LONGEST + 1)})).json()
     assert (problem["status"], problem["code"]) == (413, "text_too_long")
-    assert problem["detail"] == "text has 2,000,001 characters; at most 2,000,000 fit."
+    assert problem["detail"] == "text has 2,000,001 characters; at most 2,000,000 are allowed."
     assert "MEMSVC_MAX_TEXT_CHARS" in problem["hint"]
     caption = (await ada.post("/v1/messages", json={"conversation": "c", "caption": "x" * 4_001})).json()
     assert (caption["code"], caption["hint"]) == ("text_too_long", "Shorten it.")
@@ -82,6 +82,8 @@ async def test_a_text_of_too_many_passages_is_refused_and_not_an_error_of_the_da
     db: Database, owner: Owner, settings: Settings
 ) -> None:
     small = settings.model_copy(update={"passage_tokens": 32})
-    with pytest.raises(TextTooLongError, match="text makes 62,500 passages; a message has 32,767 at most") as caught:
+    with pytest.raises(
+        TextTooLongError, match="text makes 62,500 passages; a message can have at most 32,767"
+    ) as caught:
         await append(db, owner, [MessageIn(conversation="c", text="7" * LONGEST)], small)
     assert "MEMSVC_PASSAGE_TOKENS" in caught.value.advice

@@ -327,7 +327,7 @@ async def _accounts_are_closed(drill: Drill, target: str, settings: Settings) ->
                 await attempt
         async with db.statement() as connection:
             for count in ("count_request(:key)", "count_messages(:key, 1)"):
-                with pytest.raises(DBAPIError, match="not to the end"):
+                with pytest.raises(DBAPIError, match="is unfinished"):
                     await connection.execute(text(f"SELECT memsvc.{count}"), {"key": drill.secret_key})
 
 

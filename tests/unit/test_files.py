@@ -154,7 +154,7 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a.jsonl", b"", "a.jsonl is empty"),
         ("a.jsonl", b"\n \n", "a.jsonl is empty"),
         ("a.jsonl", b'{"text": "x"}\n\n{"text": \n', "a.jsonl, line 3: .*truncated"),
-        ("a.jsonl", b'{"text": "x"}\n[1]\n', "a.jsonl, line 2 is no JSON object"),
+        ("a.jsonl", b'{"text": "x"}\n[1]\n', "a.jsonl, line 2 is not a JSON object"),
         ("a.jsonl", b'{"text": "x"}\n{"text": "y", "image_caption": 3}\n', "a.jsonl, line 2: .*caption"),
         ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}\n', "a.jsonl, line 2: .*UTF-8"),
         ("a.jsonl", b'{"text": "\\ud800"}\n', "a.jsonl, line 1: "),
@@ -164,14 +164,14 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a", b"\xff\xfe{\x00}\x00", "a: "),
         ("a.json", b'{"messages": [{"content": "caf\xe9"}]}', "a.json: .*UTF-8"),
         ("a.json", b"[" * 200_000 + b"]" * 200_000, "a.json: .*deep"),
-        ("a.json", b'{"talk": []}', "a.json is JSON, but holds no messages"),
-        ("a.json", b'{"messages": {}}', "a.json is JSON, but holds no messages"),
-        ("a.json", b"[]", "a.json is JSON, but holds no messages"),
-        ("a.json", b'"text"', "a.json is JSON, but holds no messages"),
-        ("a.json", b'[{"messages": null}]', "a.json is JSON, but holds no messages"),
-        ("a.json", b'[{"messages": [{"content": "x"}]}, {"messages": 3}]', "a.json is JSON, but holds no messages"),
-        ("a.json", b'[{"content": "x"}, 3]', "a.json, message 1 is no JSON object"),
-        ("a.json", b'{"messages": [{"content": "x"}, "y"]}', "a.json, message 1 is no JSON object"),
+        ("a.json", b'{"talk": []}', "a.json is JSON, but has no messages"),
+        ("a.json", b'{"messages": {}}', "a.json is JSON, but has no messages"),
+        ("a.json", b"[]", "a.json is JSON, but has no messages"),
+        ("a.json", b'"text"', "a.json is JSON, but has no messages"),
+        ("a.json", b'[{"messages": null}]', "a.json is JSON, but has no messages"),
+        ("a.json", b'[{"messages": [{"content": "x"}]}, {"messages": 3}]', "a.json is JSON, but has no messages"),
+        ("a.json", b'[{"content": "x"}, 3]', "a.json, message 1 is not a JSON object"),
+        ("a.json", b'{"messages": [{"content": "x"}, "y"]}', "a.json, message 1 is not a JSON object"),
         ("a.jsonl", b'{"text": "x"}\n{"text": "y", "txet": "z"}\n', "a.jsonl, line 2 has unknown fields: 'txet'"),
         ("a.json", b'[{"content": "x", "model": "m", "usage": {}}]', "message 0 has unknown fields: 'model', 'usage'"),
         ("a.json", b'[{"id": "U1", "name": "ada"}]', "a.json, message 0 has neither text nor content"),
@@ -284,7 +284,7 @@ def test_the_exports_of_other_programs_are_refused_by_name(tmp_path: Path, case:
     name, content, says = FOREIGN[case]
     with pytest.raises(BadFileError, match=f"^{name} is {says}, which memsvc ingest cannot read yet") as caught:
         read(tmp_path / name, content)
-    assert "Nothing of it was stored" in caught.value.advice
+    assert "Nothing was stored" in caught.value.advice
 
 
 def test_an_export_of_ours_is_for_another_command(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
--- Apps, users and keys. The application's role sees no account table (but its own user's row): these definer functions
--- are its only way, and each of them answers for one app.
+-- Apps, users and keys. The application's role cannot read the account tables (except its own user's row). These
+-- definer functions are its only access, and each of them returns rows of one app only.
 
 CREATE OR REPLACE FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) RETURNS void
 LANGUAGE sql
@@ -10,24 +10,24 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.audit(text, uuid, uuid, text) IS 'Records who did what; called by the functions below.';
 
--- True, but an error while what is in the database was not restored to the end (memsvc/server/restore.py): what would
--- be made is dropped where the restore begins anew, and what would be told may have been erased or revoked since. The
--- functions by which the restore itself erases and revokes again do not ask: revoke_key, and those of erasing, but
--- begin_user_erasure when anybody else calls it.
+-- Returns true, or raises an error while a restore into this database is unfinished (memsvc/server/restore.py). A
+-- repeated restore drops what is created meanwhile, and what is returned meanwhile may have been erased or revoked
+-- since the backup. Functions with which the restore itself erases and revokes do not call this: revoke_key and the
+-- functions of erasing. begin_user_erasure calls it unless the restore is the caller.
 CREATE OR REPLACE FUNCTION memsvc.require_restored() RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
-    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
+    RAISE EXCEPTION 'a restore into this database is unfinished' USING ERRCODE = 'MS006';
   END IF;
   RETURN true;
 END
 $$;
 COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
 
--- The app with this name, made on first use.
+-- The id of the app with this name; the app is created on first use.
 CREATE OR REPLACE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -49,7 +49,7 @@ BEGIN
   RETURN found;
 END
 $$;
-COMMENT ON FUNCTION memsvc.ensure_app(text) IS 'The id of the app with this name, made on first use.';
+COMMENT ON FUNCTION memsvc.ensure_app(text) IS 'The id of the app with this name; creates the app on first use.';
 
 CREATE OR REPLACE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -58,7 +58,7 @@ SET search_path = memsvc, pg_temp
 RETURN (SELECT a.app_id FROM memsvc.apps AS a WHERE a.name = p_name AND memsvc.require_restored());
 COMMENT ON FUNCTION memsvc.find_app(text) IS 'The id of the app with this name, or null.';
 
--- A new user, with the schedules that everybody has; null where the app has one with this external id already.
+-- Adds a user with the default schedules; returns null if the app already has a user with this external id.
 CREATE OR REPLACE FUNCTION memsvc.create_user(
   p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text
 ) RETURNS uuid
@@ -67,24 +67,25 @@ SET search_path = memsvc, pg_temp
 -- callers: app
 AS $$
 DECLARE
-  made uuid;
+  new_user uuid;
 BEGIN
   PERFORM memsvc.require_restored();
   INSERT INTO memsvc.users (app_id, external_id, name, time_zone, language)
   VALUES (p_app_id, p_external_id, p_name, p_time_zone, p_language)
   ON CONFLICT (app_id, external_id) DO NOTHING
-  RETURNING user_id INTO made;
-  IF made IS NOT NULL THEN
-    PERFORM memsvc.seed_schedules(made);
-    PERFORM memsvc.audit('user.create', p_app_id, made, made::text);
+  RETURNING user_id INTO new_user;
+  IF new_user IS NOT NULL THEN
+    PERFORM memsvc.seed_schedules(new_user);
+    PERFORM memsvc.audit('user.create', p_app_id, new_user, new_user::text);
   END IF;
-  RETURN made;
+  RETURN new_user;
 END
 $$;
 COMMENT ON FUNCTION memsvc.create_user(uuid, text, text, text, text) IS
-  'A new user of the app, or null where the external id is taken.';
+  'Adds a user to the app; null if the external id is taken.';
 
--- Users of one app, in the order of their ids, but those who are being erased; p_ref picks one by id or external id.
+-- Users of one app in the order of their ids, without those who are being erased; p_ref selects one by id or external
+-- id.
 CREATE OR REPLACE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer)
 RETURNS TABLE (user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -100,7 +101,7 @@ BEGIN ATOMIC
   LIMIT p_limit;
 END;
 COMMENT ON FUNCTION memsvc.users_of_app(uuid, text, uuid, integer) IS
-  'Users of one app, paged; p_ref picks one by id or external id.';
+  'Users of one app, paged; p_ref selects one by id or external id.';
 
 CREATE OR REPLACE FUNCTION memsvc.create_key(
   p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text,
@@ -120,8 +121,8 @@ $$;
 COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS
   'Stores a key''s hash and scopes.';
 
--- Keys of one app, oldest first, revoked ones too; p_key_id picks one. A page begins behind the moment and the id of
--- the last key of the page before, which need not be there any more.
+-- Keys of one app, oldest first, including revoked ones; p_key_id selects one. A page starts after the creation time
+-- and the id of the previous page's last key, which may no longer exist.
 CREATE OR REPLACE FUNCTION memsvc.keys_of_app(
   p_app_id uuid, p_key_id text, p_after timestamptz, p_after_id text, p_limit integer
 ) RETURNS TABLE (
@@ -145,9 +146,9 @@ BEGIN ATOMIC
   LIMIT p_limit;
 END;
 COMMENT ON FUNCTION memsvc.keys_of_app(uuid, text, timestamptz, text, integer) IS
-  'Keys of one app, without their hashes, paged; p_key_id picks one.';
+  'Keys of one app without their hashes, paged; p_key_id selects one.';
 
--- True where the app had such a working key.
+-- Returns whether the app had such a working key.
 CREATE OR REPLACE FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -163,12 +164,13 @@ BEGIN
   RETURN true;
 END
 $$;
-COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS 'Ends a key of the app; false where there is none that works.';
+COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS
+  'Revokes a key of the app; false if the app has no such working key.';
 
--- What a key may do and for whom, by keys alone: an app may have any number of users. No row: the key or its secret is
--- wrong, expired or revoked. user_id is null where the key may act for several users and p_user_ref names none, or
--- names nobody of that app, or somebody who is being erased. A name that is one's id and another one's external id is
--- the id.
+-- What a key may do and for whom. It reads by keys only, because an app may have any number of users. No row: the key
+-- or its secret is wrong, expired or revoked. user_id is null if the key may act for several users and p_user_ref is
+-- null, matches no user of the app, or names a user who is being erased. If p_user_ref is the id of one user and the
+-- external id of another, the id counts.
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
   app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text,
@@ -204,4 +206,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.authenticate_key(text, bytea, text) IS
-  'What a key may do and for whom; no row for a key that does not work.';
+  'What a key may do and for whom; no row if the key does not work.';

@@ -1,8 +1,8 @@
--- Limits of keys: requests in a minute of the clock, messages in a day (UTC). Each key counts for itself, in its own
--- row; a key without limits is never written to. Counters may lose their last moments in a crash: nobody waits for the
+-- Limits of keys: requests in a minute of the clock, messages in a day (UTC). Each key is counted in its own row; the
+-- row of a key without limits is never written. A crash may lose the latest counts, because commits do not wait for the
 -- disk.
 
--- Sets the limits of a key of the app (null: none); false where the app has no such working key.
+-- Sets the limits of a key of the app (null: no limit); returns false if the app has no such working key.
 CREATE OR REPLACE FUNCTION memsvc.limit_key(
   p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer
 ) RETURNS boolean
@@ -24,7 +24,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.limit_key(uuid, text, integer, integer) IS 'Sets the limits of a key of the app.';
 
--- Counts a request of a key; how many seconds until the next minute where it is one too many, else 0.
+-- Counts a request of a key. Returns the seconds until the next minute if the request exceeds the limit, else 0.
 CREATE OR REPLACE FUNCTION memsvc.count_request(p_key_id text) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -45,10 +45,11 @@ BEGIN
   RETURN CASE WHEN too_many THEN ceil(extract(epoch FROM this_minute + interval '1 minute' - moment)) ELSE 0 END;
 END
 $$;
-COMMENT ON FUNCTION memsvc.count_request(text) IS 'Counts a request of a key; seconds to wait where it is one too many.';
+COMMENT ON FUNCTION memsvc.count_request(text) IS
+  'Counts a request of a key; returns the seconds to wait if it exceeds the limit.';
 
--- Counts messages that a key is about to store; how many seconds until the next day where they are too many, and are
--- not counted, else 0.
+-- Counts messages that a key is about to store, and returns 0. If they exceed the limit, it counts none and returns the
+-- seconds until the next day.
 CREATE OR REPLACE FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -75,4 +76,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.count_messages(text, integer) IS
-  'Counts messages of a key; seconds to wait where they are too many.';
+  'Counts messages of a key; returns the seconds to wait if they exceed the limit.';

@@ -1,12 +1,12 @@
 -- owner: memsvc_watchdog
 
--- Sessions of people that go on for longer than they may. Their logins have time limits, but anybody may take such a
--- setting off (SET statement_timeout = 0), and a transaction that stays open keeps dead rows from being vacuumed. Workers
--- call this every few seconds.
+-- Ends sessions of people that exceed their time limits. The logins have time limits, but a session can turn such a
+-- setting off (SET statement_timeout = 0), and an open transaction keeps dead rows from being vacuumed. Workers call
+-- this every few seconds.
 --
--- The limits of sql/prepare.sql stand here again, since a login may change what is set for it. p_late is added to them,
--- so that PostgreSQL's own error comes first. memsvc_watchdog can end sessions of these logins because it is a member of
--- theirs; it cannot end the service's own, or an administrator's. Other databases have workers of their own.
+-- The limits of sql/prepare.sql are repeated here, because a login may change its own settings. p_late is added to
+-- them, so that PostgreSQL's own error comes first. memsvc_watchdog is a member of these login roles, so it can end
+-- their sessions, but not the service's or an administrator's. Other databases have their own workers.
 CREATE OR REPLACE FUNCTION memsvc.end_long_sessions(p_late interval)
 RETURNS TABLE (login text, reason text)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 1
@@ -31,4 +31,4 @@ BEGIN ATOMIC
   WHERE CASE WHEN o.reason IS NOT NULL THEN pg_terminate_backend(o.pid) END;
 END;
 COMMENT ON FUNCTION memsvc.end_long_sessions(interval) IS
-  'Ends sessions of people that go on for longer than they may; whose they were, and what was too long.';
+  'Ends sessions of people that exceed their time limits; returns their logins and what was too long.';

@@ -1,10 +1,10 @@
--- Who is asking: the signed token in the setting memsvc.identity, `user.expiry.key.mac`.
+-- Identity: the signed token in the setting memsvc.identity, `user.expiry.key.mac`.
 
--- The user that the transaction's token proves, or null: no token, a forged, expired or garbled one, a retired key.
--- HMAC-SHA256 (RFC 2104) from the built-in sha256, with both pads prepared in identity_keys. 8 microseconds, once per
--- statement where it is called as a scalar subquery; the query does no more than read the key, for expressions of a
--- query are prepared at each call, those of PL/pgSQL once. Both macs are hashed before they are compared, so that the
--- time that a comparison takes says nothing about the right one.
+-- Returns the user that the transaction's token proves. Returns null if there is no token, or it is forged, expired or
+-- malformed, or its key is retired. The mac is HMAC-SHA256 (RFC 2104), computed with the built-in sha256 and both pads
+-- from identity_keys. It takes 8 microseconds, once per statement if called as a scalar subquery. The query only reads
+-- the key, because expressions of a query are prepared at each call and those of PL/pgSQL only once. Both macs are
+-- hashed before the comparison, so that the time it takes reveals nothing about the right one.
 CREATE OR REPLACE FUNCTION memsvc.current_user_id() RETURNS uuid
 LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -29,7 +29,7 @@ BEGIN
   IF signed IS NULL OR signed <> sha256(convert_to(field[4], 'UTF8')) THEN
     RETURN NULL;
   END IF;
-  -- The mac is right, so the fields are as we wrote them and the casts cannot fail.
+  -- The mac is right, so memsvc wrote the fields and the casts cannot fail.
   IF to_timestamp(field[2]::double precision) <= clock_timestamp() THEN
     RETURN NULL;
   END IF;
@@ -38,8 +38,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
 
--- Definer functions that read past row security begin with this: it gives back the user if the token proves that user
--- and ends the statement otherwise. Tests replace the call by its argument and expect to see a leak.
+-- Definer functions that bypass row security call this first. It returns the user if the token proves that user;
+-- otherwise it raises an error. Tests replace the call by its argument and expect a leak.
 CREATE OR REPLACE FUNCTION memsvc.require_identity(p_user_id uuid) RETURNS uuid
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -53,10 +53,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.require_identity(uuid) IS
-  'Its argument, if the identity token proves that user; an error otherwise.';
+  'Returns its argument if the identity token proves that user; raises an error otherwise.';
 
--- Whether somebody may act for a user: there is one, who is not being erased. Each transaction that is bound to a user
--- asks for it. A look-up by key, with a kept plan: planning it would take longer than the rest of the binding.
+-- Returns whether a user exists and is not being erased, so that a transaction may act for the user. Each transaction
+-- that is bound to a user calls this. It reads by key with a kept plan: planning would take longer than the rest of the
+-- binding.
 CREATE OR REPLACE FUNCTION memsvc.user_is_here(p_user_id uuid) RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
 SET search_path = memsvc, pg_temp
@@ -67,11 +68,11 @@ BEGIN
   RETURN EXISTS (SELECT FROM users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NULL);
 END
 $$;
-COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether there is this user, and is not being erased.';
+COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether the user exists and is not being erased.';
 
--- Acts for a user until the end of the transaction. Where that cannot be, an error ends it, so that nothing is done of
--- what was sent along. p_keep_plans: what the connection has prepared is not planned again; a plan that was made while
--- a table was small must go by an index all the same. p_erasing: also for one who is being erased, or was.
+-- Binds the transaction to a user. If that is not allowed, an error ends the transaction, so that statements sent with
+-- it do nothing. p_keep_plans: prepared statements keep their plans; sequential scans are off, so that a plan made
+-- while a table was small uses an index too. p_erasing: also allow a user who is being or has been erased.
 CREATE OR REPLACE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean)
 RETURNS void
 LANGUAGE plpgsql
@@ -79,20 +80,20 @@ SET search_path = pg_catalog, pg_temp
 -- callers: app
 AS $$
 DECLARE
-  said text; -- what is assigned costs a tenth of what is performed
+  ignored text; -- an assignment takes a tenth of the time of PERFORM
 BEGIN
-  IF p_keep_plans THEN -- at first: it counts for what is asked below
-    said := set_config('plan_cache_mode', 'force_generic_plan', true);
-    said := set_config('enable_seqscan', 'off', true);
+  IF p_keep_plans THEN -- first, so that it applies to the queries below
+    ignored := set_config('plan_cache_mode', 'force_generic_plan', true);
+    ignored := set_config('enable_seqscan', 'off', true);
   END IF;
-  said := set_config('memsvc.identity', p_token, true);
+  ignored := set_config('memsvc.identity', p_token, true);
   IF (memsvc.current_user_id() = p_user_id) IS NOT TRUE THEN
     RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'MS004';
   END IF;
   IF NOT (p_erasing OR memsvc.user_is_here(p_user_id)) THEN
-    RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
+    RAISE EXCEPTION 'this user no longer exists' USING ERRCODE = 'MS003';
   END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.act_for(uuid, text, boolean, boolean) IS
-  'Binds the transaction to the user whom the token proves; an error where it proves another one or nobody.';
+  'Binds the transaction to the user that the token proves; raises an error if it proves another user or none.';

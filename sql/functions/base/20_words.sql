@@ -1,25 +1,26 @@
--- Text to words, and names to their normal form.
+-- Converts text to words, and names to their normal form.
 
--- PostgreSQL's parser takes a run of Chinese or Japanese signs for one word. Each sign becomes a word, and each two
--- neighbours: a pair is mostly a word (北京), and a question finds what shares signs with it. A Korean word carries its
--- particle (서울에서): of three syllables and more, each two neighbours become a word as well. Measured in docs/adr/0017.
+-- PostgreSQL's parser treats a run of Chinese or Japanese characters as one word. Here each character becomes a word,
+-- and so does each pair of neighbours: most pairs are words (北京), and a query finds texts that share characters with
+-- it. A Korean word includes its particle (서울에서): if it has three or more syllables, each pair of neighbours becomes a
+-- word too. Measured in docs/adr/0017.
 CREATE OR REPLACE FUNCTION memsvc.signs() RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN '\u2E80-\u2FDF\u3005-\u3007\u3041-\u3096\u309D-\u309F\u30A1-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF'
   '\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF';
-COMMENT ON FUNCTION memsvc.signs() IS 'Chinese and Japanese signs, as ranges within the brackets of a pattern.';
+COMMENT ON FUNCTION memsvc.signs() IS 'Chinese and Japanese characters, as ranges within the brackets of a pattern.';
 
--- Most texts hold nothing beyond ASCII: telling that takes a tenth of the pattern's time. Not STRICT, nor is what calls
--- it, or neither could be put into the statement that asks.
+-- Most texts are pure ASCII, and checking that takes a tenth of the pattern's time. Neither this function nor its
+-- callers are STRICT, because PostgreSQL could not inline them into the calling statement otherwise.
 CREATE OR REPLACE FUNCTION memsvc.has_signs(p_text text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN octet_length(p_text) > length(p_text) AND p_text ~ ('[' || memsvc.signs() || '\uAC00-\uD7A3]');
-COMMENT ON FUNCTION memsvc.has_signs(text) IS 'Whether a text has Chinese, Japanese or Korean signs.';
+COMMENT ON FUNCTION memsvc.has_signs(text) IS 'Whether a text has Chinese, Japanese or Korean characters.';
 
--- First all that has no neighbour goes, and Korean words that are pairs themselves; then each sign between two others
--- is doubled, with a space between.
+-- First, characters without a neighbour and Korean words of at most two syllables are removed. Then each character
+-- between two others is doubled, with a space in between.
 CREATE OR REPLACE FUNCTION memsvc.pairs_of_signs(p_text text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall
@@ -36,7 +37,7 @@ RETURN regexp_replace(
   '\1 \1', 'g'
 );
 COMMENT ON FUNCTION memsvc.pairs_of_signs(text) IS
-  'Each two neighbouring Chinese or Japanese signs of a text, and syllables of longer Korean words, as words.';
+  'Each pair of neighbouring Chinese or Japanese characters, and of syllables of longer Korean words, as words.';
 
 CREATE OR REPLACE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -47,10 +48,9 @@ RETURN CASE
   ELSE p_text
 END;
 COMMENT ON FUNCTION memsvc.set_signs_apart(text) IS
-  'The text with each Chinese or Japanese sign as a word of its own, and the pairs of neighbours behind it.';
+  'The text with each Chinese or Japanese character as a separate word, followed by the pairs of neighbours.';
 
--- Particles, pronouns and the like of Chinese, and single hiragana: stop words where they stand for themselves, not in
--- pairs.
+-- Chinese particles, pronouns and the like, and single hiragana: stop words if they are single, not in pairs.
 CREATE OR REPLACE FUNCTION memsvc.stop_signs() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -61,20 +61,21 @@ RETURN string_to_array(
   'ゃやゅゆょよらりるれろわをんー',
   NULL
 );
-COMMENT ON FUNCTION memsvc.stop_signs() IS 'Single Chinese and Japanese signs that the stemmed form leaves out.';
+COMMENT ON FUNCTION memsvc.stop_signs() IS 'Single Chinese and Japanese characters that the stemmed form leaves out.';
 
--- What the parser would lose: C++ and C# (it reads C), snake_case as one word, and capitals that are a stop word
--- otherwise (IT; only where the stemmed form would drop them).
+-- Words that the parser would lose: C++ and C# (it reads C), snake_case as one word, and capitals that are a stop word
+-- in lower case (IT; only if the stemmed form would drop them).
 CREATE OR REPLACE FUNCTION memsvc.has_exact_words(p_text text) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN p_text ~ '[A-Z]{2}|[A-Za-z0-9](\+\+|#|_[A-Za-z0-9])';
-COMMENT ON FUNCTION memsvc.has_exact_words(text) IS 'Whether a text can hold names that the parser would cut or drop.';
+COMMENT ON FUNCTION memsvc.has_exact_words(text) IS
+  'Whether a text may contain names that the parser would cut or drop.';
 
 CREATE OR REPLACE FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app, reader, recall
-RETURN ARRAY( -- without capturing parts, for which a long run would be gone through again and again
+RETURN ARRAY( -- no capturing groups: with them, a long run would be scanned repeatedly
   SELECT DISTINCT CASE WHEN m.word[1] ~ '[+#_]' THEN lower(m.word[1]) ELSE m.word[1] END
   FROM regexp_matches(
     p_text,
@@ -92,7 +93,7 @@ COMMENT ON FUNCTION memsvc.exact_words(text, text, text) IS
   'Names that the parser would cut or drop: C++, snake_case, IT.';
 
 -- Lexemes of a text in one form: stemmed by the language's configuration, or simple (lower-cased, stop words kept).
--- Exact words have no position, so they count no length.
+-- Exact words have no position, so they do not count in the length.
 CREATE OR REPLACE FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) RETURNS tsvector
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -114,8 +115,8 @@ END || CASE
 END;
 COMMENT ON FUNCTION memsvc.to_words(text, text, text) IS 'Lexemes of a text, stemmed by its language or simple.';
 
--- For people: the single signs that a pair or a longer word shown beside them has already are not shown again. Of most
--- words nothing is left out: finding that out takes a third of the time that the query would.
+-- For display: leaves out single characters that are part of a pair or a longer word in the list. Most lists have
+-- nothing to leave out; checking that takes a third of the query's time.
 CREATE OR REPLACE FUNCTION memsvc.whole_words(p_words text[]) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall
@@ -134,30 +135,30 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.whole_words(text[]) IS
-  'Matched words without those that are Chinese, Japanese or Korean parts of others.';
+  'Matched words without Chinese, Japanese or Korean words that are part of another.';
 
--- BM25's document length: words with repetitions (length(tsvector) would count distinct ones).
+-- BM25's document length: words including repetitions (length(tsvector) would count distinct ones).
 CREATE OR REPLACE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN (SELECT coalesce(sum(cardinality(w.positions)), 0)::integer FROM unnest(p_words) AS w);
-COMMENT ON FUNCTION memsvc.word_count(tsvector) IS 'Words with repetitions.';
+COMMENT ON FUNCTION memsvc.word_count(tsvector) IS 'Number of words, including repetitions.';
 
--- The one text of a passage that is searched: who speaks, what is said, what the shared picture shows.
+-- The text of a passage that is searched: speaker, text, and the caption of a shared picture.
 CREATE OR REPLACE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN CASE WHEN p_speaker = '' THEN '' ELSE p_speaker || ': ' END || p_text || coalesce(' ' || p_caption, '');
 COMMENT ON FUNCTION memsvc.searched_text(text, text, text) IS 'Speaker, text and caption as one searchable text.';
 
--- A lexeme as a tsquery of itself, whatever signs it holds. User text never reaches the tsquery parser in another way.
+-- A lexeme as a tsquery for itself, whatever characters it has. User text reaches the tsquery parser only through this.
 CREATE OR REPLACE FUNCTION memsvc.as_tsquery(p_lexeme text) RETURNS tsquery
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ('''' || replace(replace(p_lexeme, '\', '\\'), '''', '''''') || '''')::tsquery;
-COMMENT ON FUNCTION memsvc.as_tsquery(text) IS 'A lexeme as a query for exactly itself.';
+COMMENT ON FUNCTION memsvc.as_tsquery(text) IS 'A tsquery for exactly this lexeme.';
 
--- What two spellings of a name have in common: case, accents, width and spaces do not count.
+-- The normal form by which names are compared: case, accents, width and surplus spaces do not count.
 CREATE OR REPLACE FUNCTION memsvc.normal_form(p_name text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 -- callers: app, reader, recall, eraser

@@ -1,7 +1,7 @@
--- BM25 statistics: counting words of passages, folding what writers noted, saying what an erasure takes out.
+-- BM25 statistics: counts words of passages, folds writers' deltas, and finds what an erasure removes.
 
--- Moves a user's deltas into corpora and terms. Readers see the sum of both at any moment, for it is one transaction;
--- folders of one user take turns at a lock, and terms are upserted in their order.
+-- Moves a user's deltas into corpora and terms. It is one transaction, so readers always see the right sum of both.
+-- Concurrent folds of one user take turns at a lock, and terms are upserted in order.
 CREATE OR REPLACE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -34,9 +34,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS
-  'Moves a user''s term deltas into corpora and terms; how many there were.';
+  'Moves a user''s term deltas into corpora and terms; returns their number.';
 
--- How often each term stands in passages, by kind and form: what statistics lose with them.
+-- In how many passages each term occurs, by kind and form: what the statistics lose with these passages.
 CREATE OR REPLACE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[])
 RETURNS TABLE (kind text, form text, term text, passages bigint)
 LANGUAGE sql STABLE
@@ -54,9 +54,9 @@ BEGIN ATOMIC
   WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
   GROUP BY p.kind, f.form, f.term;
 END;
-COMMENT ON FUNCTION memsvc.terms_of(uuid, uuid[]) IS 'In how many of these passages each term stands.';
+COMMENT ON FUNCTION memsvc.terms_of(uuid, uuid[]) IS 'In how many of these passages each term occurs.';
 
--- Counts words of passages that were just stored or got another kind.
+-- Counts the words of passages that were just stored or have a new kind.
 CREATE OR REPLACE FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) RETURNS void
 LANGUAGE sql
 SET search_path = memsvc, pg_temp

@@ -1,14 +1,14 @@
 -- owner: memsvc_eraser
 
--- Takes words of passages out of the statistics, as if they had never been there. What others noted is folded first,
--- under the lock that folders take, so a term's count is whole when it is lowered.
+-- Removes the words of passages from the statistics, as if they had never been stored. Pending deltas are folded first,
+-- under the same lock, so that a term's count is complete when it is lowered.
 CREATE OR REPLACE FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
 -- plans: by-key
 AS $$
 DECLARE
-  gone bigint;
+  deleted_terms bigint;
 BEGIN
   PERFORM memsvc.fold_statistics(p_user_id);
   UPDATE corpora AS c
@@ -36,9 +36,9 @@ BEGIN
     WHERE t.user_id = p_user_id AND t.kind = l.kind AND t.form = l.form AND t.term = l.term AND t.passages <= l.passages
     RETURNING t.term
   )
-  SELECT count(*) INTO gone FROM deleted;
-  RETURN gone;
+  SELECT count(*) INTO deleted_terms FROM deleted;
+  RETURN deleted_terms;
 END
 $$;
 COMMENT ON FUNCTION memsvc.forget_words(uuid, uuid[]) IS
-  'Takes words of passages out of the statistics; how many terms are gone.';
+  'Removes words of passages from the statistics; returns how many terms were deleted.';

@@ -1,6 +1,6 @@
--- What every change asks first: the error that refuses it, and the lock that keeps its memories from being erased.
+-- Guards of every change: the error that refuses it, and the lock that keeps its memories from being erased.
 
--- Ends the statement with an error that Python turns into one of memsvc.errors: its code and the operation's place.
+-- Raises an error with a code and the operation's index, which Python turns into one of memsvc.errors.
 CREATE OR REPLACE FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -12,7 +12,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.refuse_change(text, integer, text) IS 'Refuses a batch of changes, with a stable code.';
 
--- What the caller cites and builds upon stays until it has committed: who erases takes this lock alone.
+-- Keeps memories that the caller refers to until it has committed: an erasure takes this lock exclusively.
 CREATE OR REPLACE FUNCTION memsvc.keep_memories(p_user_id uuid) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0));
 END
 $$;
-COMMENT ON FUNCTION memsvc.keep_memories(uuid) IS 'Keeps others from erasing memories of a user until the commit.';
+COMMENT ON FUNCTION memsvc.keep_memories(uuid) IS 'Prevents the erasure of a user''s memories until the commit.';

@@ -1,12 +1,12 @@
--- Messages in: the write path.
+-- The write path of messages.
 
--- What a tombstone remembers of what was erased: its identity, never its text. An export takes tombstones along, so
--- nothing of one place goes into a digest.
+-- The digest that a tombstone stores: of the identity of what was erased, never of its text. Exports contain
+-- tombstones, so a digest must not depend on anything that is specific to one service.
 CREATE OR REPLACE FUNCTION memsvc.tombstone_digest(p_what jsonb) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
 RETURN sha256(convert_to(p_what::text, 'UTF8'));
-COMMENT ON FUNCTION memsvc.tombstone_digest(jsonb) IS 'Digest of what was erased, for tombstones.';
+COMMENT ON FUNCTION memsvc.tombstone_digest(jsonb) IS 'Digest of the identity of something erased, for tombstones.';
 
 CREATE OR REPLACE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text)
 RETURNS bytea
@@ -20,21 +20,21 @@ COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
   'Digest of a message''s identity, for tombstones.';
 
 -- Appends messages, given as one row per part, in one round trip: sources, passages, statistics, job and event in the
--- caller's transaction. Writers to one conversation queue up at its source row (in the order of ids: no deadlock),
--- which gives messages without an ordinal the next one.
+-- caller's transaction. Writers to one conversation wait for the lock on its source row (in the order of ids, so that
+-- there is no deadlock). Under that lock, messages without an ordinal get the next one.
 --
 -- p_rows: [{"message": 0, "part": 0, "conversation": "…", "session": "…", "ordinal": null|n, "client_id": null|"…",
 --   "speaker": "…", "role": "user", "text": "…", "caption": null|"…", "said_at": "…", "said_offset": 60,
---   "language": "english", "metadata": {…}, "injected": false}, …]; the rows of one message differ in part, text,
---   caption, metadata and injected only. An injected part is a context block of ours that came back: a trace.
--- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took
--- up to 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this
--- order", for only the one index with that order can do it; filters on CTEs are booleans, which count as true half of
--- the time, so that rows of a batch meet in hash joins. With that a generic plan is as good as any, and planning was
--- half of the time of a single message.
+--   "language": "english", "metadata": {…}, "injected": false}, …]; the rows of one message differ only in part, text,
+--   caption, metadata and injected. An injected part is a context block of memsvc that a client sent back: a trace.
+-- The plan must not depend on estimates, which are wrong for a new user and for a batch of any size (a batch of 500
+-- took up to 17 s, and plans flipped with each ANALYZE). So a key is searched as "the first row at or after the key, in
+-- this order", which only the index with that order can answer. Filters on CTEs are booleans, which the planner
+-- estimates as true half of the time, so that rows of a batch are joined by hash joins. A generic plan is then as good
+-- as any other, and planning was half of the time of a single message.
 --
--- Result, one row per message: created; existing (same identity, same words: nothing done); conflict (same identity,
--- other words, or a place that another message has: the caller must roll back); erased (forgotten before: not stored
+-- Result, one row per message: created; existing (same identity and words: nothing done); conflict (same identity and
+-- other words, or an ordinal that another message has: the caller must roll back); erased (erased earlier: not stored
 -- again). known_said_at and known_said_offset are the stored time of an existing message.
 CREATE OR REPLACE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb)
 RETURNS TABLE (
@@ -55,8 +55,9 @@ DECLARE
   );
   held bigint := -1;
 BEGIN
-  -- Again, where a conversation was not there yet, or its source was erased between being found and being locked. All
-  -- are there before any is locked: two who lock and wait for what the other one makes would wait in a circle.
+  -- Repeats if a conversation did not exist yet, or its source was erased between finding and locking it. All sources
+  -- exist before any is locked: otherwise two writers could each hold a lock and wait for the source that the other one
+  -- inserts.
   WHILE held < cardinality(names) LOOP
     SELECT array_agg((
       SELECT CASE WHEN s.kind = 'conversation' AND s.identifier = n.name THEN s.source_id END FROM sources AS s
@@ -102,7 +103,7 @@ BEGIN
     FROM part AS p
     GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
   ),
-  met AS (
+  matched AS (
     SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal,
       k.session AS known_session,
       k.said_at AS known_said_at, k.said_offset AS known_said_offset,
@@ -169,7 +170,7 @@ BEGIN
       WHERE n.source_id = i.source_id AND n.session = i.session AND n.ordinal = i.ordinal
     ) AS o ON true
   ),
-  -- A place that another message has, stored or earlier in the batch, is a conflict too.
+  -- An ordinal that another message has, stored or earlier in the batch, is a conflict too.
   judged AS MATERIALIZED (
     SELECT j.message, j.source_id, j.session, j.ordinal, j.known_id, j.known_ordinal, j.known_session,
       j.known_said_at, j.known_said_offset,
@@ -180,11 +181,11 @@ BEGIN
           AND row_number() OVER (PARTITION BY m.outcome, m.source_id, m.session, m.ordinal ORDER BY m.message) > 1
           THEN 'conflict'
       END AS taken
-      FROM met AS m
+      FROM matched AS m
     ) AS j
   ),
-  -- Messages without an ordinal go behind everything that their session has, and behind what the batch places there.
-  behind AS (
+  -- Messages without an ordinal come after all messages of their session, stored or with an ordinal in this batch.
+  session_ends AS (
     SELECT j.source_id, j.session, greatest(max(j.ordinal), (
       SELECT CASE WHEN w.source_id = j.source_id AND w.session = j.session THEN w.ordinal END
       FROM passages AS w
@@ -196,27 +197,27 @@ BEGIN
     WHERE j.fresh
     GROUP BY j.source_id, j.session
   ),
-  placed AS (
+  numbered AS (
     SELECT j.message, coalesce(
       j.ordinal,
       coalesce(b.last_ordinal, -1)
         + row_number() OVER (PARTITION BY j.source_id, j.session, j.ordinal IS NULL ORDER BY j.message)::integer
     ) AS ordinal
     FROM judged AS j
-    INNER JOIN behind AS b ON b.source_id = j.source_id AND b.session = j.session
+    INNER JOIN session_ends AS b ON b.source_id = j.source_id AND b.session = j.session
     WHERE j.fresh
   ),
-  -- Ids are given here, in order, because RETURNING could not say which message a new row is.
+  -- Ids are assigned here, in order, because RETURNING could not show which message a new row belongs to.
   worded AS MATERIALIZED (
     SELECT o.*, uuidv7() AS passage_id,
       CASE WHEN o.role IN ('system', 'tool', 'thinking') OR o.injected THEN 'trace' ELSE 'message' END AS kind,
       memsvc.word_count(o.tsv) AS length, memsvc.word_count(o.tsv_simple) AS length_simple
     FROM (
-      SELECT p.*, o.ordinal AS place,
+      SELECT p.*, o.ordinal AS new_ordinal,
         memsvc.to_words('stemmed', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv,
         memsvc.to_words('simple', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv_simple
       FROM part AS p
-      INNER JOIN placed AS o ON o.message = p.message
+      INNER JOIN numbered AS o ON o.message = p.message
       ORDER BY p.message, p.part
     ) AS o
   ),
@@ -226,8 +227,9 @@ BEGIN
       said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
     )
     SELECT
-      p_user_id, w.passage_id, w.source_id, w.kind, w.session, w.place, w.part, w.client_id, w.speaker, w.role, w.text,
-      w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata, today
+      p_user_id, w.passage_id, w.source_id, w.kind, w.session, w.new_ordinal, w.part, w.client_id, w.speaker, w.role,
+      w.text, w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple,
+      w.metadata, today
     FROM worded AS w
   ),
   counted AS (
@@ -254,8 +256,8 @@ BEGIN
     FROM counted AS c
     LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
   ),
-  -- One pending job a source: it brings the source up to the moment in which it runs. One that waits for another try
-  -- is brought forward; queue/10_queue.sql sends its message.
+  -- One pending job per source, which processes all messages stored when it runs. A job that waits for a retry is moved
+  -- forward; queue/10_queue.sql sends its message.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
     SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
@@ -273,16 +275,16 @@ BEGIN
     WHERE s.user_id = p_user_id AND s.source_id = d.source_id AND s.status <> 'pending'
   )
   SELECT j.message, j.outcome, j.source_id, coalesce(j.known_id, a.passage_id), coalesce(j.known_session, j.session),
-    coalesce(j.known_ordinal, a.place), w.job_id, j.known_said_at, j.known_said_offset
+    coalesce(j.known_ordinal, a.new_ordinal), w.job_id, j.known_said_at, j.known_said_offset
   FROM judged AS j
-  LEFT JOIN (SELECT d.message, d.passage_id, d.place, d.source_id FROM worded AS d WHERE d.part < 1) AS a
+  LEFT JOIN (SELECT d.message, d.passage_id, d.new_ordinal, d.source_id FROM worded AS d WHERE d.part < 1) AS a
     ON a.message = j.message
   LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
 
-  -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
-  -- waits for no other folder, and so in no circle. What would take long it leaves to jobs: many, or words of large
-  -- batches (250,000 bytes are some 20,000 words).
+  -- Each recall reads all unfolded deltas. Every job folds them; if none did for about sixty writes, the writer does.
+  -- It does not wait for another fold, so there is no deadlock. It leaves long work to jobs: many deltas, or the words
+  -- of large batches (250,000 bytes are about 20,000 words).
   IF (
     SELECT count(*) BETWEEN 128 AND 255 AND sum(pg_column_size(o.terms)) < 250000
     FROM (SELECT d.terms FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id LIMIT 256) AS o
