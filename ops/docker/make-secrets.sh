@@ -1,7 +1,8 @@
 #!/bin/sh
-# make-secrets.sh: make the secrets that docker-compose.yml names, once; those that exist stay as they are.
+# make-secrets.sh: make the secrets that docker-compose.yml names; existing ones are not changed.
 #
-# The folder is closed to others. Its files are not: in a container they keep their owner, who has another number there.
+# Other users cannot enter the folder, but its files are readable by all: in a container, the reading user has another
+# id than their owner.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets

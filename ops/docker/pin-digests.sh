@@ -1,8 +1,8 @@
 #!/bin/sh
-# pin-digests.sh [FILE…]: write into the Dockerfiles which build of its base image each tag means today.
+# pin-digests.sh [FILE…]: write the current digest of each base image after its tag in the Dockerfiles.
 #
-# Needs Docker with buildx and the network. Run it before the first build, and again where a newer base is wanted; commit
-# what it writes. Nothing is written where a tag cannot be looked up.
+# Needs Docker with buildx and the network. Run it before the first build, and again to get newer base images; commit the
+# result. It writes nothing if a tag cannot be looked up.
 set -eu
 cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- ./*.Dockerfile

@@ -16,9 +16,9 @@ DATA = Path("/var/lib/memsvc-full")
 
 
 def main() -> None:
-    """Do what the arguments say; what prevents it ends the process with a message."""
+    """Run the command of the arguments; an error ends the process with a message."""
     parser = argparse.ArgumentParser(prog="python -m ops.postgres", description="PostgreSQL 18 with AGE and PostGIS.")
-    parser.add_argument("command", choices=("up", "down", "image"), help="image: only make what a start needs")
+    parser.add_argument("command", choices=("up", "down", "image"), help="image: only make the image")
     parser.add_argument("--data", type=Path, default=DATA, help="its data (default: %(default)s)")
     given = parser.parse_args()
     try:

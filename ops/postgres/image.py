@@ -1,9 +1,9 @@
-"""The image: PostgreSQL 18 with pgvector, AGE, PostGIS and contrib, out of Debian's packages, in a cached folder.
+"""The image: PostgreSQL 18 with pgvector, AGE, PostGIS and contrib, from Debian's packages, in a cached folder.
 
-Debian's testing release has all of them under the names that PGDG uses too. ``mmdebstrap`` puts them into a folder of
-their own, which nothing of the system looks at. The folder's name holds a hash of how it is made, so that a change here
-makes a new one; it gets that name when it is whole, and nothing writes to it later. Made once per machine: a minute or
-two, 800 MB.
+Debian's testing release has all of them under the same names as PGDG. ``mmdebstrap`` installs them into a separate
+folder that the rest of the system does not use. The folder's name contains a hash of its recipe, so that a change of
+this file makes a new one. The folder gets that name when it is complete, and nothing writes to it later. It is made
+once on each machine, in a minute or two, and takes 800 MB.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 
 SUITE = "forky"
 PACKAGES = ("postgresql-18", "postgresql-18-age", "postgresql-18-pgvector", "postgresql-18-postgis-3", "tzdata-legacy")
-"""The last has time zones by their older names, which people's machines still send: Asia/Calcutta, US/Pacific."""
+"""tzdata-legacy has time zones by their older names, which some machines still send: Asia/Calcutta, US/Pacific."""
 PROGRAMS = Path("usr/lib/postgresql/18")
 """The folder of PostgreSQL's programs and libraries within the image."""
 USER_ID = 54_318
-"""Runs the server: no account of the machine, so that nobody else's processes may touch its files."""
+"""The id of the user that runs the server: no account of the machine has it, so no other process may use its files."""
 NO_CLUSTER = "etc/postgresql-common/createcluster.d"
 HOOKS = (
     f"--essential-hook=mkdir -p $1/{NO_CLUSTER} && echo create_main_cluster = false > $1/{NO_CLUSTER}/none.conf",
@@ -35,7 +35,7 @@ OPTIONS = (
     "--variant=minbase",
     f"--include={','.join(PACKAGES)}",
     '--aptopt=Apt::Install-Recommends "false"',
-    '--aptopt=Acquire::Check-Valid-Until "false"',  # mirrors that keep a state of testing have lists past their date
+    '--aptopt=Acquire::Check-Valid-Until "false"',  # mirrors with an old state of testing have expired lists
     *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
     *HOOKS,
 )
@@ -46,11 +46,11 @@ BY_PACKAGES = (
 
 
 class FullServerError(RuntimeError):
-    """The full server cannot be had here; the message says why and what to do."""
+    """The full server cannot run here; the message says why and what to do."""
 
 
 def image() -> Path:
-    """The image's folder; it is made where it is missing, by one process at a time.
+    """The image's folder; it is made if it is missing, by one process at a time.
 
     Raises:
         FullServerError: it is missing and cannot be made.
@@ -78,9 +78,9 @@ def _make(made: Path, lock: int) -> None:
     if shutil.which("mmdebstrap") is None:
         _install("mmdebstrap")
     draft, log = made.with_suffix(".new"), made.with_suffix(".log")
-    if draft.exists():  # a process that made it was killed; what was mounted there went with its namespace
+    if draft.exists():  # its process was killed; the mounts in it ended with that process's namespace
         shutil.rmtree(draft)
-    # In a namespace of its own, whatever kills it leaves no mount behind. The lock lasts as long as its last process.
+    # In a namespace of its own, a killed process leaves no mounts. The lock lasts until its last process ends.
     command = ["unshare", "--mount", "mmdebstrap", *OPTIONS, SUITE, str(draft)]
     with log.open("w") as output:
         done = subprocess.run(  # noqa: S603 - fixed words and a folder's name
@@ -109,10 +109,10 @@ def _install(package: str) -> None:
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[int]:
-    """Hold a lock on a file, which the kernel drops when this process dies; gives the open file.
+    """Hold a lock on a file, which the kernel drops when this process dies; yields the file's descriptor.
 
     Raises:
-        BlockingIOError: others hold it, and we do not want to wait.
+        BlockingIOError: another process holds it, and ``wait`` is false.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:

@@ -1,16 +1,16 @@
-"""The full server: PostgreSQL 18 with pgvector, AGE and PostGIS, run out of the image for one data folder.
+"""The full server: PostgreSQL 18 with pgvector, AGE and PostGIS, run from the image for one data folder.
 
-For tests on what the embedded server lacks, and for trials; for service, packages or Docker (docs/install.md). A
-program of the image runs in a mount namespace of its own (``enter.sh``), as a user that the machine does not know,
-without root's rights. The server listens on a socket in a private folder and wants a password (SCRAM). Each folder has
-its own server, so that several run side by side; processes that share one use ``running``: the last to leave stops it.
-What is killed leaves nothing behind that the next start would mind.
+It is for tests of features that the embedded server lacks, and for trials; in production, use packages or Docker
+(docs/install.md). A program of the image runs in a mount namespace of its own (``enter.sh``), as a user without an
+account on the machine and without root's privileges. The server listens on a socket in a private folder and requires a
+password (SCRAM). Each folder has its own server, so that several can run at the same time; processes that share one use
+``running``, and the last to leave stops it. A killed process leaves nothing that would disturb the next start.
 
-It keeps as many of its pages as the embedded server does (``page_cache_mb``), so that both differ by their extensions
-alone, in speed too.
+It has the same page cache as the embedded server (``page_cache_mb``), so that the two differ only in their extensions,
+also in benchmarks.
 
-A data folder holds the locks and the superuser's password, which are root's, and ``home``, which is the server's and
-all that it sees of the folder: data, log and socket. Root changes nothing in there that could be a link to elsewhere.
+A data folder holds the locks and the superuser's password, which belong to root, and ``home``, which belongs to the
+server and is all that it sees of the folder: data, log and socket. Root never follows a link in ``home``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ INITDB = (
     "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--lc-messages=C",
     "--set=timezone=UTC", "--set=max_connections=100", "--set=jit=off",
 )  # fmt: skip
-"""As the embedded server is made, so that both differ by their extensions alone."""
+"""The same options as the embedded server's, so that the two differ only in their extensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class Server:
 
 
 def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
-    """Start the folder's server, or adopt the one that runs; make folder and data where they are missing.
+    """Start the folder's server, or use the running one; make folder and data if they are missing.
 
     Args:
-        data: a folder of root; the server alone reads what it puts there.
-        options: settings of PostgreSQL; without effect on a server that runs already.
+        data: a folder of root; only the server reads its own files there.
+        options: settings of PostgreSQL; without effect on a server that already runs.
 
     Raises:
-        FullServerError: what prevents it.
+        FullServerError: the server cannot run here, or did not start.
     """
     folder = _folder(data)
     with locked(folder / "lock"):
@@ -78,7 +78,7 @@ def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
 
 
 def stop(data: Path) -> bool:
-    """Stop the folder's server, whoever uses it; False where none ran."""
+    """Stop the folder's server even if others use it; False if none ran."""
     folder = data.expanduser().resolve()
     if not folder.exists():
         return False
@@ -88,7 +88,7 @@ def stop(data: Path) -> bool:
 
 @contextmanager
 def running(data: Path, *, options: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Use the folder's server: the first who does starts it, and the last who ends stops it."""
+    """Use the folder's server: the first process starts it, and the last one stops it."""
     folder = _folder(data)
     try:
         with locked(folder / "users.lock", shared=True):
@@ -142,7 +142,7 @@ def _launch(folder: Path, options: Mapping[str, str]) -> None:
 
 
 def _initialise(folder: Path) -> None:
-    """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
+    """Make the data under a temporary name, then rename it: a killed process leaves nothing that looks complete."""
     home, password = folder / "home", secrets.token_urlsafe(32)
     if home.exists():
         shutil.rmtree(home)
@@ -184,7 +184,7 @@ def _stop(folder: Path) -> bool:
 
 
 def _postmaster(folder: Path) -> int | None:
-    """The id of the server that works on the folder; after a crash, ``postmaster.pid`` may name anybody's process."""
+    """The id of the server's process; after a crash ``postmaster.pid`` may name any process, so it is checked."""
     with suppress(OSError, ValueError, IndexError):
         pid = int((folder / "home" / "pg" / "postmaster.pid").read_text().split()[0])
         return pid if pid in _processes(folder) else None
@@ -195,18 +195,18 @@ def _processes(folder: Path) -> set[int]:
     """The PostgreSQL processes that work in the folder's data."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # the process has ended
             if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "home" / "pg"):
                 found.add(int(process.name))
     return found
 
 
 def _clear(folder: Path) -> None:
-    """After a crash: wait for the dead server's children, then drop the files that claim that it still runs."""
+    """After a crash: wait for the dead server's children, then delete the files that say that it runs."""
     deadline = time.monotonic() + ORPHANS_S
     while orphans := _processes(folder):
         if time.monotonic() > deadline:
-            for pid in orphans:  # nothing that they do can be committed any more
+            for pid in orphans:  # they cannot commit anything any more
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGQUIT)
         time.sleep(0.02)
