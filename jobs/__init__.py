@@ -1,1 +1,1 @@
-"""Background work as Dramatiq sees it: thin actors, and the process that runs them."""
+"""The Dramatiq side of background work: thin actors, and the worker that runs them."""

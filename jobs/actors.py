@@ -1,8 +1,8 @@
-"""The actors: one for each kind of job. A message brings the ids of user and job; the work is done by capabilities.
+"""The actors: one for each kind of job. A message has the ids of user and job; the capabilities do the work.
 
-A queue's name says how its jobs behave: those of ``models`` ask a model for vectors and are slow, those of ``facts``
-read facts out of texts and are slower, those of ``upkeep`` are quick, those of ``sleep`` take minutes.
-``memsvc.job_queue`` says the same to the database; a test compares them.
+A queue's name says how its jobs behave: ``models`` jobs ask a model for vectors and are slow, ``facts`` jobs extract
+facts from texts and are slower, ``upkeep`` jobs are quick, ``sleep`` jobs take minutes. The SQL function
+``memsvc.job_queue`` has the same mapping; a test compares the two.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Run = Callable[..., None]
 
 
 def declare_actors(broker: dramatiq.Broker, run: Run) -> None:
-    """Make the actors known to a broker.
+    """Register the actors with a broker.
 
     Args:
-        broker: brings the messages.
-        run: what each calls with its kind and the message's arguments.
+        broker: delivers the messages.
+        run: called by each actor with its kind and the message's arguments.
     """
 
     def actor(kind: str) -> None:
-        def act(*ids: Any, **around: Any) -> None:
-            run(kind, *ids, **around)
+        def act(*ids: Any, **extra: Any) -> None:
+            run(kind, *ids, **extra)
 
         dramatiq.actor(actor_name=kind, queue_name=QUEUES[kind], broker=broker)(act)
 

@@ -1,4 +1,4 @@
-"""What is to be done for each kind of job: the one list, for workers and for commands that run jobs themselves."""
+"""The steps of each kind of job, for workers and for commands that run jobs themselves."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def all_steps(
     extractors: Extractors | None = None,
     read: Progress = lambda _turns: None,
 ) -> Steps:
-    """The steps of every kind of job.
+    """Return the steps of every kind of job.
 
     Args:
         settings: of this process.
-        models: its embedding models; None: jobs give no vectors.
-        embedded: called with the number of vectors that were stored.
-        extractors: those of this process; None: its own, by the settings.
-        read: called with the number of turns that were read for facts.
+        models: its embedding models; None: jobs compute no vectors.
+        embedded: called with the number of stored vectors.
+        extractors: the extractors of this process; None: new ones by the settings.
+        read: called with the number of turns that extractors have read.
     """
     together: dict[str, list[Step]] = {}
     for steps in (

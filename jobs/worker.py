@@ -1,4 +1,4 @@
-"""A worker within this process, as ``memsvc up`` and ``memsvc worker`` have it."""
+"""A worker within this process, for ``memsvc up``, ``memsvc worker`` and ``memsvc mcp``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memsvc.sources.embedding import ModelsInUse
 
 @asynccontextmanager
 async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> AsyncIterator[None]:
-    """Work on jobs, run what recurs, go on with erasing users and watch sessions, until the block ends.
+    """Run jobs and recurring work, continue erasing users, and watch sessions, until the block ends.
 
-    A running job ends first.
+    At the end, running jobs are finished first.
 
     Args:
-        settings: how many threads; how long what is over is kept.
+        settings: the number of threads, and how long finished work is kept.
         url: of the database, as memsvc_app.
-        models: the embedding models of this process; None: jobs give no vectors.
+        models: the embedding models of this process; None: jobs compute no vectors.
     """
     threads = settings.worker_threads
     steps = all_steps(settings, models)

@@ -1,7 +1,8 @@
-"""What operators see: structured logs with a request id, and Prometheus metrics.
+"""Structured logs with a request id, and Prometheus metrics, for operators.
 
-Stands at the bottom beside ``settings`` and ``errors``, so that every capability may log and count. Logs go to standard
-error, one event a line; neither logs nor metrics hold texts of memories, names of users or secrets.
+Like ``settings`` and ``errors``, this module belongs to the lowest layer, so that every capability can log and count.
+Logs go to standard error, one event a line. Neither logs nor metrics contain texts of memories, names of users or
+secrets.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ SECRET_KEY = re.compile(
 
 
 def redacted(value: Any) -> Any:
-    """The same value with everything hidden that stands under a secret's name, at any depth."""
+    """Return the value with everything hidden whose key is the name of a secret, at any depth."""
     match value:
         case Mapping():
             return {
@@ -67,24 +68,24 @@ def redacted(value: Any) -> Any:
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """The structlog processor that hides secrets."""
+    """Hide secrets; a structlog processor."""
     hidden: EventDict = redacted(event)
     return hidden
 
 
 def first_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """The structlog processor that cuts what libraries say: below the first line asyncio shows tasks with errors."""
+    """Keep only the first line of a message: asyncio shows tasks with errors below it; a structlog processor."""
     event["event"] = str(event["event"]).partition("\n")[0]
     return event
 
 
 def said(error: MemsvcError) -> str | None:
-    """What a log may quote of an error's message: what is wrong with the service. Others name what callers sent."""
+    """Return an error's message if a log may quote it: errors of the service; others may contain what a caller sent."""
     return error.message if error.status >= SERVICE_ERROR else None
 
 
 class _ToStandardError:
-    """Writes to whatever standard error is now, not to what it was when logging was configured."""
+    """Writes to the current standard error, which may have changed since logging was configured."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)
@@ -94,7 +95,7 @@ class _ToStandardError:
 
 
 def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
-    """Send all logs, ours and those of libraries, to ``stream`` (standard error) in the form that the settings name."""
+    """Send all logs, also those of libraries, to ``stream`` (default: standard error) in the configured format."""
     as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     shared: list[Processor] = [
@@ -126,24 +127,24 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
 
 
 def log_uncaught() -> None:
-    """Log what nobody catches, in this process and its threads; Python itself would print the words of errors."""
+    """Log uncaught exceptions of this process and its threads; Python's own output would include error messages."""
 
-    def tell(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+    def log_error(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None and isinstance(error, Exception):
             logger().critical("ended by an unexpected error", exc_info=(kind, error, trace))
 
-    sys.excepthook = tell
-    threading.excepthook = lambda args: tell(args.exc_type, args.exc_value, args.exc_traceback)
+    sys.excepthook = log_error
+    threading.excepthook = lambda args: log_error(args.exc_type, args.exc_value, args.exc_traceback)
 
 
 def logger() -> structlog.typing.FilteringBoundLogger:
-    """The logger of this service; what ``structlog.contextvars`` holds (the request id) goes into each event."""
+    """Return the service's logger; each event includes what ``structlog.contextvars`` holds (the request id)."""
     found: structlog.typing.FilteringBoundLogger = structlog.get_logger("memsvc")
     return found
 
 
 def request_id() -> str | None:
-    """The id of the request that is being answered; None outside of one."""
+    """Return the id of the current request; None outside a request."""
     found: str | None = structlog.contextvars.get_contextvars().get("request_id")
     return found
 
@@ -156,7 +157,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 REQUESTS = Counter("memsvc_http_requests", "Answered requests.", ["method", "route", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram(
     "memsvc_http_request_duration_seconds",
-    "Time from a request's arrival to the end of its answer.",
+    "Time from a request's arrival to the end of the answer.",
     ["method", "route", "status"],
     buckets=SECONDS,
     registry=REGISTRY,
@@ -164,7 +165,7 @@ REQUEST_SECONDS = Histogram(
 ERRORS = Counter("memsvc_errors", "Refused or failed requests by stable error code.", ["code"], registry=REGISTRY)
 MESSAGES = Counter(
     "memsvc_messages",
-    "Messages answered for: created, existing (sent before) or erased.",
+    "Messages received, by outcome: created, existing (sent before) or erased.",
     ["outcome"],
     registry=REGISTRY,
 )
@@ -172,11 +173,15 @@ INGEST_SECONDS = Histogram(
     "memsvc_ingest_duration_seconds", "Time to store one request's messages.", buckets=SECONDS, registry=REGISTRY
 )
 RECALL_SECONDS = Histogram(
-    "memsvc_recall_duration_seconds", "Time to recall, database included.", ["door"], buckets=SECONDS, registry=REGISTRY
+    "memsvc_recall_duration_seconds",
+    "Time of a recall, including the database.",
+    ["door"],
+    buckets=SECONDS,
+    registry=REGISTRY,
 )
 RECALL_STAGE_SECONDS = Histogram(
     "memsvc_recall_stage_duration_seconds",
-    "Time of recall's stages: embed (the query's vectors), wait (for its turn), database (the statements), answer "
+    "Time of recall's stages: embed (the query's vectors), wait (for a turn), database (the statements), answer "
     "(reranker, diversity).",
     ["stage"],
     buckets=SECONDS,
@@ -184,65 +189,67 @@ RECALL_STAGE_SECONDS = Histogram(
 )
 DEGRADED = Counter(
     "memsvc_degraded",
-    "What answers had to do without: vector, reranker, llm; for chats and hooks also the code of what failed.",
+    "Answers that lacked something: vector, reranker, llm; for chats and hooks also the code of the error.",
     ["part"],
     registry=REGISTRY,
 )
 RECALLS_RECORDED = Counter(
-    "memsvc_recalls_recorded", "Answers whose memories were noted: stored or failed.", ["outcome"],
+    "memsvc_recalls_recorded", "Answers whose memories were to be recorded: stored or failed.", ["outcome"],
     registry=REGISTRY,
 )  # fmt: skip
 FEEDBACK = Counter(
-    "memsvc_feedback", "Verdicts on recalled memories that were new: used or irrelevant.", ["verdict"],
+    "memsvc_feedback", "New verdicts on recalled memories: used or irrelevant.", ["verdict"],
     registry=REGISTRY,
 )  # fmt: skip
 EMBED_SECONDS = Histogram(
     "memsvc_embedding_duration_seconds",
-    "Time for which the embedding model worked on one batch of passages, or on one query.",
+    "Time that the embedding model took for one batch of passages or one query.",
     ["of"],
     buckets=SECONDS,
     registry=REGISTRY,
 )
-EMBEDDED = Counter("memsvc_embedded_passages", "Vectors of passages that were stored.", registry=REGISTRY)
+EMBEDDED = Counter("memsvc_embedded_passages", "Stored vectors of passages.", registry=REGISTRY)
 EXTRACT_SECONDS = Histogram(
     "memsvc_extraction_duration_seconds",
-    "Time for which an extractor read one window of turns.",
+    "Time that an extractor took to read one window of turns.",
     buckets=(*SECONDS, 60.0, 120.0),
     registry=REGISTRY,
 )
 TURNS_READ = Counter(
-    "memsvc_turns_read", "Messages, or parts of long ones, that were read for facts.", registry=REGISTRY
+    "memsvc_turns_read", "Messages, or parts of long ones, that extractors have read.", registry=REGISTRY
 )
 FACTS_FOUND = Counter(
     "memsvc_facts_found", "Facts that extractors found: written, doubtful or refused.", ["outcome"], registry=REGISTRY
 )
 LLM_CALLS = Counter(
     "memsvc_llm_calls",
-    "Turns with the language model by task and outcome: answered, unusable, refused or failed.",
+    "Requests to the language model by task and outcome: answered, unusable, refused or failed.",
     ["task", "outcome"],
     registry=REGISTRY,
 )
 LLM_SECONDS = Histogram(
     "memsvc_llm_duration_seconds",
-    "Time of one turn with the language model, tries and pauses included.",
+    "Time of one request to the language model, including retries and pauses.",
     ["task"],
     buckets=(*SECONDS, 60.0, 120.0),
     registry=REGISTRY,
 )
 LLM_TOKENS = Counter(
-    "memsvc_llm_tokens", "Tokens that the language model took (in) and gave (out).", ["task", "direction"],
+    "memsvc_llm_tokens", "Tokens that the language model received (in) and returned (out).", ["task", "direction"],
     registry=REGISTRY,
 )  # fmt: skip
 LLM_COST = Counter(
-    "memsvc_llm_cost", "What turns cost in the currency of the model's server, where it tells.", ["task"],
+    "memsvc_llm_cost", "Cost of requests in the currency of the model's server, if it reports it.", ["task"],
     registry=REGISTRY,
 )  # fmt: skip
-LIVE_CONNECTIONS = Gauge("memsvc_live_connections", "Clients that listen for events now.", registry=REGISTRY)
-LIVE_DROPPED = Counter("memsvc_live_dropped", "Clients that were dropped because they were slow.", registry=REGISTRY)
-LIVE_MESSAGES = Counter("memsvc_live_messages", "Messages that went out to live clients.", registry=REGISTRY)
+LIVE_CONNECTIONS = Gauge("memsvc_live_connections", "Clients that are listening for events.", registry=REGISTRY)
+LIVE_DROPPED = Counter(
+    "memsvc_live_dropped", "Clients that were disconnected because they were slow.", registry=REGISTRY
+)
+LIVE_MESSAGES = Counter("memsvc_live_messages", "Messages sent to live clients.", registry=REGISTRY)
 LIVE_LAG_SECONDS = Histogram(
     "memsvc_live_lag_seconds",
-    "Time from an event's writing until it was read for those who listen; clocks of both machines count.",
+    "Time from writing an event to reading it for listeners; the clocks of both machines count.",
     buckets=SECONDS,
     registry=REGISTRY,
 )
@@ -258,30 +265,30 @@ ProcessCollector(registry=REGISTRY)
 
 
 class Pool(Protocol):
-    """A pool of connections, as far as it is counted."""
+    """The part of a connection pool that is counted."""
 
     def size(self) -> int:
-        """How many it may have."""
+        """Return the most connections that it may have."""
         ...
 
     def checkedout(self) -> int:
-        """How many are in use."""
+        """Return the connections in use."""
         ...
 
 
 class _Pools(Collector):
-    """Counts the connections of this process's pools when it is asked, so that transactions pay nothing for it."""
+    """Counts the connections of this process's pools when metrics are collected, at no cost for transactions."""
 
     def __init__(self) -> None:
         self._pools: WeakKeyDictionary[Pool, str] = WeakKeyDictionary()
 
     def watch(self, pool: Pool, login: str) -> None:
-        """Count a pool for as long as it lives, by the login that it is for."""
+        """Count a pool, under its login, for as long as it exists."""
         self._pools[pool] = login
 
     def collect(self) -> Iterable[Metric]:
         used = GaugeMetricFamily("memsvc_pool_connections_used", "Connections in use, by login.", labels=["login"])
-        most = GaugeMetricFamily("memsvc_pool_connections_max", "Connections that fit, by login.", labels=["login"])
+        most = GaugeMetricFamily("memsvc_pool_connections_max", "Most connections, by login.", labels=["login"])
         sums: dict[str, tuple[int, int]] = {}
         for pool, login in list(self._pools.items()):
             before = sums.get(login, (0, 0))
@@ -295,45 +302,43 @@ class _Pools(Collector):
 POOLS = _Pools()
 REGISTRY.register(POOLS)
 
-# What an API process asks from the database when it is asked itself. It stands apart, because a worker's own metrics
-# (REGISTRY) must not say that nothing waits.
+# An API process reads these from the database when /metrics is called. They have a registry of their own, because a
+# worker's metrics (REGISTRY) must not report an empty queue.
 DATABASE = CollectorRegistry()
-JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that are not done, over all users.", registry=DATABASE)
-JOBS_RUNNING = Gauge("memsvc_jobs_running", "Those of them that are in a worker's hands.", registry=DATABASE)
-JOBS_RETRYING = Gauge("memsvc_jobs_retrying", "Those of them that failed and wait for another try.", registry=DATABASE)
-JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=DATABASE)
-JOBS_OLDEST_SECONDS = Gauge(
-    "memsvc_jobs_oldest_pending_seconds", "Age of the oldest job that is not done.", registry=DATABASE
-)
-DEAD_LETTERS = Gauge("memsvc_dead_letters", "Messages that no worker understood.", registry=DATABASE)
-WORKERS = Gauge("memsvc_workers", "Worker processes that live.", registry=DATABASE)
+JOBS_PENDING = Gauge("memsvc_jobs_pending", "Pending jobs of all users.", registry=DATABASE)
+JOBS_RUNNING = Gauge("memsvc_jobs_running", "Pending jobs that a worker is running.", registry=DATABASE)
+JOBS_RETRYING = Gauge("memsvc_jobs_retrying", "Pending jobs that failed and wait for a retry.", registry=DATABASE)
+JOBS_FAILED = Gauge("memsvc_jobs_failed", "Permanently failed jobs of all users.", registry=DATABASE)
+JOBS_OLDEST_SECONDS = Gauge("memsvc_jobs_oldest_pending_seconds", "Age of the oldest pending job.", registry=DATABASE)
+DEAD_LETTERS = Gauge("memsvc_dead_letters", "Queue messages that no worker could handle.", registry=DATABASE)
+WORKERS = Gauge("memsvc_workers", "Live worker processes.", registry=DATABASE)
 EMBEDDING_LAG_SECONDS = Gauge(
     "memsvc_embedding_lag_seconds",
-    "The longest that a message with a job has waited for its vector.",
+    "Longest time that a message with a job has waited for its vector.",
     registry=DATABASE,
 )
 EXTRACTION_LAG_SECONDS = Gauge(
     "memsvc_extraction_lag_seconds",
-    "The longest that a message with a job has waited for being read for facts.",
+    "Longest time that a message with a job has waited for extraction.",
     registry=DATABASE,
 )
-UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=DATABASE)
-DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=DATABASE)
+UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Term deltas that are not folded yet.", registry=DATABASE)
+DATABASE_UP = Gauge("memsvc_database_up", "1: the last reading from the database succeeded.", registry=DATABASE)
 DATABASE_BYTES = Gauge("memsvc_database_bytes", "Size of the database on disk.", registry=DATABASE)
 DATABASE_CONNECTIONS = Gauge(
-    "memsvc_database_connections", "Sessions of the whole server, of all its databases.", registry=DATABASE
+    "memsvc_database_connections", "Sessions of the whole server, over all its databases.", registry=DATABASE
 )
 DATABASE_CONNECTIONS_MAX = Gauge(
     "memsvc_database_connections_max", "Sessions that the server allows.", registry=DATABASE
 )
 DATABASE_OLDEST_SECONDS = Gauge(
     "memsvc_database_oldest_transaction_seconds",
-    "Age of the oldest transaction whose beginning memsvc_app may see: its own ones.",
+    "Age of the oldest transaction whose start memsvc_app may see: its own ones.",
     registry=DATABASE,
 )
 DATABASE_XID_AGE = Gauge(
     "memsvc_database_xid_age",
-    "Transactions since the oldest one that a database of the server has not frozen; at 2 billion it stops.",
+    "Transactions since the oldest unfrozen one of any database; the server stops at 2 billion.",
     registry=DATABASE,
 )
 TABLE_ROWS = Gauge(
@@ -345,16 +350,16 @@ TABLE_ROWS = Gauge(
 
 
 def metrics_text() -> bytes:
-    """All metrics of this process, and what it asked from the database, in Prometheus's text format."""
+    """Return the metrics of this process and those read from the database, in Prometheus's text format."""
     return generate_latest(REGISTRY) + generate_latest(DATABASE)
 
 
 @contextmanager
 def metrics_served(host: str, port: int) -> Iterator[None]:
-    """Serve the metrics of this process alone on ``/metrics`` while the block runs: for one that has no API.
+    """Serve only this process's metrics on ``/metrics`` while the block runs, for processes without an API.
 
     Raises:
-        OSError: nobody can listen there.
+        OSError: the address or port cannot be used.
     """
     server, thread = start_http_server(port, addr=host, registry=REGISTRY)
     try:

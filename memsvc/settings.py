@@ -1,9 +1,9 @@
-"""The one place that knows the environment.
+"""The settings; the only module that reads the environment.
 
 Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, from a file ``memsvc_<name>``
-in the folder ``MEMSVC_SECRETS_DIR`` (as containers are given secrets), or from the default below. Secrets that nobody
-gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine works without any
-configuration; several machines that share a database are given the same values by variable or file.
+in the folder ``MEMSVC_SECRETS_DIR`` (as containers receive secrets), or from the default below. Secrets that are not
+given are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that a single machine works without any
+configuration. Several machines that share a database need the same secrets by variable or file.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MIN_SECRET_CHARS = 32
 HOST = re.compile(r"[A-Za-z0-9._-]*|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", re.ASCII)
 SECRETS_DIR = "MEMSVC_SECRETS_DIR"
 PASSAGE_TOKENS = 240
-"""The window that texts are split to where nobody set another one."""
+"""Default of ``passage_tokens``."""
 
 
 def default_data_dir() -> Path:
-    """Where the embedded database and generated secrets live: /var/lib/memsvc for root, else the user's data folder."""
+    """Return the default of ``data_dir``: /var/lib/memsvc for root, else a folder in the user's data folder."""
     if os.geteuid() == 0:
         return Path("/var/lib/memsvc")
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
@@ -42,17 +42,19 @@ def default_data_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """All settings of memsvc; ``docs/configuration.md`` lists them for people."""
+    """All settings of memsvc; ``docs/configuration.md`` documents them."""
 
     model_config = SettingsConfigDict(env_prefix="MEMSVC_", env_file=".env", extra="ignore", frozen=True)
 
-    # Where the data is.
+    # Storage.
     database_url: SecretStr | None = Field(
         default=None,
-        description="postgresql:// URL of a PostgreSQL 18 server. Its login is used by 'memsvc db upgrade' only; the "
-        "service connects to the same database as memsvc_app. Empty: the embedded server.",
+        description="postgresql:// URL of a PostgreSQL 18 server. Only 'memsvc db upgrade' uses its login; the service "
+        "connects to the same database as memsvc_app. Empty: the embedded server.",
     )
-    data_dir: Path = Field(default_factory=default_data_dir, description="Embedded database and generated secrets.")
+    data_dir: Path = Field(
+        default_factory=default_data_dir, description="Folder of the embedded database and the generated secrets."
+    )
     page_cache_mb: int = Field(
         default=0,
         ge=0,
@@ -62,8 +64,8 @@ class Settings(BaseSettings):
 
     queue_url: SecretStr | None = Field(
         default=None,
-        description="redis://, rediss://, amqp:// or amqps:// URL of the server that carries jobs to workers; "
-        "'memsvc relay' fills it. Empty: PostgreSQL.",
+        description="redis://, rediss://, amqp:// or amqps:// URL of the broker that delivers jobs to workers; 'memsvc "
+        "relay' fills it. Empty: PostgreSQL.",
     )
 
     # Secrets; generated into <data_dir>/secrets.json when not given.
@@ -79,53 +81,62 @@ class Settings(BaseSettings):
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^\s\"/?#]+(/[^\s\"?#]*)?$",
-        description="Address by which clients reach the API: https://memory.example.org. Empty: as each calls it.",
+        description="Public address of the API, such as https://memory.example.org. Empty: that of each request.",
     )
     allowed_hosts: str | None = Field(
         default=None,
-        description="Further hosts, separated by commas, by which /mcp and /ws may be called, and whose web pages may "
-        "call them; names of this machine and of MEMSVC_PUBLIC_URL may.",
+        description="Additional host names, separated by commas, under which clients may call /mcp and /ws, and whose "
+        "web pages may call them.  The names of this machine and of MEMSVC_PUBLIC_URL are always allowed.",
     )
-    pool_size: int = Field(default=8, ge=1, le=200, description="Database connections a process keeps.")
+    pool_size: int = Field(default=8, ge=1, le=200, description="Database connections that a process keeps open.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
     recalls_at_once: int = Field(
-        default=0, ge=0, le=200, description="Recalls that a process begins at once; 0: one a processor."
+        default=0, ge=0, le=200, description="Recalls that a process runs at the same time; 0: one per processor."
     )
-    statement_timeout_ms: int = Field(default=30_000, ge=100, description="Longest statement of a request.")
-    connect_timeout_s: int = Field(default=5, ge=1, description="Longest wait for the database to accept us.")
-    identity_ttl_s: int = Field(default=60, ge=5, le=3600, description="Life of a transaction's identity token.")
-    jwt_ttl_s: int = Field(default=900, ge=60, le=86_400, description="Life of a JWT from POST /v1/token.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
+    statement_timeout_ms: int = Field(default=30_000, ge=100, description="Longest duration of a request's statement.")
+    connect_timeout_s: int = Field(default=5, ge=1, description="Longest wait for a database connection.")
+    identity_ttl_s: int = Field(default=60, ge=5, le=3600, description="Lifetime of a transaction's identity token.")
+    jwt_ttl_s: int = Field(default=900, ge=60, le=86_400, description="Lifetime of a JWT from POST /v1/token.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Lowest level that is logged."
+    )
     log_format: Literal["auto", "json", "console"] = Field(default="auto", description="auto: console on a terminal.")
 
     # Background work.
-    worker_threads: int = Field(default=4, ge=1, le=64, description="Jobs that a worker process does at once.")
+    worker_threads: int = Field(default=4, ge=1, le=64, description="Jobs that a worker process runs at the same time.")
     keep_jobs_days: int = Field(
-        default=30, ge=1, le=3_650, description="Jobs that ended are kept so long; failed ones six times as long."
+        default=30,
+        ge=1,
+        le=3_650,
+        description="How long finished jobs are kept; failed ones are kept six times as long.",
     )
-    keep_events_days: int = Field(default=30, ge=1, le=3_650, description="Events in outbox are kept so long.")
+    keep_events_days: int = Field(default=30, ge=1, le=3_650, description="How long events in outbox are kept.")
     keep_recalls_days: int = Field(
-        default=30, ge=1, le=3_650, description="What was recalled is kept so long for feedback; its sums stay."
+        default=30, ge=1, le=3_650, description="How long recalls are kept for feedback; their totals stay."
     )
     worker_metrics_port: int = Field(
-        default=0, ge=0, le=65535, description="Port of /metrics of 'memsvc worker', on MEMSVC_HOST; 0: none."
+        default=0, ge=0, le=65535, description="Port on which 'memsvc worker' serves /metrics, on MEMSVC_HOST; 0: none."
     )
 
     traces_url: str | None = Field(
         default=None,
-        description="http:// or https:// URL of an OpenTelemetry collector that takes OTLP; empty: no traces.",
+        description="http:// or https:// URL of an OpenTelemetry collector that accepts OTLP; empty: no traces.",
     )
     traces_share: float = Field(
-        default=1.0, ge=0, le=1, description="Share of the traces that begin here and are recorded."
+        default=1.0, ge=0, le=1, description="Share of the traces starting here that are recorded."
     )
 
     # Cypher.
     cypher: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description="Keep a graph for Cypher beside the tables. auto: where the server has Apache AGE; on: it must.",
+        description="Keep a graph for Cypher besides the tables. auto: if the server has Apache AGE; on: required.",
     )
-    cypher_pool_size: int = Field(default=2, ge=1, le=50, description="Most Cypher statements of a process at once.")
-    cypher_timeout_ms: int = Field(default=5_000, ge=100, le=60_000, description="Longest Cypher statement.")
+    cypher_pool_size: int = Field(
+        default=2, ge=1, le=50, description="Cypher statements that a process runs at the same time."
+    )
+    cypher_timeout_ms: int = Field(
+        default=5_000, ge=100, le=60_000, description="Longest duration of a Cypher statement."
+    )
 
     # The embedding model.
     embedding_model: str = Field(
@@ -134,14 +145,16 @@ class Settings(BaseSettings):
         description="backend:model, or the name of an entry point in memsvc.embedders; empty: recall by words only.",
     )
     embedding_url: str | None = Field(default=None, description="Base URL of an OpenAI-compatible embedding server.")
-    embedding_key: SecretStr | None = Field(default=None, description="Its key.")
-    embedding_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for its answer.")
+    embedding_key: SecretStr | None = Field(default=None, description="API key of that server.")
+    embedding_timeout_s: float = Field(
+        default=30.0, gt=0, description="Longest wait for the embedding server's answer."
+    )
     late_interaction: bool = Field(
-        default=True, description="Keep token vectors beside a passage's, and compare the best candidates by them."
+        default=True, description="Store token vectors for each passage too, and compare the best candidates by them."
     )
     query_embedding_ms: int = Field(default=500, ge=0, description="Longest wait for a query's vector; 0: words only.")
     record_recalls: bool = Field(
-        default=True, description="Note which memories were recalled, for feedback and strength; ids only."
+        default=True, description="Record which memories were recalled, for feedback and strength; ids only."
     )
 
     # Text to facts.
@@ -149,64 +162,70 @@ class Settings(BaseSettings):
         default="auto",
         min_length=1,
         max_length=200,
-        description="Reads facts out of what is said: auto (llm where MEMSVC_LLM_MODEL is set, else offline), offline, "
-        "llm, none, or the name of an entry point in memsvc.extractors.",
+        description="Extracts facts from messages: auto (llm if MEMSVC_LLM_MODEL is set, else offline), offline, llm, "
+        "none, or the name of an entry point in memsvc.extractors.",
     )
 
     dry_run_chars: int = Field(
-        default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of reading for facts."
+        default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of extraction."
     )
-    dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest dry run of reading for facts.")
+    dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest duration of a dry run of extraction.")
 
     # The language model; any OpenAI-compatible server.
-    llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of its server.")
-    llm_key: SecretStr | None = Field(default=None, description="Its key; empty: none is sent.")
+    llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")
+    llm_key: SecretStr | None = Field(default=None, description="API key of that server; empty: none is sent.")
     llm_model: str | None = Field(
-        default=None, max_length=180, description="Its name; empty: none is asked, and memsvc works without."
+        default=None, max_length=180, description="Name of the language model; empty: memsvc works without one."
     )
     llm_timeout_s: float = Field(default=60.0, gt=0, le=240, description="Longest wait for one answer.")
-    llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process has under way at once.")
-    llm_tokens_per_day: int = Field(default=0, ge=0, description="Tokens of all users in one day (UTC); 0: any.")
-    llm_tokens_per_user: int = Field(default=0, ge=0, description="Tokens of one user in one day (UTC); 0: any.")
+    llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process makes at the same time.")
+    llm_tokens_per_day: int = Field(
+        default=0, ge=0, description="Most tokens of all users in one day (UTC); 0: no limit."
+    )
+    llm_tokens_per_user: int = Field(
+        default=0, ge=0, description="Most tokens of one user in one day (UTC); 0: no limit."
+    )
 
     # Drop-in chat: the server behind POST /v1/chat/completions; any OpenAI-compatible one.
     chat_url: str | None = Field(
-        default=None, description="Base URL of the chat server; empty: that of MEMSVC_LLM_URL, where its model is set."
+        default=None, description="Base URL of the chat server; empty: MEMSVC_LLM_URL, if MEMSVC_LLM_MODEL is set."
     )
     chat_key: SecretStr | None = Field(
-        default=None, description="Its key; empty: that of MEMSVC_LLM_KEY, where MEMSVC_CHAT_URL is empty too."
+        default=None, description="API key of the chat server; empty: MEMSVC_LLM_KEY, if MEMSVC_CHAT_URL is empty too."
     )
     chat_model: str | None = Field(
         default=None,
         max_length=180,
-        description="Asked where a request names no model, or 'memsvc'; empty: that of MEMSVC_LLM_MODEL.",
+        description="Model for requests that name no model, or 'memsvc'; empty: MEMSVC_LLM_MODEL.",
     )
     chat_timeout_s: float = Field(default=120.0, gt=0, le=3_600, description="Longest silence of the chat server.")
     chat_memory_ms: int = Field(
-        default=800, ge=50, le=60_000, description="Longest that a chat waits for memory; then it goes on without."
+        default=800, ge=50, le=60_000, description="Longest wait of a chat for memory; then it continues without."
     )
     chat_context_tokens: int = Field(
-        default=1_500, ge=50, le=100_000, description="Longest context block that a chat gets."
+        default=1_500, ge=50, le=100_000, description="Most tokens of the context that a chat gets."
     )
     chat_mode: Literal["eager", "balanced", "deliberate"] = Field(
-        default="balanced", description="How hard a chat's recall looks, and how much of it the block shows."
+        default="balanced", description="How thoroughly a chat's recall searches, and how much the context shows."
     )
     chat_turns: int = Field(
         default=12,
         ge=0,
         le=100,
-        description="Last turns of a conversation that a chat gets where it did not send them.",
+        description="Latest turns of the conversation that a chat gets if it did not send them.",
     )
 
     # The reranker.
     reranker: str | None = Field(
         default=None,
         max_length=200,
-        description="cross-encoder:name or http:model, for recall that asks for it; empty: none.",
+        description="cross-encoder:name or http:model, for recalls that ask for reranking; empty: none.",
     )
     reranker_url: str | None = Field(default=None, description="Base URL of a server with POST /rerank.")
-    reranker_key: SecretStr | None = Field(default=None, description="Its key.")
-    reranker_ms: int = Field(default=1_000, ge=1, description="Longest wait for it; then the order stays as it was.")
+    reranker_key: SecretStr | None = Field(default=None, description="API key of that server.")
+    reranker_ms: int = Field(
+        default=1_000, ge=1, description="Longest wait for the reranker; then the order stays as it was."
+    )
     # Context blocks.
     tokenizer: str = Field(
         default="estimate",
@@ -215,16 +234,19 @@ class Settings(BaseSettings):
         description="Counts a context's tokens: estimate, or the name of an entry point in memsvc.tokenizers.",
     )
 
-    # Limits at the doors.
-    max_text_chars: int = Field(default=2_000_000, ge=1_000, description="Longest text of one message.")
+    # Limits on requests.
+    max_text_chars: int = Field(default=2_000_000, ge=1_000, description="Most characters of one message.")
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
-    max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
+    max_query_chars: int = Field(default=100_000, ge=100, description="Most characters of a recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
-    live_per_user: int = Field(default=20, ge=1, description="Most of them of one user.")
+    live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")
     passage_tokens: int = Field(
-        default=PASSAGE_TOKENS, ge=32, le=8_000, description="Window that messages and archived blocks are split to."
+        default=PASSAGE_TOKENS,
+        ge=32,
+        le=8_000,
+        description="Most tokens of a passage; longer messages and archived blocks are split.",
     )
 
     @field_validator("database_url")
@@ -274,7 +296,7 @@ class Settings(BaseSettings):
 
     @field_validator("data_dir")
     @classmethod
-    def _home_is_meant(cls, value: Path) -> Path:
+    def _expand_home(cls, value: Path) -> Path:
         return value.expanduser()
 
     @field_validator("identity_secret")
@@ -287,14 +309,14 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls) -> Self:
-        """Read environment, ``.env`` and files of secrets.
+        """Read the settings from the environment, ``.env`` and files of secrets.
 
         Raises:
-            ConfigurationError: a value cannot be used; names the variable, never shows its value.
+            ConfigurationError: a value is not valid; the error names the variable and never shows its value.
         """
         folder = os.environ.get(SECRETS_DIR) or None
         if folder is not None and not (Path(folder).is_dir() and os.access(folder, os.R_OK | os.X_OK)):
-            raise ConfigurationError(f"{SECRETS_DIR}: there is no folder {folder} that can be read.")
+            raise ConfigurationError(f"{SECRETS_DIR}: the folder {folder} does not exist or cannot be read.")
         try:
             return cls(_secrets_dir=folder)  # type: ignore[call-arg]
         except ValidationError as error:
@@ -304,7 +326,7 @@ class Settings(BaseSettings):
 
     @property
     def allowed_hosts_list(self) -> list[str]:
-        """``allowed_hosts``, one by one; addresses of IPv6 without brackets."""
+        """``allowed_hosts`` as a list, with IPv6 addresses without brackets."""
         return [name.strip().strip("[]") for name in (self.allowed_hosts or "").split(",") if name.strip()]
 
     @property
@@ -314,7 +336,7 @@ class Settings(BaseSettings):
 
     @property
     def embedded_options(self) -> dict[str, str]:
-        """What the embedded server is started with beside its own settings."""
+        """Additional server settings with which the embedded server is started."""
         return {"shared_buffers": f"{self.page_cache_mb}MB"} if self.page_cache_mb else {}
 
     @cached_property
@@ -322,16 +344,16 @@ class Settings(BaseSettings):
         return read_or_make_secrets(self.data_dir / "secrets.json")
 
     def has_secret(self, name: str) -> bool:
-        """Whether one of ``SECRET_NAMES`` is given or kept; nothing is made."""
+        """Return whether one of ``SECRET_NAMES`` is given or stored, without generating it."""
         return getattr(self, name) is not None or (self.data_dir / "secrets.json").exists()
 
     def secret(self, name: str) -> str:
-        """One of ``SECRET_NAMES``: the given value, else the one that this data folder keeps."""
+        """Return one of ``SECRET_NAMES``: the given value, else the one stored in the data folder."""
         given: SecretStr | None = getattr(self, name)
         return given.get_secret_value() if given is not None else self._stored_secrets[name]
 
     def secrets_in_use(self) -> frozenset[str]:
-        """All secrets that were given or are kept, and the passwords within addresses: no answer may hold one."""
+        """Return all given and stored secrets, and the passwords in URLs; no answer may contain one of them."""
         values = [getattr(self, name) for name in type(self).model_fields]
         given = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         addresses = [text for text in (*given, *(one for one in values if isinstance(one, str))) if "://" in text]
@@ -343,7 +365,7 @@ class Settings(BaseSettings):
 
 
 def _passwords(address: str) -> list[str]:
-    """The passwords within an address, percent-encoded as in the address and decoded."""
+    """Return the passwords in a URL, both percent-encoded as written and decoded."""
     try:
         parts = urlsplit(address)
         found = [parts.password or "", *(value for key, value in parse_qsl(parts.query) if "password" in key)]
@@ -353,13 +375,13 @@ def _passwords(address: str) -> list[str]:
 
 
 def read_or_make_secrets(path: Path) -> dict[str, str]:
-    """Read the generated secrets, making those that there are not first; safe when two processes start at once."""
+    """Read the generated secrets and first generate missing ones; safe when two processes start at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             draft = _secrets_draft(path, {})
             try:
-                os.link(draft, path)  # fails where another process was first; then its secrets are the ones
+                os.link(draft, path)  # fails if another process was faster; then its secrets are used
             except FileExistsError:
                 pass
             finally:
@@ -373,13 +395,13 @@ def read_or_make_secrets(path: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"The secrets in {path} cannot be read: {error.__class__.__name__}.",
-            hint="Set MEMSVC_DATA_DIR to a folder that you may write, or give the secrets by variable.",
+            hint="Set MEMSVC_DATA_DIR to a folder that you can write to, or give the secrets by variable.",
         ) from error
     return stored
 
 
 def _secrets_draft(path: Path, known: Mapping[str, str]) -> Path:
-    """A private file beside another, with the secrets that are known and new ones for the rest."""
+    """Write a private file next to ``path`` with the known secrets and new ones for the rest."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump({**{name: secrets.token_urlsafe(32) for name in SECRET_NAMES}, **known}, file, indent=1)
@@ -390,5 +412,5 @@ def _secrets_draft(path: Path, known: Mapping[str, str]) -> Path:
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """The settings of this process."""
+    """Return the settings of this process."""
     return Settings.load()

@@ -1,1 +1,1 @@
-"""Users, keys, tokens and scopes: who may ask, and for whom."""
+"""Users, keys, tokens and scopes: who may make a request, and for which user."""

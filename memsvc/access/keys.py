@@ -1,10 +1,10 @@
-"""Keys and tokens: who asks, what they may do, and for which user.
+"""Keys and tokens: who makes a request, what they may do, and for which user.
 
-A key is ``id.secret`` with 128 random bits in the secret; its sha256 is stored and looked up by id. A JWT is a key's
-short-lived stand-in for one user, signed with a key derived from the identity secret.
+A key is ``id.secret`` with 128 random bits in the secret; its sha256 is stored and looked up by id. A JWT is a
+short-lived replacement of a key for one user, signed with a key derived from the identity secret.
 
-A key that is asked for with an Idempotency-Key is not drawn at random: id and secret are a keyed hash (HMAC-SHA256) of
-what was asked for. So the answer can be given twice, and is still kept nowhere.
+A key that is requested with an Idempotency-Key is not random: id and secret are a keyed hash (HMAC-SHA256) of the
+request. So the same key can be returned twice, although it is not stored.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ LIMIT = text("SELECT memsvc.limit_key(:app, :key_id, :requests, :messages)")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a key may use; None: any number."""
+    """The limits of a key; None: no limit."""
 
     requests_per_minute: int | None = None
-    """In a minute of the clock."""
+    """Requests in one minute of the clock."""
     messages_per_day: int | None = None
-    """In a day (UTC)."""
+    """Messages in one day (UTC)."""
 
 
 UNLIMITED = Limits()
@@ -73,7 +73,7 @@ UNLIMITED = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: an app with scopes, and the user it acts for (None: no user named, or a token of the app itself)."""
+    """Who makes a request: an app with scopes, and the user that it acts for (None: no user is named or known)."""
 
     app_id: UUID
     scopes: frozenset[str]
@@ -81,23 +81,25 @@ class Principal:
     bound_user_id: UUID | None = None
     user_ref: str | None = None
     key_id: str | None = None
-    """The key, or the one that the token was made from."""
+    """The key, or the key from which the token was made."""
     limits: Limits = UNLIMITED
 
     def require(self, scope: Scope) -> None:
-        """Refuse unless the scope was granted.
+        """Check that the scope was granted.
 
         Raises:
-            ForbiddenError: it was not.
+            ForbiddenError: the scope was not granted.
         """
         if scope not in self.scopes:
             raise ForbiddenError(f"This needs the scope {scope!r}.", scope=scope)
 
     def require_owner(self, scope: Scope) -> Owner:
-        """The user acted for, if the scope was granted.
+        """Check that the scope was granted, and return the user that the principal acts for.
 
         Raises:
-            ForbiddenError, UserRequiredError, UserUnknownError: in this order of checks.
+            ForbiddenError: the scope was not granted; checked first.
+            UserUnknownError: the named user does not exist.
+            UserRequiredError: no user was named.
         """
         self.require(scope)
         if self.owner is not None:
@@ -108,7 +110,7 @@ class Principal:
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """A key as the doors show it; its secret is shown once, when it is made."""
+    """A key as doors return it, without its secret, which is shown only when the key is created."""
 
     key_id: str
     user_id: UUID | None
@@ -118,11 +120,11 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime | None
     revoked_at: datetime | None
     requests_per_minute: int | None
-    """None: any number."""
+    """None: no limit."""
     messages_per_day: int | None
-    """None: any number."""
+    """None: no limit."""
     messages_today: int | None
-    """How many of them are used, where there is a limit."""
+    """How many were stored today; None: no limit."""
 
 
 def _hash(secret: str) -> bytes:
@@ -140,30 +142,30 @@ async def create_key(
     limits: Limits = UNLIMITED,
     once: Once | None = None,
 ) -> str:
-    """Make a key of the app and return it as ``id.secret``; the secret is not kept.
+    """Create a key of the app and return it as ``id.secret``; the secret is not stored.
 
     Args:
         db: the database.
-        app: the app whose users it may act for.
+        app: the app for whose users the key may act.
         scopes: any of read, write, forget, admin.
-        user_id: the only user it may act for; None: every user of the app.
-        label: what it is for.
-        ttl: how long it works; None: until it is revoked.
-        limits: what it may use.
-        once: the request that it comes from: where it made a key before, that key is given and nothing is done.
+        user_id: the only user that the key may act for; None: every user of the app.
+        label: what the key is for.
+        ttl: how long the key works; None: until it is revoked.
+        limits: the limits of the key.
+        once: the request with its Idempotency-Key; if it already created a key, that key is returned.
 
     Raises:
-        IdempotencyConflictError: the key of ``once`` came with another request, or so long ago, or what it made does
-            not work any more.
-        InvalidRequestError: no scope, an unknown one, a life that is over before it began, or a limit that is none.
+        IdempotencyConflictError: the Idempotency-Key was used for another request or too long ago, or the key that it
+            created no longer works.
+        InvalidRequestError: there is no scope or an unknown one, ``ttl`` is not positive, or a limit is out of range.
     """
     chosen = sorted(set(scopes))
     if not chosen or not set(chosen) <= set(SCOPES):
         raise InvalidRequestError("Scopes are read, write, forget and admin; at least one.", field="scopes")
     if ttl is not None and ttl <= timedelta(0):
-        raise InvalidRequestError("The key's life must be longer than nothing.", field="ttl")
+        raise InvalidRequestError("The key's ttl must be positive.", field="ttl")
     _check(limits)
-    key_id, secret = _drawn() if once is None else _of_request(db, app, user_id, once)
+    key_id, secret = _random_key() if once is None else _key_of_request(db, app, user_id, once)
     values = {
         "app": app,
         "key_id": key_id,
@@ -185,42 +187,44 @@ async def create_key(
     return f"{key_id}.{secret}"
 
 
-def _drawn() -> tuple[str, str]:
-    """Id and secret by chance."""
+def _random_key() -> tuple[str, str]:
+    """Return a random id and secret."""
     return KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)
 
 
-def _of_request(db: Database, app: UUID, user_id: UUID | None, once: Once) -> tuple[str, str]:
-    """Id and secret that a request always gives: the id by its key, the secret by its body and its user, too.
+def _key_of_request(db: Database, app: UUID, user_id: UUID | None, once: Once) -> tuple[str, str]:
+    """Return the id and secret of a request: the id depends on its Idempotency-Key, the secret also on body and user.
 
-    The user counts so that no key of somebody who was erased works for who has that name next.
+    The secret depends on the user so that a key of an erased user does not work for a later user with the same name.
     """
     derived = db.signer.derived("keys of requests")
-    asked = app.bytes + once.key
-    name = hmac.digest(derived, b"id" + asked, "sha256")
-    secret = hmac.digest(derived, b"secret" + asked + once.digest + (user_id or app).bytes, "sha256")
+    request = app.bytes + once.key
+    name = hmac.digest(derived, b"id" + request, "sha256")
+    secret = hmac.digest(derived, b"secret" + request + once.digest + (user_id or app).bytes, "sha256")
     return KEY_PREFIX + name[:8].hex(), base64.urlsafe_b64encode(secret[:16]).decode().rstrip("=")
 
 
 async def _check_made_before(db: Database, app: UUID, key_id: str, secret: str) -> None:
-    """Refuse unless the key works, with this secret, and is new.
+    """Check that the key works with this secret and was created recently.
 
     Raises:
-        IdempotencyConflictError: it is otherwise.
+        IdempotencyConflictError: it does not work or is too old.
     """
     async with db.transaction() as connection:
         values = {"app": app, "key_id": key_id, "hash": _hash(secret), "kept": KEPT}
         works: bool = (await connection.execute(MADE, values)).scalar_one()
     if not works:
-        raise IdempotencyConflictError("This Idempotency-Key made another key, or one that is old or works no longer.")
+        raise IdempotencyConflictError(
+            "This Idempotency-Key created another key, or one that is too old or no longer works."
+        )
 
 
 async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> None:
-    """Set what a key may use from now on. Tokens of it that live are counted where it was limited when they were made.
+    """Set the limits of a key. Existing tokens are counted only if the key had a limit when they were made.
 
     Raises:
         NotFoundError: the app has no such working key.
-        InvalidRequestError: a limit that is none.
+        InvalidRequestError: a limit is out of range.
     """
     _check(limits)
     check_storable(key_id, "key")
@@ -235,7 +239,7 @@ def _check(limits: Limits) -> None:
     for name in ("requests_per_minute", "messages_per_day"):
         value = getattr(limits, name)
         if value is not None and not 1 <= value <= MOST_OF_LIMIT:
-            raise InvalidRequestError(f"{name} must lie between 1 and {MOST_OF_LIMIT:,}.", field=name)
+            raise InvalidRequestError(f"{name} must be between 1 and {MOST_OF_LIMIT:,}.", field=name)
 
 
 def _limit_values(app: UUID, key_id: str, limits: Limits) -> dict[str, Any]:
@@ -243,10 +247,10 @@ def _limit_values(app: UUID, key_id: str, limits: Limits) -> dict[str, Any]:
 
 
 async def spend_messages(db: Database, principal: Principal, messages: int) -> None:
-    """Count messages that somebody is about to store, where the key has a limit; for doors, before they store.
+    """Count messages against the key's daily limit, if it has one; doors call this before they store.
 
     Raises:
-        QuotaExceededError: they are too many for today; none is counted. ``details["retry_after"]`` is in seconds.
+        QuotaExceededError: they exceed today's limit; none is counted. ``details["retry_after"]`` is in seconds.
     """
     if principal.limits.messages_per_day is None:
         return
@@ -258,26 +262,26 @@ async def spend_messages(db: Database, principal: Principal, messages: int) -> N
 
 
 def _refuse_if(wait_s: int | None, limits: Limits) -> None:
-    """Refuse a request that is one too many.
+    """Refuse a request that exceeds the key's limit.
 
     Raises:
-        RateLimitedError: it is. ``details["retry_after"]`` is in seconds.
+        RateLimitedError: ``wait_s`` is positive. ``details["retry_after"]`` is in seconds.
     """
     if wait_s:
         raise RateLimitedError(limit=limits.requests_per_minute, retry_after=wait_s)
 
 
 async def list_keys(db: Database, app: UUID, *, cursor: str | None = None, limit: int = 100) -> Page[Key]:
-    """Keys of the app, oldest first, revoked ones too.
+    """Return keys of the app, oldest first, including revoked ones.
 
     Args:
         db: the database.
-        app: whose.
-        cursor: ``next_cursor`` of the page before.
+        app: the app.
+        cursor: ``next_cursor`` of the previous page.
         limit: page size, 1 to 1,000.
 
     Raises:
-        InvalidRequestError: the cursor or the limit cannot be used.
+        InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
     after, after_id = read_cursor(cursor, tuple[Moment, str]) if cursor is not None else (None, None)
@@ -288,7 +292,7 @@ async def list_keys(db: Database, app: UUID, *, cursor: str | None = None, limit
 
 
 async def get_key(db: Database, app: UUID, key_id: str) -> Key:
-    """One key of the app, by its id or by all of it.
+    """Return one key of the app, by its id or by the full key.
 
     Raises:
         NotFoundError: the app has no such key.
@@ -316,7 +320,7 @@ async def _keys(
 
 
 async def revoke_key(db: Database, app: UUID, key_id: str) -> None:
-    """End a key; JWTs made from it live on for at most ``jwt_ttl_s``.
+    """Revoke a key; JWTs made from it stay valid for at most ``jwt_ttl_s``.
 
     Raises:
         NotFoundError: the app has no such working key.
@@ -332,16 +336,16 @@ async def revoke_key(db: Database, app: UUID, key_id: str) -> None:
 
 
 async def authenticate(db: Database, credential: str, user_ref: str | None) -> Principal:
-    """Who stands behind a bearer credential (a key or a JWT).
+    """Return the principal of a bearer credential (a key or a JWT).
 
     Args:
         db: the database.
-        credential: what followed ``Bearer``.
+        credential: the text after ``Bearer``.
         user_ref: id or external id of the user to act for, from ``X-Memsvc-User``.
 
     Raises:
-        UnauthenticatedError: the credential does not work, whatever the reason.
-        RateLimitedError: the key has a limit of requests, which this one exceeds.
+        UnauthenticatedError: the credential is not valid, for whatever reason.
+        RateLimitedError: the request exceeds the key's limit.
     """
     if not credential.startswith(KEY_PREFIX):
         principal = _from_jwt(db, credential, user_ref)
@@ -366,7 +370,7 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
-    """A JWT for ``ttl_s`` seconds, by which a client acts for one user with the principal's scopes, never admin."""
+    """Return a JWT for ``ttl_s`` seconds that acts for one user, with the principal's scopes except admin."""
     now = datetime.now(UTC)
     claims = {
         "iss": "memsvc",

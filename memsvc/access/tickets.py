@@ -1,7 +1,7 @@
-"""Tickets: what a browser puts into the address of a live connection, instead of a key.
+"""Tickets: a browser puts one into the URL of a live connection, instead of a key.
 
-A ticket is ``mt_`` and, in base64, user, id, expiry and an HMAC-SHA256 by a key derived from the identity secret, so it
-is made without the database. It works for seconds and once: who uses it leaves its id in ``used_tickets``.
+A ticket is ``mt_`` and, in base64, user, id, expiry and an HMAC-SHA256 with a key derived from the identity secret, so
+it is made without the database. It is valid for seconds and only once: its id is stored in ``used_tickets`` on use.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLAIM = struct.Struct(">16s16sI")
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
-    """What opens one live connection."""
+    """A ticket that opens one live connection."""
 
     ticket: str
     expires_in: int
@@ -43,7 +43,7 @@ def _mac(db: Database, claim: bytes) -> bytes:
 
 
 def issue_ticket(db: Database, owner: Owner, *, life_s: int = LIFE_S) -> Ticket:
-    """A ticket by which somebody may listen for this user, once, within ``life_s`` seconds."""
+    """Return a ticket that opens one live connection of this user within ``life_s`` seconds."""
     expiry = int(time.time()) + life_s
     claim = CLAIM.pack(owner.user_id.bytes, secrets.token_bytes(16), expiry)
     text = base64.urlsafe_b64encode(claim + _mac(db, claim)).decode().rstrip("=")
@@ -51,10 +51,10 @@ def issue_ticket(db: Database, owner: Owner, *, life_s: int = LIFE_S) -> Ticket:
 
 
 async def use_ticket(db: Database, ticket: str) -> Owner:
-    """For whom a ticket was made; from now on it does not work any more.
+    """Return the user of a ticket, and mark the ticket as used.
 
     Raises:
-        TicketInvalidError: it is not one of ours, too old, or was used before.
+        TicketInvalidError: the ticket is forged, expired or already used.
     """
     text = ticket.removeprefix(PREFIX)
     try:

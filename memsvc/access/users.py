@@ -1,7 +1,7 @@
-"""Users of an app: adding them with their own node and names, finding them.
+"""Users of an app: add them with their own node and names, and find them.
 
-A new user gets a Person node and aliases in the same transaction, so that "I" and every given name have a home from the
-first message.
+A new user gets a Person node and aliases in the same transaction, so that "I" and every given name refer to that node
+from the first message on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
 DEFAULT_APP = "default"
-# Names under which everybody speaks of themselves.
+# Words with which every user refers to themselves.
 FIRST_PERSON = ("I", "me", "my", "myself")
 LANGUAGES = frozenset(
     [
@@ -65,7 +65,7 @@ MAX_NAME_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """For whom something is done: what writing and recalling need to know about a user."""
+    """The user that an operation acts for: what writing and recalling need to know about a user."""
 
     user_id: UUID
     name: str
@@ -74,7 +74,7 @@ class Owner:
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
-    """A user as the doors show it."""
+    """A user as doors return it."""
 
     user_id: UUID
     external_id: str
@@ -85,15 +85,15 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def owner(self) -> Owner:
-        """The part of it that writing and recalling need."""
+        """The part that writing and recalling need."""
         return Owner(self.user_id, self.name, self.time_zone, self.language)
 
 
 def valid_name(value: str, what: str) -> str:
-    """A name without surrounding space.
+    """Return a name without surrounding space.
 
     Raises:
-        InvalidRequestError: empty, longer than 200 characters, or not storable.
+        InvalidRequestError: the name is empty, longer than 200 characters, or cannot be stored.
     """
     check_storable(value, what)
     name = trimmed(value)
@@ -104,10 +104,10 @@ def valid_name(value: str, what: str) -> str:
 
 @cache
 def valid_zone(name: str) -> ZoneInfo:
-    """The zone with this IANA name.
+    """Return the time zone with this IANA name.
 
     Raises:
-        InvalidZoneError: there is none.
+        InvalidZoneError: no zone has this name.
     """
     if name != "UTC" and name not in available_timezones():
         raise InvalidZoneError(f"{name!r} is not a time zone.")
@@ -115,7 +115,7 @@ def valid_zone(name: str) -> ZoneInfo:
 
 
 async def app_id(db: Database, name: str = DEFAULT_APP) -> UUID:
-    """The app with this name, made on first use."""
+    """Return the id of the app with this name; create the app on first use."""
     valid = valid_name(name, "app")
     async with db.transaction() as connection:
         found: UUID = (await connection.execute(text("SELECT memsvc.ensure_app(:name)"), {"name": valid})).scalar_one()
@@ -123,10 +123,10 @@ async def app_id(db: Database, name: str = DEFAULT_APP) -> UUID:
 
 
 async def find_app(db: Database, name: str = DEFAULT_APP) -> UUID:
-    """The app with this name, if there is one.
+    """Return the id of the app with this name.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: no app has this name.
     """
     valid = valid_name(name, "app")
     async with db.transaction() as connection:
@@ -134,7 +134,7 @@ async def find_app(db: Database, name: str = DEFAULT_APP) -> UUID:
             await connection.execute(text("SELECT memsvc.find_app(:name)"), {"name": valid})
         ).scalar_one()
     if found is None:
-        raise NotFoundError(f"There is no app {valid!r}.", hint="'memsvc user add' makes it with its first user.")
+        raise NotFoundError(f"There is no app {valid!r}.", hint="'memsvc user add' creates it with its first user.")
     return found
 
 
@@ -154,17 +154,17 @@ async def add_user(
     Args:
         db: the database.
         app: the app that the user belongs to.
-        name: what people call the user; the first alias.
-        external_id: what the app calls the user, unique in it; the name when not given.
-        aliases: further names ("MW").
-        time_zone: IANA zone in which times without an offset are read.
-        language: text search configuration that stems the user's words.
-        once: the request that it comes from: where it made this user before, that user is given and nothing is done.
+        name: the user's name, which is the first alias.
+        external_id: the app's own id for the user, unique in the app; default: the name.
+        aliases: other names ("MW").
+        time_zone: IANA zone for times without an offset.
+        language: text search configuration that stems the user's messages.
+        once: the request with its Idempotency-Key; if it already created this user, that user is returned.
 
     Raises:
-        AlreadyExistsError: the app has a user with this external id.
-        IdempotencyConflictError: the key of ``once`` made this user by another request.
-        InvalidRequestError, InvalidZoneError: a value cannot be used.
+        AlreadyExistsError: the app already has a user with this external id.
+        IdempotencyConflictError: the Idempotency-Key created this user with another request.
+        InvalidRequestError, InvalidZoneError: a value is not valid.
     """
     valid = valid_name(name, "name")
     external = valid_name(external_id, "external_id") if external_id is not None else valid
@@ -194,12 +194,12 @@ async def add_user(
         return await find_user(db, app, str(made))
     known = await _made_before(db, app, external, once) if once is not None else None
     if known is None:
-        raise AlreadyExistsError(f"This app has a user {external!r} already.")
+        raise AlreadyExistsError(f"This app already has a user {external!r}.")
     return known
 
 
 async def _made_before(db: Database, app: UUID, external_id: str, once: Once) -> User | None:
-    """The user of this external id, where this very request made it."""
+    """Return the user with this external id if the same request created it; otherwise None."""
     found = await list_users(db, app, ref=external_id, limit=2)
     for user in found:
         if user.external_id == external_id:
@@ -209,7 +209,7 @@ async def _made_before(db: Database, app: UUID, external_id: str, once: Once) ->
 
 
 async def find_user(db: Database, app: UUID, ref: str) -> User:
-    """A user of the app by id or external id.
+    """Return a user of the app by id or external id.
 
     Raises:
         UserUnknownError: the app has no such user.
@@ -222,10 +222,10 @@ async def find_user(db: Database, app: UUID, ref: str) -> User:
 
 
 async def owner_of(db: Database, user_id: UUID) -> Owner:
-    """What writing and recalling need to know about a user, for background work.
+    """Return what writing and recalling need to know about a user, for background work.
 
     Raises:
-        UserUnknownError: there is no such user, or not any more.
+        UserUnknownError: the user does not exist, or no longer.
     """
     async with db.transaction(user_id) as connection:
         row = (await connection.execute(query("owner_of"), {"user_id": user_id})).one()
@@ -235,7 +235,7 @@ async def owner_of(db: Database, user_id: UUID) -> Owner:
 async def list_users(
     db: Database, app: UUID, *, ref: str | None = None, after: UUID | None = None, limit: int = 100
 ) -> list[User]:
-    """Users of the app in the order in which they were added, after the user ``after``."""
+    """Return users of the app in the order in which they were added, after the user ``after``."""
     async with db.transaction() as connection:
         rows = await connection.execute(
             text("SELECT * FROM memsvc.users_of_app(:app, :ref, :after, :limit)"),
@@ -245,7 +245,7 @@ async def list_users(
 
 
 class SelfNode(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's own node and what it is called now."""
+    """The user's own node and its current names."""
 
     node_id: UUID
     label: str
@@ -253,10 +253,10 @@ class SelfNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def own_names(db: Database, owner: Owner) -> SelfNode:
-    """The node that stands for the user.
+    """Return the node that represents the user.
 
     Raises:
-        NotFoundError: the user has none (it was made by another program).
+        NotFoundError: the user has no such node, because another program created the user.
     """
     async with db.transaction(owner.user_id) as connection:
         row = (await connection.execute(query("own_node"), {"user_id": owner.user_id})).one_or_none()

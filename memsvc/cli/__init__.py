@@ -1,7 +1,8 @@
 """The command line: a thin shell over the capabilities.
 
-Heavy modules are imported inside the commands, so that help appears at once. An error of memsvc ends the command with
-its message, its hint and its exit code; ``--json`` prints one JSON document to standard output and nothing else there.
+Commands import heavy modules inside their functions, so that help appears immediately. A memsvc error ends the
+command with its message, its hint and its exit code. ``--json`` prints one JSON document, and nothing else, to
+standard output.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except SystemExit as end:
-        if end.code == INTERRUPTED:  # what Typer makes of Ctrl-C
-            print("memsvc: interrupted; what was stored stays stored.", file=sys.stderr)
+        if end.code == INTERRUPTED:  # Typer turns Ctrl-C into this exit code
+            print("memsvc: interrupted; everything stored so far is kept.", file=sys.stderr)
         raise
     except Exception as error:
         from memsvc.db.engine import plain_error
 
-        plain = plain_error(error)  # a driver's error where no transaction of ours could explain it
+        plain = plain_error(error)  # a driver error outside a transaction, not yet translated
         if plain is None:
             raise
         _end(plain)

@@ -1,4 +1,4 @@
-"""``memsvc user`` and ``memsvc key``."""
+"""``memsvc user`` and ``memsvc key``: manage users and API keys."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
-PerMinute = typer.Option(None, min=1, max=1_000_000_000, help="Most requests in a minute; any number otherwise.")
-PerDay = typer.Option(None, min=1, max=1_000_000_000, help="Most messages in a day (UTC); any number otherwise.")
+PerMinute = typer.Option(None, min=1, max=1_000_000_000, help="Most requests in a minute; default: no limit.")
+PerDay = typer.Option(None, min=1, max=1_000_000_000, help="Most messages in a day (UTC); default: no limit.")
 
-users = typer.Typer(help="Owners of memories.", no_args_is_help=True, rich_markup_mode=None)
-keys = typer.Typer(help="API keys of an app.", no_args_is_help=True, rich_markup_mode=None)
+users = typer.Typer(help="Manage users, the owners of memories.", no_args_is_help=True, rich_markup_mode=None)
+keys = typer.Typer(help="Manage the API keys of an app.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @users.command("add")
 def add(
-    name: str = typer.Option(..., help="What people call the user."),
-    alias: list[str] = typer.Option([], help="A further name; may be given several times."),
-    external_id: str | None = typer.Option(None, help="What the app calls the user; the name when not given."),
-    zone: str = typer.Option("UTC", help="IANA time zone in which times without an offset are read."),
-    language: str = typer.Option("english", help="Language of the user's words (PostgreSQL's name)."),
+    name: str = typer.Option(..., help="The user's name, as people say it."),
+    alias: list[str] = typer.Option([], help="Another name of the user; repeatable."),
+    external_id: str | None = typer.Option(None, help="The app's own id for the user; default: the name."),
+    zone: str = typer.Option("UTC", help="IANA time zone for times without an offset."),
+    language: str = typer.Option("english", help="Language of the user's messages, as PostgreSQL names it."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Add a user, with a node of its own and its names, so that "I" and every alias have a home at once."""
+    """Add a user and a node with the user's names, so that "I" and every alias refer to that node from the start."""
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.users import add_user, app_id, own_names
@@ -58,12 +58,12 @@ def add(
 
 @users.command("list")
 def list_all(
-    after: str | None = typer.Option(None, help="Id of the last user of the page before."),
+    after: str | None = typer.Option(None, help="Id of the last user on the previous page."),
     limit: int = typer.Option(100, min=1, max=1000, help="Page size."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List users, in the order in which they were added."""
+    """List users in the order in which they were added."""
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.users import find_app, list_users
@@ -83,20 +83,18 @@ def list_all(
 
 @keys.command("create")
 def create(
-    scope: list[str] = typer.Option(
-        ["read", "write"], help="read, write, forget or admin; may be given several times."
-    ),
+    scope: list[str] = typer.Option(["read", "write"], help="read, write, forget or admin; repeatable."),
     user: str | None = typer.Option(
-        None, "--user", "-u", help="The only user it may act for; all of the app otherwise."
+        None, "--user", "-u", help="The only user that the key may act for; default: all users of the app."
     ),
-    label: str = typer.Option("", help="What it is for."),
-    days: int | None = typer.Option(None, min=1, max=36_500, help="How long it works; until it is revoked otherwise."),
+    label: str = typer.Option("", help="What the key is for."),
+    days: int | None = typer.Option(None, min=1, max=36_500, help="Days until the key expires; default: never."),
     requests_per_minute: int | None = PerMinute,
     messages_per_day: int | None = PerDay,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Make a key. It is shown once: only its hash is kept."""
+    """Create a key and print it. It is shown only once: memsvc stores only its hash."""
 
     async def work(db: Database, _settings: Settings) -> str:
         from memsvc.access.keys import Limits, create_key
@@ -121,12 +119,12 @@ def list_keys_of_app(app: str = AppName, as_json: bool = AsJson) -> None:
         from memsvc.access.users import find_app
         from memsvc.db.paging import MAX_PAGE
 
-        owner, found, place = await find_app(db, app), [], None
+        owner, found, cursor = await find_app(db, app), [], None
         while True:
-            page = await list_keys(db, owner, cursor=place, limit=MAX_PAGE)
+            page = await list_keys(db, owner, cursor=cursor, limit=MAX_PAGE)
             found += page.items
-            place = page.next_cursor
-            if place is None:
+            cursor = page.next_cursor
+            if cursor is None:
                 return found
 
     found = with_database(work)
@@ -152,7 +150,7 @@ def limit(
     messages_per_day: int | None = PerDay,
     app: str = AppName,
 ) -> None:
-    """Set what a key may use; what is left out is not limited any more."""
+    """Set a key's limits; a limit that is not given is removed."""
 
     async def work(db: Database, _settings: Settings) -> None:
         from memsvc.access.keys import Limits, limit_key
@@ -161,9 +159,9 @@ def limit(
         await limit_key(db, await find_app(db, app), key_id, Limits(requests_per_minute, messages_per_day))
 
     with_database(work)
-    told = [f"{requests_per_minute:,} requests a minute"] if requests_per_minute else []
-    told += [f"{messages_per_day:,} messages a day"] if messages_per_day else []
-    print(f"{key_id.split('.', 1)[0]}: {' and '.join(told) or 'no limits'}.")
+    limits = [f"{requests_per_minute:,} requests a minute"] if requests_per_minute else []
+    limits += [f"{messages_per_day:,} messages a day"] if messages_per_day else []
+    print(f"{key_id.split('.', 1)[0]}: {' and '.join(limits) or 'no limits'}.")
 
 
 @keys.command("revoke")
@@ -171,7 +169,7 @@ def revoke(
     key_id: str = typer.Argument(help="The part of the key before the dot."),
     app: str = AppName,
 ) -> None:
-    """End a key at once."""
+    """Revoke a key, with immediate effect."""
 
     async def work(db: Database, _settings: Settings) -> None:
         from memsvc.access.keys import revoke_key

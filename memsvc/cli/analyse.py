@@ -1,4 +1,4 @@
-"""``memsvc analyse``: what the graph and the history show as a whole, as tables and small pictures."""
+"""``memsvc analyse``: analyses of the whole graph and history, as tables and small charts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 BAR = 20
 """Characters of the longest bar."""
 MEMBERS = 6
-"""Members of a community that stand in its line."""
+"""Most members of a community that its line lists."""
 
 
 def analyse(
@@ -27,25 +27,29 @@ def analyse(
         "", help="hubs, communities, orphans, anomalies, habits or pagerank.", metavar="KIND", show_default=False
     ),
     from_node: list[str] = typer.Option(
-        [], "--from", help="Of pagerank: begin at this name, label or id; repeatable. You, otherwise.", metavar="NODE"
+        [],
+        "--from",
+        help="For pagerank: start at this name, label or id; repeatable. Default: the user.",
+        metavar="NODE",
     ),
-    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="At most so many results."),
-    runs: bool = typer.Option(False, "--runs", help="List what ran, newest first, instead."),
+    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="Most results to show."),
+    runs: bool = typer.Option(False, "--runs", help="List past runs, newest first, instead."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Look at the graph as a whole, now.
+    """Analyse the whole graph now.
 
-    hubs: what has the strongest facts. communities: groups that hang together. orphans: what no fact joins to
-    anything. anomalies: facts that exclude each other, impossible dates, sudden volume. habits: what comes again every
-    week, people who come together. pagerank: what is near to you, or to --from. The last 3 runs of each are kept.
+    hubs: nodes with the strongest facts. communities: groups of closely linked nodes. orphans: nodes without facts.
+    anomalies: facts that exclude each other, impossible dates, days with unusually many messages. habits: events that
+    recur every week, people who are mentioned together. pagerank: nodes close to the user, or to --from. The last 3
+    runs of each analysis are kept.
     """
     if runs:
         _show_runs(for_owner(user, app, _runs), as_json=as_json)
         return
     if not kind:
-        raise typer.BadParameter("Say which: hubs, communities, orphans, anomalies, habits or pagerank.")
+        raise typer.BadParameter("Name an analysis: hubs, communities, orphans, anomalies, habits or pagerank.")
 
     async def act(db: Database, owner: Owner) -> tuple[AnalysisRun, list[AnalysisResult]]:
         from memsvc.analysis.runs import analyse, results
@@ -90,7 +94,7 @@ def _show_runs(done: list[AnalysisRun], *, as_json: bool) -> None:
 
 
 def _table(found: Sequence[AnalysisResult]) -> tuple[list[str], list[list[Any]]]:
-    """Columns and rows of results of one kind."""
+    """Return the columns and rows for results of one kind."""
     most = max((one.score for one in found), default=0.0)
     match found[0].what if found else "":
         case "hub":
@@ -117,13 +121,13 @@ def _table(found: Sequence[AnalysisResult]) -> tuple[list[str], list[list[Any]]]
                 for one in found
             ]  # fmt: skip
         case "weekly" | "together":
-            return ["habit", "surely", "", "days", "since", "what"], [_habit(one) for one in found]
+            return ["habit", "score", "", "days", "since", "what"], [_habit(one) for one in found]
         case _:
             return ["anomaly", "score", "when", "", "what"], [_anomaly(one) for one in found]
 
 
 def _habit(one: AnalysisResult) -> list[Any]:
-    """A line of a habit, with a picture of its week from Monday to Sunday."""
+    """Return the row of a habit, with a chart of its week from Monday to Sunday."""
     figures, labels = one.figures, _labels(one)
     if one.what == "together":
         return ["together", f"{one.score:.1f}", "", figures["days"], figures["first"], " and ".join(labels)]
@@ -133,12 +137,12 @@ def _habit(one: AnalysisResult) -> list[Any]:
 
 
 def _anomaly(one: AnalysisResult) -> list[Any]:
-    """A line of an anomaly; of a busy day with a picture of the two weeks around it."""
+    """Return the row of an anomaly; a busy day has a chart of the two weeks around it."""
     figures = one.figures
     when = figures.get("day") or figures.get("first")
     what = " / ".join(one.sentences) or ", ".join(_labels(one))
     if "messages" in figures:
-        what = f"{what} {figures['messages']} messages for {figures['usual']}".strip()
+        what = f"{what} {figures['messages']} messages, usually {figures['usual']}".strip()
     return [one.what, f"{one.score:.2f}", when, _spark(figures.get("around", [])), what or f"message {one.passages[0]}"]
 
 
@@ -156,6 +160,6 @@ def _bar(value: float, most: float) -> str:
 
 
 def _spark(counts: Sequence[int]) -> str:
-    """Counts as a line of blocks; 0 is a point."""
+    """Draw counts as a line of blocks; 0 is a dot."""
     most = max(counts, default=0)
     return "".join(BLOCKS[(count * len(BLOCKS) - 1) // most] if count else "·" for count in counts)

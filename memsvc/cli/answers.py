@@ -1,4 +1,4 @@
-"""Memories for people: messages, facts and archived blocks with reason and source, and what the answer itself says."""
+"""Print an answer for people: messages, facts and archived blocks with reason and source, and the verdict."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from memsvc.recall.results import Memory, Recalled
 
 PIPED_COLUMNS = 100
-"""Width of a table where nobody says how wide the terminal is."""
+"""Width of a table when the width of the terminal is unknown."""
 
 
 def lines_of(memory: Memory, number: int, now: datetime, zone: tzinfo) -> str:
-    """One memory: two lines, whatever line breaks its text, speaker or source hold."""
+    """Return a memory as two lines, even if its text, speaker or source contain line breaks."""
     from memsvc.graph.draw import one_line
     from memsvc.recall.context import render
     from memsvc.recall.explain import source, span
@@ -33,7 +33,7 @@ def lines_of(memory: Memory, number: int, now: datetime, zone: tzinfo) -> str:
 
 
 def show(found: Recalled, question: str, owner: Owner) -> None:
-    """An answer for people; as a table where it was to be explained."""
+    """Print an answer for people; as a table if it has an explanation."""
     from datetime import UTC, datetime
     from zoneinfo import ZoneInfo
 
@@ -66,6 +66,6 @@ def _show_table(found: Recalled, question: str, zone: tzinfo) -> None:
     width = None if "COLUMNS" in os.environ else PIPED_COLUMNS
     written = StringIO()
     Console(width=width, highlight=False, file=written).print(table(found, question, zone))
-    # Cells are padded to their column's width; nobody needs that at a line's end.
+    # Rich pads the last cell of each line with spaces.
     for line in written.getvalue().splitlines():
         print(line.rstrip())

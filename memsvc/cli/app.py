@@ -1,4 +1,4 @@
-"""The tree of commands."""
+"""The command tree."""
 
 from __future__ import annotations
 

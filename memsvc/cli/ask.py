@@ -1,4 +1,4 @@
-"""``memsvc ask``."""
+"""``memsvc ask``: answer a question from memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def ask(
-    question: str = typer.Argument(help="A question that memory is to answer."),
+    question: str = typer.Argument(help="The question to answer from memory."),
     user: str | None = UserRef,
-    budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of memories that are read: 50 to 100,000."),
-    only: list[str] = typer.Option([], "--only", help="Memories of this conversation alone; may be repeated."),
-    quotes: bool = typer.Option(False, "--quotes", help="Quote memories, though there is a language model."),
+    budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of memories to read: 50 to 100,000."),
+    only: list[str] = typer.Option([], "--only", help="Only memories of this conversation; repeatable."),
+    quotes: bool = typer.Option(False, "--quotes", help="Quote memories instead of asking the language model."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Answer a question from memory alone, with the source of each claim; or say that it is not in memory."""
+    """Answer a question only from memory, with the source of each claim, or say that the answer is not in memory."""
 
     async def work(db: Database, settings: Settings) -> MemoryAnswer:
         from memsvc.access.users import find_app
@@ -35,7 +35,7 @@ def ask(
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)
-            told, context = await answer_question(
+            answer, context = await answer_question(
                 db,
                 owner,
                 question,
@@ -47,15 +47,15 @@ def ask(
             )
         if context.recall_id is not None and context.memories:
             await record_recall(db, owner, context, door="cli-ask", mode="balanced")
-        return told
+        return answer
 
-    told = with_database(work)
-    if told.degraded:
-        note(f"Asked without: {', '.join(told.degraded)}. 'memsvc doctor' says why.")
+    answer = with_database(work)
+    if answer.degraded:
+        note(f"Searched without:  {', '.join(answer.degraded)}. 'memsvc doctor' says why.")
     if as_json:
-        print_json(told)
+        print_json(answer)
         return
-    print(plain(told.answer))
-    if told.by == "model":
-        for source in told.sources:
+    print(plain(answer.answer))
+    if answer.by == "model":
+        for source in answer.sources:
             print(plain(f"  [{source.id}] {source.speaker}: {source.text}".replace("\n", " ")))

@@ -1,4 +1,4 @@
-"""``memsvc backup``, ``memsvc restore``, and what was erased since: ``memsvc db erasures`` and ``db erase-again``."""
+"""``memsvc backup``, ``memsvc restore``, and the log of erasures: ``memsvc db erasures`` and ``db erase-again``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from memsvc.erasing.again import Erased, ErasedAgain
     from memsvc.settings import Settings
 
-Log = typer.Argument(help="A log that 'memsvc db erasures' wrote; '-' reads it from standard input.")
+Log = typer.Argument(help="A log written by 'memsvc db erasures'; '-' reads standard input.")
 
 
 def backup(
-    target: Path = typer.Argument(help="A folder to be made; one that is there is never overwritten."),
+    target: Path = typer.Argument(help="The folder to create; an existing one is never overwritten."),
     as_json: bool = AsJson,
 ) -> None:
-    """Write a backup of all users' memories, while people work. It lacks passwords and secrets: keep them, too."""
+    """Write a backup of all users' memories while the service runs. Back up passwords and secrets separately."""
     from memsvc.server.backup import backup as write
     from memsvc.server.locate import located
     from memsvc.settings import settings
@@ -37,23 +37,23 @@ def backup(
         rows = manifest.rows
         print(
             f"In {target}: {manifest.bytes / 1e6:,.1f} MB, users {rows['users']:,}, passages {rows['passages']:,}, "
-            f"nodes {rows['nodes']:,}. It is as secret as the database."
+            f"nodes {rows['nodes']:,}. Keep it as secret as the database."
         )
 
 
 def restore(
-    source: Path = typer.Argument(help="A folder that 'memsvc backup' wrote."),
+    source: Path = typer.Argument(help="A folder written by 'memsvc backup'."),
     erasures: Path | None = typer.Option(
         None,
         "--erasures",
-        help="A log of 'memsvc db erasures': what it names is erased again before anybody is let in.",
+        help="A log of 'memsvc db erasures': erase these again before anybody can connect.",
     ),
     new_secret: bool = typer.Option(
-        False, "--new-secret", help="Let this place's identity secret count, instead of the backup's."
+        False, "--new-secret", help="Use the identity secret configured here instead of the backup's."
     ),
     as_json: bool = AsJson,
 ) -> None:
-    """Bring a backup into an empty database, and up to this version. Killed, it is said again and begins anew."""
+    """Restore a backup into an empty database and upgrade it to this version. If killed, run it again."""
     from memsvc.server.locate import located
     from memsvc.server.restore import open_backup
     from memsvc.server.restore import restore as bring_in
@@ -66,7 +66,7 @@ def restore(
 
     def repeat(believed: Settings) -> None:
         if erasures is not None:
-            note("what was erased since")
+            note("erasing again what was erased since the backup")
             again.append(_erase_again(admin_url, believed, log))
 
     with located(chosen) as admin_url:
@@ -78,9 +78,9 @@ def restore(
     print(f"Restored as of {found.manifest.created_at:%Y-%m-%d %H:%M:%S} UTC: users {rows['users']:,}, passages "
           f"{rows['passages']:,}, nodes {rows['nodes']:,}; revision {done.to_revision}.")  # fmt: skip
     if again:
-        print(f"Erased again: {again[0].erased:,}; {again[0].absent:,} were not in it.")
+        print(f"Erased again: {again[0].erased:,}; {again[0].absent:,} were not in the backup.")
     elif erasures is None:
-        print("What was erased since the backup is back: 'memsvc db erase-again' erases it again.")
+        print("Memories erased since the backup are back: erase them again with 'memsvc db erase-again'.")
 
 
 def erasures(
@@ -89,10 +89,10 @@ def erasures(
         "--since",
         formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
         metavar="TIME",
-        help="Only from this moment (UTC) on.",
+        help="Only erasures from this time (UTC) on.",
     ),
 ) -> None:
-    """Print what was erased, and which keys were revoked: ids, no text, a JSON line each. Keep it beside backups."""
+    """Print erasures and revoked keys as JSON lines: ids only, no text. Keep this log with your backups."""
     from datetime import UTC
 
     import msgspec
@@ -111,18 +111,18 @@ def erasures(
 
 
 def erase_again(log: Path = Log, as_json: bool = AsJson) -> None:
-    """Erase again what a log names, as far as it is there: after the database was brought back to an earlier moment."""
+    """Erase again what a log lists, if it is there. Needed after the database was restored to an earlier time."""
     entries = _read(log)
     with opened() as (admin_url, settings):
         done = _erase_again(admin_url, settings, entries)
     if as_json:
         print_json(done)
     else:
-        print(f"Erased again: {done.erased:,}; {done.absent:,} were not there.")
+        print(f"Erased again: {done.erased:,}; {done.absent:,} were not in the database.")
 
 
 def _read(log: Path) -> list[Erased]:
-    """All of a log, so that a bad line is known before anything is done."""
+    """Read the whole log, so that a bad line is found before anything is erased."""
     from memsvc.erasing.again import HINT, read_log
     from memsvc.errors import BadFileError
 

@@ -1,4 +1,4 @@
-"""What commands share: the open database, the user meant, and output as text or JSON."""
+"""Shared by the commands: opening the database, choosing the user, and printing text or JSON."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ T = TypeVar("T")
 
 AppName = typer.Option("default", "--app", envvar="MEMSVC_APP", help="The application that the user belongs to.")
 UserRef = typer.Option(
-    None, "--user", "-u", envvar="MEMSVC_USER", help="Id or external id; may be left out where the app has one user."
+    None, "--user", "-u", envvar="MEMSVC_USER", help="User id or external id; optional if the app has one user."
 )
 AsJson = typer.Option(False, "--json", help="Print one JSON document.")
 
 
 def note(line: str) -> None:
-    """A line for the person who waits, not part of the output."""
+    """Print a message to standard error; standard output is for results."""
     print(line, file=sys.stderr)
 
 
 @contextmanager
 def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
-    """The administrator's URL of the configured database, and the settings; the embedded server runs meanwhile.
+    """Yield the administrator's URL of the configured database and the settings; keep the embedded server running.
 
     Args:
-        **changed: settings that count instead of the configured ones.
+        **changed: settings that override the configured ones.
     """
     from memsvc.observe import configure_logging
     from memsvc.server.locate import ready
     from memsvc.settings import settings
 
     chosen = settings().model_copy(update=changed) if changed else settings()
-    configure_logging(chosen)  # to standard error: standard output is for what was asked for
+    configure_logging(chosen)  # to standard error: standard output is for results
     with ready(chosen, note) as admin_url:
         yield admin_url, chosen
 
 
 def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Settings], Awaitable[T]]) -> T:
-    """Run work on a database as the application's login."""
+    """Run work on a database, connected with the application's login."""
     from memsvc.db.engine import Database
     from memsvc.server.locate import app_url
 
@@ -65,14 +65,14 @@ def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Sett
 
 
 def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
-    """Run work on the configured database as the application's login; the embedded server runs meanwhile."""
+    """Run work on the configured database with the application's login; the embedded server runs during the work."""
     with opened() as (admin_url, chosen):
         return on_database(admin_url, chosen, work)
 
 
 @contextmanager
 def embedders(settings: Settings) -> Iterator[Residents | None]:
-    """The embedding models in use while the block runs; None where none is configured."""
+    """Yield the embedding models, or None if none is configured; close them when the block ends."""
     from memsvc.llm.embedders.residents import residents
 
     models = residents(settings)
@@ -84,11 +84,11 @@ def embedders(settings: Settings) -> Iterator[Residents | None]:
 
 
 async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
-    """The user meant: the one named, else the app's only one.
+    """Return the named user, or the app's only user if none is named.
 
     Raises:
-        UserUnknownError: nobody is named so, or the app has no user.
-        UserRequiredError: the app has several and none was named.
+        UserUnknownError: no user has this name, or the app has no user.
+        UserRequiredError: the app has several users and none was named.
     """
     from memsvc.access.users import find_user, list_users
     from memsvc.errors import UserRequiredError, UserUnknownError
@@ -97,16 +97,16 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
         return await find_user(db, app, ref)
     users = await list_users(db, app, limit=2)
     if not users:
-        raise UserUnknownError("This app has no user yet.", hint="memsvc user add --name YOUR-NAME")
+        raise UserUnknownError("This app has no users yet.", hint="memsvc user add --name YOUR-NAME")
     if len(users) > 1:
         raise UserRequiredError(
-            "This app has several users.", hint="Say which with --user; 'memsvc user list' lists them."
+            "This app has several users.", hint="Choose one with --user; 'memsvc user list' lists them."
         )
     return users[0]
 
 
 def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> T:
-    """Run work for the user meant, on the configured database."""
+    """Run work for the chosen user on the configured database."""
 
     async def work(db: Database, _settings: Settings) -> T:
         from memsvc.access.users import find_app
@@ -117,10 +117,10 @@ def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Await
 
 
 def as_uuid(value: str, what: str) -> UUID:
-    """The id that an argument names.
+    """Parse an id given on the command line.
 
     Raises:
-        NotFoundError: it is no id, so there is nothing with it.
+        NotFoundError: the value is not an id, so nothing can have it.
     """
     from uuid import UUID
 
@@ -129,23 +129,23 @@ def as_uuid(value: str, what: str) -> UUID:
     try:
         return UUID(value)
     except ValueError as error:
-        raise NotFoundError(f"{value!r} is no {what} id.") from error
+        raise NotFoundError(f"{value!r} is not a valid {what} id.") from error
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document to standard output."""
     import msgspec
 
     print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def plain(text: str) -> str:
-    """A text without signs that could steer a terminal; lines stay."""
-    return "".join(sign if sign == "\n" or sign.isprintable() else " " for sign in text)
+    """Replace characters that could control a terminal by spaces; keep line breaks."""
+    return "".join(char if char == "\n" or char.isprintable() else " " for char in text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A plain table, readable in any width and by scripts."""
+    """Print a plain table that people and scripts can read at any width."""
     texts = [[plain("" if cell is None else str(cell)).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(len(name), *(len(row[i]) for row in texts)) if texts else len(name) for i, name in enumerate(columns)]
     for line in ([*columns], *texts):

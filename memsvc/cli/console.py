@@ -1,6 +1,6 @@
-"""``memsvc sql`` and ``memsvc psql``: looking at one user's memories with SQL, as a login that cannot write.
+"""``memsvc sql`` and ``memsvc psql``: read one user's memories with SQL, with a login that cannot write.
 
-Or, for whoever runs the service, at sums over all users, as a login that sees no memories.
+Operators can also read totals over all users, with a login that sees no memories.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
 CELL = 100
-"""Characters of a value that a table shows; --json and --csv show all."""
+"""Most characters of a value that a table shows; --json and --csv show all."""
 VIEWS = "facts_current, facts_history, timeline, people, daily_activity, sources_status, messages, conversations"
 Analyst = typer.Option(
-    False, "--analyst", help="As memsvc_analyst: counts, costs and durations of groups of users, nobody's memories."
+    False, "--analyst", help="As memsvc_analyst: counts, costs and durations of groups of users, no memories."
 )
 Cypher = typer.Option(
-    False, "--cypher", help="As memsvc_cypher: a user's graph by cypher(), and no tables (docs/cypher.md)."
+    False, "--cypher", help="As memsvc_cypher: a user's graph through cypher(), no tables (docs/cypher.md)."
 )
 NO_TERMINAL = ("-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help")
 
 
 def sql(
-    statement: str = typer.Argument(help="One statement that reads; '-' reads it from standard input."),
+    statement: str = typer.Argument(help="One SQL statement that only reads; '-' reads it from standard input."),
     user: str | None = UserRef,
-    limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="At most so many rows."),
-    as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a line of names."),
+    limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="Most rows to print."),
+    as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a header line."),
     analyst: bool = Analyst,
     cypher: bool = Cypher,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Run one SQL statement over a user's memories and print its rows. It sees that user alone and cannot write.
+    """Run one SQL statement over a user's memories and print its rows. It sees only that user and cannot write.
 
-    'memsvc psql' opens a session; docs/sql.md has the views and questions with their answers.
+    'memsvc psql' opens a session; docs/sql.md lists the views, and questions with their answers.
     """
     from memsvc.server.reader import ask
 
@@ -70,15 +70,15 @@ def sql(
 def _meant(
     admin_url: str, settings: Settings, app: str, ref: str | None, *, analyst: bool, cypher: bool
 ) -> User | None:
-    """The user meant; none for an analyst.
+    """Return the chosen user; None for an analyst.
 
     Raises:
-        typer.BadParameter: both a user, or a graph, and an analyst.
+        typer.BadParameter: --analyst is combined with --user or --cypher.
     """
     if analyst and cypher:
-        raise typer.BadParameter("An analyst sees nobody's graph: leave --cypher out.", param_hint="--analyst")
+        raise typer.BadParameter("An analyst cannot see graphs: leave out --cypher.", param_hint="--analyst")
     if analyst and ref is not None:
-        raise typer.BadParameter("An analyst sees no user's memories: leave --user out.", param_hint="--analyst")
+        raise typer.BadParameter("An analyst cannot see a user's memories: leave out --user.", param_hint="--analyst")
     if analyst:
         return None
 
@@ -91,7 +91,7 @@ def _meant(
 
 
 def shown(value: Any) -> str:
-    """A value on one line of a terminal: what people wrote can neither break the table nor steer the terminal."""
+    """Return a value on one line; its text can neither break the table nor control the terminal."""
     import msgspec
 
     if value is None:
@@ -102,12 +102,12 @@ def shown(value: Any) -> str:
         text = ", ".join(map(shown, value))
     else:
         text = msgspec.json.encode(value).decode() if isinstance(value, dict) else str(value)
-    line = "".join(sign if sign.isprintable() else " " if sign.isspace() else UNSEEN for sign in text)
+    line = "".join(char if char.isprintable() else " " if char.isspace() else UNSEEN for char in text)
     return line if len(line) <= CELL else f"{line[: CELL - 1]}…"
 
 
 def _print_csv(answer: Answer) -> None:
-    """RFC 4180; null is an empty field, lists and objects are JSON."""
+    """Print CSV (RFC 4180); null is an empty field, lists and objects are JSON."""
     import csv
 
     import msgspec
@@ -121,16 +121,18 @@ def _print_csv(answer: Answer) -> None:
 
 
 def psql(
-    arguments: list[str] = typer.Argument(None, help="For psql, after '--': -c, -f, --csv …", metavar="[ARGUMENT…]"),
+    arguments: list[str] = typer.Argument(
+        None, help="Arguments for psql, after '--': -c, -f, --csv …", metavar="[ARGUMENT…]"
+    ),
     user: str | None = UserRef,
-    minutes: int = typer.Option(60, min=1, max=480, help="How long the session sees anything."),
+    minutes: int = typer.Option(60, min=1, max=480, help="Minutes after which the session sees no more rows."),
     analyst: bool = Analyst,
     cypher: bool = Cypher,
     app: str = AppName,
 ) -> None:
-    """Open PostgreSQL's psql on a user's memories. It sees that user alone and cannot write.
+    """Open PostgreSQL's psql on a user's memories. It sees only that user and cannot write.
 
-    What stands after '--' goes to psql, and its exit code comes back: memsvc psql --user ada -- -c 'TABLE people'.
+    Arguments after '--' go to psql, whose exit code is returned: memsvc psql --user ada -- -c 'TABLE people'.
     """
     from datetime import datetime
     from zoneinfo import ZoneInfo
@@ -145,20 +147,20 @@ def psql(
         )
         if found and not _asks_only(arguments or ()):
             until = datetime.fromtimestamp(session.ends_at, ZoneInfo(found.time_zone))
-            note(f"{shown(found.name)}'s memories, to be read: {'the graph memory' if cypher else VIEWS}.")
-            note(f"Until {until:%H:%M} ({found.time_zone}); then all are empty: open a new session. \\q ends it.")
+            note(f"{shown(found.name)}'s memories, read-only: {'the graph memory' if cypher else VIEWS}.")
+            note(f"Until {until:%H:%M} ({found.time_zone}); after that all are empty: open a new session. \\q quits.")
         code = _run(session.command, {**os.environ, **session.environment})
     if code:
         raise typer.Exit(code)
 
 
 def _asks_only(arguments: Sequence[str]) -> bool:
-    """Whether psql is to answer and end, so that nobody needs a welcome."""
+    """Return whether psql only answers and exits, so that no introduction is needed."""
     return not sys.stdin.isatty() or any(word.startswith(NO_TERMINAL) for word in arguments)
 
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Run psql in our place; Ctrl-C is its own matter."""
+    """Run psql in the foreground; psql itself handles Ctrl-C."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         code = subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - psql itself

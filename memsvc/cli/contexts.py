@@ -1,4 +1,4 @@
-"""``memsvc context`` and ``memsvc show``."""
+"""``memsvc context`` and ``memsvc show``: build a context, and open a memory."""
 
 from __future__ import annotations
 
@@ -17,33 +17,43 @@ if TYPE_CHECKING:
 
 
 def context(
-    question: str = typer.Argument(help="What the assistant is about to answer."),
+    question: str = typer.Argument(help="The question that the assistant is about to answer."),
     user: str | None = UserRef,
-    budget: int = typer.Option(1_500, "--budget", "-b", help="Longest block, in tokens: 50 to 100,000."),
+    budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of the context: 50 to 100,000."),
     form: str = typer.Option("text", "--format", "-f", help="text, markdown, json, or messages for chat models."),
-    tokenizer: str | None = typer.Option(None, "--tokenizer", help="Counts the tokens; MEMSVC_TOKENIZER by default."),
-    limit: int = typer.Option(30, "--limit", "-k", min=1, max=1000, help="Most memories considered."),
-    mode: Mode = typer.Option(
-        "balanced", "--mode", metavar="MODE", help="How hard to look, how much to show: eager, balanced or deliberate."
+    tokenizer: str | None = typer.Option(
+        None, "--tokenizer", help="Tokenizer that counts the tokens; default: MEMSVC_TOKENIZER."
     ),
-    conversation: str | None = typer.Option(None, "--conversation", help="The one that goes on; for --recent-turns."),
-    recent_turns: int = typer.Option(0, "--recent-turns", help="So many of its last turns, to the letter."),
-    only: list[str] = typer.Option([], "--only", help="Memories of this conversation alone; may be repeated."),
-    said_from: str | None = typer.Option(None, "--from", help="Memories said then or later (ISO 8601)."),
-    said_to: str | None = typer.Option(None, "--to", help="Memories said before (ISO 8601)."),
-    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
-    group_by: str = typer.Option("conversation", "--group-by", help="conversation, or none: best first."),
-    neighbours: bool = typer.Option(True, "--neighbours/--no-neighbours", help="The turns around a message."),
-    profile: bool = typer.Option(True, "--profile/--no-profile", help="Core memory, and that of the conversation."),
-    core: bool = typer.Option(True, "--core/--no-core", help="Pinned instructions."),
-    instructions: list[str] = typer.Option([], "--instructions", help="Only of this category; may be repeated."),
-    salient: int = typer.Option(3, "--salient", min=0, max=3, help="Most items that are salient without matching."),
-    chance: bool = typer.Option(True, "--chance/--no-chance", help="One memory drawn at random."),
-    seed: int | None = typer.Option(None, "--seed", help="By which it is drawn."),
+    limit: int = typer.Option(30, "--limit", "-k", min=1, max=1000, help="Most memories to consider."),
+    mode: Mode = typer.Option(
+        "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate."
+    ),
+    conversation: str | None = typer.Option(
+        None, "--conversation", help="The current conversation; for --recent-turns."
+    ),
+    recent_turns: int = typer.Option(0, "--recent-turns", help="Number of its latest turns to include verbatim."),
+    only: list[str] = typer.Option([], "--only", help="Only memories of this conversation; repeatable."),
+    said_from: str | None = typer.Option(None, "--from", help="Only memories said at this time or later (ISO 8601)."),
+    said_to: str | None = typer.Option(None, "--to", help="Only memories said before this time (ISO 8601)."),
+    traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
+    group_by: str = typer.Option("conversation", "--group-by", help="conversation, or none (best first)."),
+    neighbours: bool = typer.Option(True, "--neighbours/--no-neighbours", help="Include the turns around a message."),
+    profile: bool = typer.Option(
+        True, "--profile/--no-profile", help="Include core memory and the conversation's working memory."
+    ),
+    core: bool = typer.Option(True, "--core/--no-core", help="Include pinned instructions."),
+    instructions: list[str] = typer.Option(
+        [], "--instructions", help="Only instructions of this category; repeatable."
+    ),
+    salient: int = typer.Option(
+        3, "--salient", min=0, max=3, help="Most salient items that do not match the question."
+    ),
+    chance: bool = typer.Option(True, "--chance/--no-chance", help="Include one random memory."),
+    seed: int | None = typer.Option(None, "--seed", help="Seed for the random memory."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Pack what an assistant should know for a question into one block, under a token budget."""
+    """Build the context for a question: what an assistant should know, within a token budget."""
     given: dict[str, Any] = {
         "budget_tokens": budget,
         "format": form,
@@ -93,7 +103,7 @@ def context(
 
     built = with_database(work)
     if built.degraded:
-        note(f"Asked without: {', '.join(built.degraded)}. 'memsvc doctor' says why.")
+        note(f"Searched without:  {', '.join(built.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(built)
     elif built.format == "messages":
@@ -103,13 +113,15 @@ def context(
 
 
 def show(
-    memory: str = typer.Argument(help="Its id as a context or a recall shows it (m:…, f:…, n:…, b:…), or whole."),
+    memory: str = typer.Argument(
+        help="The memory's full id, or the short one in a context or recall (m:…, f:…, n:…, b:…)."
+    ),
     user: str | None = UserRef,
-    around: int = typer.Option(2, "--around", min=0, max=100, help="Messages before and behind a message."),
+    around: int = typer.Option(2, "--around", min=0, max=100, help="Number of messages before and after a message."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Open a memory: a message with what was said around it and what rests on it, a fact with evidence, or a node."""
+    """Show a memory: a message with its neighbours and the facts that it supports, a fact with evidence, or a node."""
 
     async def work(db: Database, _settings: Settings) -> OpenedMemory:
         from memsvc.access.users import find_app
@@ -146,7 +158,7 @@ def _show_message(opened: OpenedMemory) -> None:
         print(flat(f"{mark} {message.said_at:%Y-%m-%d %H:%M}{session} {message.speaker or message.role}:"))
         print(f"    {flat(message.text)}")
     for fact in opened.supports:
-        says = "speaks for" if fact.stance == "supports" else "says that this ended"
+        says = "supports" if fact.stance == "supports" else "says that this ended"
         print(flat(f"{says}: {fact.fact} (fact {fact.edge_id})"))
 
 

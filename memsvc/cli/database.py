@@ -1,4 +1,4 @@
-"""``memsvc db`` and ``memsvc doctor``."""
+"""``memsvc db`` and ``memsvc doctor``: manage and check the database."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import typer
 
 from memsvc.cli.common import AsJson, note, print_json, print_table
 
-app = typer.Typer(help="The database itself.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Manage the database.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("upgrade")
 def upgrade(as_json: bool = AsJson) -> None:
-    """Bring roles, tables and functions to what this version needs. Safe to run again, also while people work."""
+    """Bring roles, tables and functions to the state that this version needs. Safe to repeat, also while in use."""
     from memsvc.server.locate import located
     from memsvc.server.upgrade import upgrade as bring_up
     from memsvc.settings import settings
@@ -30,9 +30,9 @@ def upgrade(as_json: bool = AsJson) -> None:
 def alembic(
     arguments: list[str] = typer.Argument(help="As 'alembic' takes them, e.g. 'current' or 'upgrade head --sql'."),
 ) -> None:
-    """Alembic's own commands on this version's migrations: upgrade head, upgrade head --sql, current, history.
+    """Run an Alembic command on this version's migrations: upgrade head, upgrade head --sql, current, history.
 
-    'upgrade' does all that 'memsvc db upgrade' does; with --sql it prints it, for somebody to review.
+    'upgrade' does all that 'memsvc db upgrade' does; with --sql it prints the SQL for review instead.
     """
     from memsvc.server.alembic_commands import main
 
@@ -42,13 +42,13 @@ def alembic(
 @app.command("rotate-secret")
 def rotate_secret(
     retire_others: bool = typer.Option(
-        False, help="Stop accepting every other secret: when all processes have the new one."
+        False, help="Stop accepting all other secrets; use it when every process has the new one."
     ),
 ) -> None:
-    """Accept the identity secret in MEMSVC_IDENTITY_SECRET beside the present one, or instead of it.
+    """Accept the identity secret in MEMSVC_IDENTITY_SECRET in addition to the current one, or instead of it.
 
-    First run it with the new secret, then restart every process with the new secret, then run it with --retire-others:
-    nobody is locked out on the way. 'openssl rand -base64 48' makes a secret.
+    First run this with the new secret, then restart every process with the new secret, then run it with
+    --retire-others: no process is locked out in between. 'openssl rand -base64 48' makes a secret.
     """
     from memsvc.errors import ConfigurationError
     from memsvc.server.locate import located
@@ -64,11 +64,11 @@ def rotate_secret(
         key_id = rotate_identity_key(
             admin_url, chosen, chosen.identity_secret.get_secret_value(), retire_others=retire_others
         )
-    print(f"Key {key_id} is accepted{', and no other' if retire_others else ' beside the others'}.")
+    print(f"Key {key_id} is accepted{', and no other key' if retire_others else ' in addition to the others'}.")
 
 
 def doctor(as_json: bool = AsJson) -> None:
-    """Say what is here, what is missing, and what that costs. Exit code 1 where memsvc cannot work."""
+    """Show what is installed, what is missing, and what that costs. Exit code 1: memsvc cannot work."""
     from memsvc.errors import MemsvcError
     from memsvc.extract.capability import check_extractor
     from memsvc.llm.capability import check_llm

@@ -1,7 +1,7 @@
-"""``memsvc demo``: the main job from end to end, on the sample conversation.
+"""``memsvc demo``: the main use from end to end, on the sample conversation.
 
-It works in a data folder of its own, on an embedded server, and takes the folder away again: whatever database is
-configured, nothing of it is read or changed, and each run shows the same.
+It runs an embedded server in its own data folder and removes the folder at the end. It never reads or changes the
+configured database, and each run shows the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUDGET_TOKENS = 2_000
 
 
 async def ask(db: Database, settings: Settings, owner: Owner, models: Residents | None) -> None:
-    """Ask the three questions, by words and, where there is a model, by vectors."""
+    """Ask the three questions, by words and, if there is a model, by vectors."""
     from memsvc.errors import EmbedderError
     from memsvc.llm.embedders.registry import list_models
     from memsvc.recall.context import ContextOptions, build_context
@@ -45,11 +45,11 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
     says = "No embedding model is configured."
     if models is not None:
         try:
-            await embed_lacking(db, models, owner.user_id)  # what other workers or older versions left
+            await embed_lacking(db, models, owner.user_id)  # vectors that are still missing
             made = next(model for model in await list_models(db, owner.user_id) if model.state == "active")
-            says = f"{made.embedded} passages have vectors by {made.name}. No language model was asked."
+            says = f"{made.embedded} passages have vectors by {made.name}. No language model was used."
         except EmbedderError as error:
-            says, models = f"Recall goes by words alone. {error.message}", None
+            says, models = f"Recall searches by words only. {error.message}", None
     print(says)
     for question in QUESTIONS:
         asked = time.perf_counter()
@@ -60,7 +60,7 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """A data folder that is gone at the end; for root, one that the server's user can enter."""
+    """Yield a temporary data folder; if run by root, one that the server's user can enter."""
     folder = Path(tempfile.mkdtemp(prefix="memsvc-demo-"))
     try:
         if os.geteuid() == 0:
@@ -71,9 +71,9 @@ def own_folder() -> Iterator[Path]:
 
 
 def demo() -> None:
-    """Take the sample conversation in, show the facts in it, ask three questions, say why. Ends by itself.
+    """Store the sample conversation, show its facts, ask three questions, and explain the answers.
 
-    Works in a data folder of its own, which it removes at the end; your own memories are not touched.
+    The demo works in its own data folder, which it removes at the end; your own memories are not touched.
     """
     from memsvc.db.files import folder
 
@@ -92,22 +92,22 @@ def demo() -> None:
             aliases=["Marcel Winkler", "MW"],
             time_zone="Europe/Berlin",
         )
-        note(f"Taking in {sample.name}: two friends, nine months.")
+        note(f"Storing {sample.name}: two friends, nine months.")
         counts = await ingest_files(db, settings, user.owner, [sample])
         print(f"{counts['created']} messages stored.")
         await read_and_show(db, settings, user.owner)
         with embedders(settings) as models:
             await ask(db, settings, user.owner, models)
 
-    # The facts are read below, offline, and not by a job.
+    # No extraction jobs: read_and_show extracts the facts offline.
     with own_folder() as data, opened(data_dir=data, database_url=None, queue_url=None, extractor="none") as database:
         on_database(*database, work)
-    # After 'make demo' the command lies in a virtual environment that nobody has activated.
+    # After 'make demo' the command is in a virtual environment that is not activated.
     memsvc = "memsvc" if shutil.which("memsvc") else os.path.relpath(sys.argv[0])
-    print(f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind.")
-    print("The demo's own data folder is gone again. For memories that stay, go on with:\n")
+    print(f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a change of plans.")
+    print("The demo's data folder has been removed. To store memories that last, continue with:\n")
     print(f"  {memsvc} user add --name Marcel --alias MW --zone Europe/Berlin")
     print(f"  {memsvc} ingest {shlex.quote(os.path.relpath(sample))}        # or a chat of yours")
     print(f'  {memsvc} recall "Where does Ines work?"')
     print(f"  {memsvc} up        # REST API with its documentation at http://127.0.0.1:8765/docs")
-    print(f"  {memsvc} doctor    # what is here, what is missing, and what that costs")
+    print(f"  {memsvc} doctor    # what is installed, what is missing, and what that costs")

@@ -1,6 +1,6 @@
-"""What ``memsvc demo`` shows of the graph: people, places, facts and changed minds, each with the words that say so.
+"""The graph part of ``memsvc demo``: people, places, facts and changes, each with the words that support it.
 
-Read offline, whatever is configured: a demo must not cost anything.
+The facts are extracted offline, whatever is configured, because a demo must not cost anything.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 PLACES, PEOPLE = "Place", "Person"
 KINDS = ("FAMILY_OF", "KNOWS", "LIVES_IN", "WORKS_AT", "LIKES", "DISLIKES", "CREATED", "WANTS")
-"""Edge types of the picture, in its order."""
+"""Edge types that are shown, in this order."""
 EACH, MOST_NAMES, MOST_CHANGES = 2, 10, 4
 FACT_CHARS, SPAN_CHARS = 36, 25
 QUOTE_CHARS = {"fact": 52, "change": 50}
 
 
 async def read_and_show(db: Database, settings: Settings, owner: Owner) -> None:
-    """Read what is new for facts, and show what is known."""
+    """Extract facts from new messages, and show the graph."""
     from memsvc.cli.extraction import read_stored
     from memsvc.errors import ExtractorMissingError
     from memsvc.extract.registry import OFFLINE
@@ -37,17 +37,17 @@ async def read_and_show(db: Database, settings: Settings, owner: Owner) -> None:
     try:
         found = await read_stored(db, settings, owner, extractor=OFFLINE)
     except ExtractorMissingError:
-        note("No facts are read: the extra nlp is missing. pip install 'memsvc[nlp]' brings it.")
+        note("No facts are extracted: the extra nlp is missing. Install it with pip install 'memsvc[nlp]'.")
         return
     print(
-        f"{found.facts} facts read out of {found.turns} messages by names, grammar and rules; {found.refused} more are "
-        "doubtful or were refused.\nNo language model was asked; some are wrong."
+        f"{found.facts} facts extracted from {found.turns} messages by names, grammar and rules; {found.refused} more "
+        "are doubtful or were refused.\nNo language model was used; some are wrong."
     )
     await show(db, owner)
 
 
 async def show(db: Database, owner: Owner) -> None:
-    """The picture: some thirty lines of up to 120 signs."""
+    """Print about thirty lines of up to 120 characters."""
     from memsvc.db.files import query
 
     about = {"user_id": owner.user_id}
@@ -66,8 +66,8 @@ async def show(db: Database, owner: Owner) -> None:
     chains = [list(rows) for _, rows in groupby(changes, key=lambda row: (row.subject_id, row.predicate))]
     for row in chain.from_iterable(chains[:MOST_CHANGES]):
         span = f"{_day(row.since, owner) or '…'} – {_day(row.until, owner) or 'now'}"
-        told = _short(f"{row.subject} {row.predicate} {row.object}", FACT_CHARS)
-        print(f"  {told:<{FACT_CHARS}} {span:<{SPAN_CHARS}} “{_short(row.quote, QUOTE_CHARS['change'])}”")
+        statement = _short(f"{row.subject} {row.predicate} {row.object}", FACT_CHARS)
+        print(f"  {statement:<{FACT_CHARS}} {span:<{SPAN_CHARS}} “{_short(row.quote, QUOTE_CHARS['change'])}”")
     print()
 
 

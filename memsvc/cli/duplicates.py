@@ -1,4 +1,4 @@
-"""``memsvc duplicates``: pairs of nodes that may be the same, decided by a person."""
+"""``memsvc duplicates``: review pairs of nodes that may be the same."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from memsvc.identity.splitting import Split
 
 duplicates = typer.Typer(
-    help="Pairs of nodes that may be the same: list, accept, reject; split one that is two.",
+    help="Review pairs of nodes that may be the same; split a node that represents two things.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-One = typer.Argument(help="One of the two, as the list names it.", metavar="NODE")
-Other = typer.Argument(help="The other.", metavar="OTHER")
+One = typer.Argument(help="Id of one node of the pair, as listed.", metavar="NODE")
+Other = typer.Argument(help="Id of the other node.", metavar="OTHER")
 
 
 def _side(side: Side) -> str:
@@ -32,13 +32,13 @@ def _side(side: Side) -> str:
 @duplicates.command("list")
 def list_pairs(
     status: str = typer.Option("open", "--status", help="open, merged, rejected or split."),
-    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="At most so many pairs."),
-    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the page before."),
+    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="Most pairs to list."),
+    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the previous page."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List pairs, the likeliest first."""
+    """List pairs, most likely first."""
 
     async def act(db: Database, owner: Owner) -> Page[Pair]:
         import msgspec
@@ -63,12 +63,12 @@ def list_pairs(
     if found.next_cursor:
         note(f"There are more: --cursor {found.next_cursor}")
     if not found.items:
-        note(f"No pair is {status}.")
+        note(f"No pairs have the status {status}.")
 
 
 @duplicates.command("accept")
 def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
-    """The two are the same: merge them."""
+    """Merge two nodes that are the same."""
     one, two = as_uuid(node, "node"), as_uuid(other, "node")
 
     async def act(db: Database, owner: Owner) -> Decision:
@@ -77,14 +77,14 @@ def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef,
         return await accept(db, owner, one, two)
 
     decision = for_owner(user, app, act)
-    print(f"{decision.canonical_id} stands for both.")
+    print(f"{decision.canonical_id} now represents both.")
     if decision.change_id is not None:
-        print(f"'memsvc undo {decision.change_id}' parts them again.")
+        print(f"'memsvc undo {decision.change_id}' separates them again.")
 
 
 @duplicates.command("reject")
 def reject_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
-    """The two are different: never propose them again."""
+    """Record that two nodes are different, so that the pair is never proposed again."""
     one, two = as_uuid(node, "node"), as_uuid(other, "node")
 
     async def act(db: Database, owner: Owner) -> Decision:
@@ -93,18 +93,18 @@ def reject_pair(node: str = One, other: str = Other, user: str | None = UserRef,
         return await reject(db, owner, one, two)
 
     for_owner(user, app, act)
-    print("They stay apart.")
+    print("They stay separate.")
 
 
 @duplicates.command("split")
 def split_node(
     node: str = typer.Argument(help="Id, name or label of the node.", metavar="NODE"),
-    source: list[str] = typer.Option(..., "--source", help="Id of a source that speaks of somebody else; repeatable."),
+    source: list[str] = typer.Option(..., "--source", help="Id of a source that is about the other one; repeatable."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Part one node that is two, by the sources that speak of the other."""
+    """Split a node that represents two things, by the sources that are about the other one."""
     sources = [as_uuid(one, "source") for one in source]
 
     async def act(db: Database, owner: Owner) -> Split:
@@ -113,9 +113,13 @@ def split_node(
 
         return await split(db, owner, await find_node(db, owner, node), sources)
 
-    parted = for_owner(user, app, act)
+    divided = for_owner(user, app, act)
     if as_json:
-        print_json(parted)
+        print_json(divided)
         return
-    how = "is itself again" if parted.unmerged else f"is new, with {parted.facts} facts and {parted.names} names"
-    print(f"{parted.other_id} {how}; 'memsvc undo {parted.change_id}' joins them again.")
+    how = (
+        "is a node of its own again"
+        if divided.unmerged
+        else f"is new, with {divided.facts} facts and {divided.names} names"
+    )
+    print(f"{divided.other_id} {how}; 'memsvc undo {divided.change_id}' joins them again.")

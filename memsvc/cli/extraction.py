@@ -1,4 +1,4 @@
-"""``memsvc extract``: a dry run on some text, reading of what is stored, and how far that is."""
+"""``memsvc extract``: try extraction on some text, extract facts from stored messages, and show the progress."""
 
 from __future__ import annotations
 
@@ -35,34 +35,32 @@ if TYPE_CHECKING:
 
 STATUS = "status"
 LOOK_S = 0.5
-"""How often a job in another worker's hands is looked at."""
+"""Seconds between checks of a job that another worker runs."""
 LONGEST_NAME = 255
 QUOTE_CHARS, FACT_CHARS = 60, 70
 
 
 def extract(
     what: str | None = typer.Argument(
-        None, help="Text, or a file as for 'memsvc ingest'; 'status': how far reading is.", metavar="TEXT|FILE|status"
+        None, help="Text, or a file as for 'memsvc ingest'; 'status': show the progress.", metavar="TEXT|FILE|status"
     ),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show what reading TEXT or FILE would write; store nothing."),
-    everything: bool = typer.Option(False, "--all", help="Read all that is stored and was not read yet."),
-    conversation: str | None = typer.Option(None, help="Read this conversation alone, by its name or id."),
-    since: str | None = typer.Option(
-        None, help="Leave out what was said before (ISO 8601), where it was not read yet."
-    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the facts in TEXT or FILE; store nothing."),
+    everything: bool = typer.Option(False, "--all", help="Read all stored messages that have not been read yet."),
+    conversation: str | None = typer.Option(None, help="Read only this conversation, by its name or id."),
+    since: str | None = typer.Option(None, help="Skip unread messages that were said before this time (ISO 8601)."),
     extractor: str | None = typer.Option(
-        None, help="Who reads: offline, llm, or a further one; the configured one otherwise."
+        None, help="The extractor: offline, llm, or an installed one; default: the configured one."
     ),
-    speaker: str = typer.Option("", help="With --dry-run: who says TEXT; the user, where it is left out."),
-    said_at: str | None = typer.Option(None, help="With --dry-run: when TEXT is said (ISO 8601); now otherwise."),
+    speaker: str = typer.Option("", help="With --dry-run: who says TEXT; default: the user."),
+    said_at: str | None = typer.Option(None, help="With --dry-run: when TEXT is said (ISO 8601); default: now."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Read text for facts: who, what, where, since when, each with its quote.
+    """Extract facts from text: who, what, where, since when, each with its quote.
 
-    --dry-run shows what some text would give. --all, or --conversation, reads what is stored with a progress bar;
-    Ctrl-C pauses, and the same command goes on where it stopped. 'memsvc extract status' says how far it is.
+    --dry-run shows the facts in some text. --all or --conversation reads stored messages with a progress bar; Ctrl-C
+    pauses, and the same command resumes. 'memsvc extract status' shows the progress.
     """
     _check(what, dry_run=dry_run, reading=everything or conversation is not None)
     _check_times(dry_run=dry_run, status=what == STATUS, since=since, of_text=speaker or said_at)
@@ -93,29 +91,29 @@ def extract(
 
 
 def _check(what: str | None, *, dry_run: bool, reading: bool) -> None:
-    """Refuse calls that could mean several things, or nothing."""
+    """Refuse ambiguous or empty combinations of arguments."""
     if dry_run and (what is None or reading):
-        raise typer.BadParameter("It shows what some TEXT or FILE would give; name one.", param_hint="--dry-run")
+        raise typer.BadParameter("It needs a TEXT or FILE to read.", param_hint="--dry-run")
     if not dry_run and what not in {None, STATUS}:
-        raise typer.BadParameter("Add --dry-run, or store it with 'memsvc ingest'.", param_hint="TEXT|FILE")
+        raise typer.BadParameter("Add --dry-run, or store the text with 'memsvc ingest'.", param_hint="TEXT|FILE")
     if not dry_run and reading == (what == STATUS):
-        raise typer.BadParameter("Say one of: TEXT --dry-run, --all, --conversation NAME, status.", param_hint="WHAT")
+        raise typer.BadParameter("Give one of: TEXT --dry-run, --all, --conversation NAME, status.", param_hint="WHAT")
 
 
 def _check_times(*, dry_run: bool, status: bool, since: str | None, of_text: str | None) -> None:
-    """Refuse options that would be passed over."""
+    """Refuse options that would be ignored."""
     if since is not None and (dry_run or status):
-        raise typer.BadParameter("It goes with --all or --conversation.", param_hint="--since")
+        raise typer.BadParameter("It needs --all or --conversation.", param_hint="--since")
     if of_text and not dry_run:
-        raise typer.BadParameter("They go with --dry-run.", param_hint="--speaker, --said-at")
+        raise typer.BadParameter("They need --dry-run.", param_hint="--speaker, --said-at")
 
 
 async def load(settings: Settings, name: str | None) -> tuple[Extractor, str]:
-    """An extractor by name, loaded, and its name; the configured one, where none is named.
+    """Load an extractor, by default the configured one, and return it with its name.
 
     Raises:
-        ExtractorMissingError: it is not installed, or none is configured.
-        ConfigurationError: a setting that it needs is missing.
+        ExtractorMissingError: the extractor is not installed, or none is configured.
+        ConfigurationError: a setting that the extractor needs is missing.
     """
     from memsvc.extract.run import Extractors
 
@@ -148,7 +146,7 @@ def _is_file(what: str) -> bool:
 
 
 def _messages_of(path: Path, names: Any, owner: Owner) -> list[Said]:
-    """The messages of a file, read as they would be taken in."""
+    """Read the messages of a file as 'memsvc ingest' reads them."""
     from itertools import islice
 
     from memsvc.extract.preview import MOST_MESSAGES, Said
@@ -157,7 +155,7 @@ def _messages_of(path: Path, names: Any, owner: Owner) -> list[Said]:
 
     placed = list(islice(read_messages(path, names), MOST_MESSAGES + 1))
     if len(placed) > MOST_MESSAGES:
-        note(f"{path.name} has more than {MOST_MESSAGES} messages; these are its first.")
+        note(f"{path.name} has more than {MOST_MESSAGES} messages; only the first ones are read.")
     return [
         Said(
             text=message.text,
@@ -176,7 +174,7 @@ def _short(text: str, most: int) -> str:
 
 
 def show_preview(found: Preview, owner: Owner) -> None:
-    """Facts as a table, one a line; then who and what would be remembered."""
+    """Print the facts as a table, one a line, then the new and known nodes."""
     from memsvc.extract.validation import REASONS
 
     print_table(
@@ -193,13 +191,13 @@ def show_preview(found: Preview, owner: Owner) -> None:
         ],
     )
     if not found.facts:
-        note("No facts.")
+        note("No facts found.")
     new = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is None]
     known = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is not None]
-    lines = [f"{said}: {', '.join(names)}" for said, names in (("new", new), ("known", known)) if names]
+    lines = [f"{label}: {', '.join(names)}" for label, names in (("new", new), ("known", known)) if names]
     if lines:
         print("", *map(plain, lines), sep="\n")
-    note(f"Read by {found.extractor}; nothing is stored.")
+    note(f"Read by {found.extractor}; nothing was stored.")
 
 
 def _day(moment: Any, owner: Owner) -> str:
@@ -220,14 +218,14 @@ async def read_stored(
     conversation: str | None = None,
     since: str | None = None,
 ) -> Totals:
-    """Read all that an extractor has not read, here and now, with a progress bar on a terminal.
+    """Read all messages that an extractor has not read, in this process, with a progress bar on a terminal.
 
-    It runs the jobs that workers would run; what a worker holds already is waited for. Ctrl-C cancels those that are
-    left, which pauses: each window is written at once or not at all, and asking again goes on behind the last one.
+    It runs the jobs that workers would run, and waits for those that a worker already runs. Ctrl-C pauses by cancelling
+    the remaining jobs: each window is written completely or not at all, and the next call continues after the last one.
 
     Raises:
-        ExtractorMissingError, ConfigurationError: the extractor is not here.
-        ConversationUnknownError, InvalidTimeError: what is to be read.
+        ExtractorMissingError, ConfigurationError: the extractor is not available.
+        ConversationUnknownError, InvalidTimeError: ``conversation`` or ``since`` is wrong.
     """
     from jobs.steps import all_steps
     from memsvc.extract.asking import ask_all, pause, totals
@@ -245,13 +243,13 @@ async def read_stored(
         await _run(db, owner, asked.jobs, all_steps(settings, None), lambda: totals(db, owner, reader.name))
     except asyncio.CancelledError:
         await pause(db, owner, source=source)
-        note("Paused; the same command goes on.")
+        note("Paused; run the same command to resume.")
         raise
     return await totals(db, owner, reader.name)
 
 
 async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look: Callable[[], Any]) -> None:
-    """Run jobs one after the other, each to its end."""
+    """Run jobs one after the other, each until it is finished."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -274,17 +272,17 @@ async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look:
 
 
 def show_totals(found: Totals) -> None:
-    """What an extractor has read, in a line or two."""
+    """Print what an extractor has read, in a line or two."""
     print(
         f"{found.extractor} has read {found.turns:,} messages of {found.sources:,} "
         f"{'conversation' if found.sources == 1 else 'conversations'}: {found.facts:,} facts, "
         f"{found.refused:,} not written ('memsvc review list')."
     )
     if found.left:
-        print(f"{found.left:,} are left to be read; 'memsvc extract status' says where, and what holds them up.")
+        print(f"{found.left:,} are still unread; 'memsvc extract status' shows which, and what holds them up.")
     if found.failed:
         note(
-            f"{found.failed:,} conversations failed: 'memsvc extract status' says why, 'memsvc jobs retry' tries again."
+            f"{found.failed:,} conversations failed: 'memsvc extract status' says why; retry with 'memsvc jobs retry'."
         )
 
 
@@ -305,7 +303,7 @@ async def _status(db: Database, owner: Owner) -> list[Progress]:
 
 
 def show_status(found: list[Progress]) -> None:
-    """A line for each conversation and extractor."""
+    """Print a line for each conversation and extractor."""
     print_table(
         ["conversation", "extractor", "read", "left", "facts", "not written", "last", "job"],
         [
@@ -318,4 +316,4 @@ def show_status(found: list[Progress]) -> None:
         ],
     )  # fmt: skip
     if not found:
-        note("Nothing was read yet: 'memsvc extract --all' reads what is stored.")
+        note("No messages have been read yet: read them with 'memsvc extract --all'.")

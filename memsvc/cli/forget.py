@@ -1,4 +1,4 @@
-"""``memsvc forget``: erases memories, or a whole user, for good."""
+"""``memsvc forget``: erase memories, or a whole user, permanently."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be forgotten, as it was asked for."""
+    """What to forget, as given on the command line."""
 
     kind: str
     """message, passage, source, fact, node or user."""
@@ -49,21 +49,21 @@ class Wish:
 
 
 def forget(
-    message: str | None = typer.Option(None, "--message", metavar="ID", help="A message with all its parts."),
-    passage: str | None = typer.Option(None, "--passage", metavar="ID", help="One part of a long message."),
+    message: str | None = typer.Option(None, "--message", metavar="ID", help="A message with all its passages."),
+    passage: str | None = typer.Option(None, "--passage", metavar="ID", help="One passage of a long message."),
     source: str | None = typer.Option(None, "--source", metavar="ID", help="A conversation, by id or identifier."),
-    fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A relation with all its versions, by edge id."),
-    node: str | None = typer.Option(None, "--node", metavar="ID", help="A node with its facts, by id or by a name."),
-    everything: bool = typer.Option(False, "--everything", help="The user with everything; needs --user."),
-    preview: bool = typer.Option(False, "--preview", help="Only show what would be removed."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
+    fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A fact with all its versions, by edge id."),
+    node: str | None = typer.Option(None, "--node", metavar="ID", help="A node with its facts, by id or name."),
+    everything: bool = typer.Option(False, "--everything", help="The user with all data; needs --user."),
+    preview: bool = typer.Option(False, "--preview", help="Only show what would be erased."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask for confirmation."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Erase memories for good, with what only they supported, and print the receipt.
+    """Erase memories permanently, with the facts that only they support, and print the receipt.
 
-    Shows what would be removed and asks before it begins. It may be interrupted and run again.
+    Shows what would be erased and asks for confirmation first. May be interrupted and run again.
     """
     from memsvc.errors import InvalidRequestError, UserRequiredError
 
@@ -71,19 +71,21 @@ def forget(
     chosen = [(kind, name) for kind, name in named.items() if name is not None]
     if len(chosen) + everything != 1:
         raise InvalidRequestError(
-            "Say what to forget, one thing at a time.",
-            hint="One of --message, --passage, --source, --fact, --node and --everything; see --help.",
+            "Give exactly one thing to forget.",
+            hint="Use one of --message, --passage, --source, --fact, --node and --everything; see --help.",
         )
     if everything and user is None:
-        raise UserRequiredError("Say who is to be forgotten.", hint="Name the user with --user.")
+        raise UserRequiredError("The user to forget is missing.", hint="Give the user with --user.")
     if not (preview or yes or sys.stdin.isatty()):
-        raise InvalidRequestError("Nobody is here to be asked.", hint="Say --yes to erase, or --preview to look.")
+        raise InvalidRequestError(
+            "Cannot ask for confirmation without a terminal.", hint="Add --yes to erase, or --preview to look."
+        )
     kind, name = chosen[0] if chosen else ("user", user or "")
     _print(_carry_out(Wish(kind, name, user, app, preview, yes)), as_json=as_json)
 
 
 def _carry_out(wish: Wish) -> Receipt | dict[str, int]:
-    """The counts where only they are wanted; else ask, erase, and give the receipt."""
+    """Return the counts for a preview; otherwise ask, erase, and return the receipt."""
 
     async def work(db: Database, _settings: Settings) -> Receipt | dict[str, int]:
         from memsvc.access.users import find_app
@@ -103,11 +105,11 @@ async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str
     except UserUnknownError:
         if wish.only_count:
             raise
-        counts = {}  # perhaps it was begun before: erasing knows
+        counts = {}  # an erasure may have been interrupted: erase_user resumes it
     if wish.only_count:
         return counts
     if counts:
-        _ask(wish, f"the user {wish.name!r} with everything", counts)
+        _ask(wish, f"the user {wish.name!r} with all data", counts)
     with _progress("erasing") as advance:
         return await erase_user(db, app, wish.name, requested_by=BY, on_progress=advance)
 
@@ -129,11 +131,11 @@ async def _memory(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, in
 
 
 async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
-    """The id meant; conversations and nodes also have names.
+    """Return the id of what to forget; conversations and nodes can also be given by name.
 
     Raises:
-        NotFoundError: there is none.
-        InvalidRequestError: several nodes are called so.
+        NotFoundError: nothing has this id or name.
+        InvalidRequestError: several nodes have this name.
     """
     from memsvc.errors import InvalidRequestError, NodeUnknownError, NotFoundError
     from memsvc.graph.read import called
@@ -149,19 +151,19 @@ async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
             raise
     nodes: list[UUID] = sorted({one.node_id for one in await called(db, owner, [name])})
     if not nodes:
-        raise NodeUnknownError(f"No node is called {name!r}.")
+        raise NodeUnknownError(f"No node has the name {name!r}.")
     if len(nodes) > 1:
         raise InvalidRequestError(
-            f"Several nodes are called {name!r}.", hint=f"Say which: {', '.join(str(one) for one in nodes)}."
+            f"Several nodes have the name {name!r}.", hint=f"Choose one by id: {', '.join(str(one) for one in nodes)}."
         )
     return nodes[0]
 
 
 def _ask(wish: Wish, what: str, counts: dict[str, int]) -> None:
-    """Show what would go, and end the command unless somebody wants that."""
+    """Show what would be erased, and end the command unless the user confirms."""
     if wish.yes:
         return
-    note(f"This erases {what}, for good:")
+    note(f"This permanently erases {what}:")
     for table, rows in sorted(counts.items()):
         note(f"  {table:20} {rows:>12,}")
     if not typer.confirm("Erase it?", err=True):
@@ -171,7 +173,7 @@ def _ask(wish: Wish, what: str, counts: dict[str, int]) -> None:
 
 @contextmanager
 def _progress(label: str) -> Iterator[Progress]:
-    """A bar on a terminal; what it gives is told how many rows are gone, and of how many."""
+    """Show a progress bar on a terminal; yield a callback that takes the erased and the total number of rows."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -182,12 +184,12 @@ def _progress(label: str) -> Iterator[Progress]:
 
 
 def _print(result: Receipt | dict[str, int], *, as_json: bool) -> None:
-    """Counts or a receipt; a receipt that is not in order ends the command with 1."""
+    """Print counts or a receipt; exit with code 1 if the receipt has leftovers."""
     if isinstance(result, dict):
         if as_json:
             print_json(result)
         else:
-            print_table(["table", "rows that would go"], sorted(result.items()))
+            print_table(["table", "rows to erase"], sorted(result.items()))
         return
     if as_json:
         print_json(result)
@@ -195,7 +197,7 @@ def _print(result: Receipt | dict[str, int], *, as_json: bool) -> None:
         print_table(["table", "rows erased"], sorted(result.counts.items()))
         print(f"\n{result.kind} {result.subject_id}: {result.state}, receipt {result.erasure_id}.")
         if result.verified:
-            print("Looked again in all tables: nothing is left.")
+            print("Verified in all tables: nothing is left.")
     if result.leftovers:
-        note("Still there: " + ", ".join(f"{table} {rows:,}" for table, rows in sorted(result.leftovers.items())))
+        note("Not erased: " + ", ".join(f"{table} {rows:,}" for table, rows in sorted(result.leftovers.items())))
         raise typer.Exit(NOT_DONE)

@@ -1,4 +1,4 @@
-"""``memsvc facts``, ``nodes``, ``node``, ``changes``, ``undo``, ``assert``, ``merge`` and ``unmerge``: the graph."""
+"""``memsvc facts``, ``nodes``, ``node``, ``changes``, ``undo``, ``assert``, ``merge``, ``unmerge``: the graph."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 ACTOR = "user"
 AsOfOption = typer.Option(
-    None, "--as-of", help="When it was true (ISO date or time, on the user's clock), or 'always'."
+    None, "--as-of", help="What was true at this ISO date or time (in the user's time zone), or 'always'."
 )
-KnownAtOption = typer.Option(None, "--known-at", help="As memsvc knew it then.")
-Limit = typer.Option(20, "--limit", "-n", min=1, max=1000, help="At most so many.")
+KnownAtOption = typer.Option(None, "--known-at", help="What memsvc knew at this date or time.")
+Limit = typer.Option(20, "--limit", "-n", min=1, max=1000, help="Most items to show.")
 
 
 def _times(as_of: str | None, known_at: str | None, owner: Owner) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _times(as_of: str | None, known_at: str | None, owner: Owner) -> dict[str, A
 
 
 async def _one(db: Database, owner: Owner, asked: str) -> UUID:
-    """The node with this id as it is stored, or the one node that is called so."""
+    """Return the id of the node with this id, or of the only node with this name; merged nodes keep their own id."""
     from memsvc.graph.find import find_node
     from memsvc.graph.search import as_id
 
@@ -55,7 +55,7 @@ def _line(text: str | None) -> str:
 
 
 def _span(version: Version | Event, owner: Owner) -> str:
-    """Valid time for people."""
+    """Format valid time for people."""
     return f"{_clock(version.valid_from, owner) or '…'} – {_clock(version.valid_to, owner) or '…'}"
 
 
@@ -69,21 +69,19 @@ def _clock(moment: datetime | None, owner: Owner) -> str:
 
 
 def facts(
-    about: list[str] = typer.Option(..., "--about", help="An id or a name; may be given several times."),
-    fact_type: list[str] = typer.Option(
-        [], "--type", "-t", help="Only facts of this type; may be given several times."
-    ),
+    about: list[str] = typer.Option(..., "--about", help="Id or name of a node; repeatable."),
+    fact_type: list[str] = typer.Option([], "--type", "-t", help="Only facts of this type; repeatable."),
     as_of: str | None = AsOfOption,
     known_at: str | None = KnownAtOption,
-    every: bool = typer.Option(False, "--all", help="At whatever time they were true."),
+    every: bool = typer.Option(False, "--all", help="Facts of all times; same as --as-of always."),
     limit: int = Limit,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List facts about nodes, now or as they were, newest first."""
+    """List facts about nodes, now or at an earlier time, newest first."""
     if every and as_of is not None:
-        raise typer.BadParameter("Not together with --as-of.", param_hint="--all")
+        raise typer.BadParameter("This option cannot be combined with --as-of.", param_hint="--all")
 
     async def do(db: Database, owner: Owner) -> tuple[Owner, FactsPage]:
         from memsvc.graph.describe import facts_about
@@ -94,7 +92,7 @@ def facts(
 
     owner, page = for_owner(user, app, do)
     for name in page.ambiguous:
-        note(f"{len(name.nodes)} nodes are called {name.name!r}; say which with --about ID:")
+        note(f"{len(name.nodes)} nodes are called {name.name!r}; choose one with --about ID:")
         for node in page.about:
             if node.asked == name.name:
                 note(f"  {node.node_id}  {node.type} {_line(node.label)}")
@@ -121,11 +119,11 @@ def _show_facts(found: list[Any], owner: Owner) -> None:
         ],
     )
     if not found:
-        note("No facts.")
+        note("No facts found.")
 
 
 def nodes(
-    query: str = typer.Argument("", help="A name or a part of one; all nodes, where it is left out."),
+    query: str = typer.Argument("", help="A name or a part of one; default: all nodes."),
     node_type: str | None = typer.Option(None, "--type", "-t", help="Only nodes of this type."),
     as_of: str | None = AsOfOption,
     known_at: str | None = KnownAtOption,
@@ -134,7 +132,7 @@ def nodes(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Find nodes by what they are called, best matches first."""
+    """Find nodes by name, best matches first."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph.search import search_nodes
@@ -160,22 +158,22 @@ def nodes(
         ],
     )
     if not page.items:
-        note("No node is called so.")
+        note("No node has this name.")
     if page.next_cursor is not None:
         note(f"There are more than {limit}; see --limit.")
 
 
 def node(
-    which: str = typer.Argument(help="An id or a name.", metavar="NAME|ID"),
+    which: str = typer.Argument(help="Id or name of the node.", metavar="NAME|ID"),
     as_of: str | None = AsOfOption,
     known_at: str | None = KnownAtOption,
-    history: bool = typer.Option(False, "--history", help="Everything that was ever recorded of it, newest first."),
+    history: bool = typer.Option(False, "--history", help="Everything ever recorded about it, newest first."),
     limit: int = Limit,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show a node: its card, names, facts and sources."""
+    """Show a node: its description, names, facts and sources."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph import read
@@ -218,9 +216,9 @@ def _content(content: dict[str, Any]) -> str:
 
 
 def _show_node(shown: ShownNode, owner: Owner) -> None:
-    print(f"{_line(shown.label or 'Nothing is known of it')} ({shown.type})  {shown.node_id}")
+    print(f"{_line(shown.label or 'Nothing is known about it')} ({shown.type})  {shown.node_id}")
     if shown.merged_into is not None:
-        print(f"stands for {shown.asked}, which is merged into it")
+        print(f"represents {shown.asked}, which is merged into it")
     if shown.description:
         print(_line(shown.description))
     names = [_line(name.alias) for name in shown.aliases]
@@ -229,21 +227,21 @@ def _show_node(shown: ShownNode, owner: Owner) -> None:
         print(f"same: {same.node_id} is merged into {same.canonical_id} ({_line(same.reason) or 'no reason given'})")
     print()
     _show_facts(shown.facts, owner)
-    told = [thing.sources for thing in shown.facts]
-    told += [thing.sources for thing in shown.versions] + [thing.sources for thing in shown.aliases]
-    sources = [source for few in told for source in few]
+    source_lists = [thing.sources for thing in shown.facts]
+    source_lists += [thing.sources for thing in shown.versions] + [thing.sources for thing in shown.aliases]
+    sources = [source for one_list in source_lists for source in one_list]
     for source in {one.passage_id: one for one in sources}.values():
         print(f"source: “{_line(source.quote)}” | passage {source.passage_id}")
 
 
 def changes(
-    change: str | None = typer.Argument(None, help="What this change wrote and closed.", metavar="CHANGE"),
+    change: str | None = typer.Argument(None, help="Id of a change: show what it wrote and closed.", metavar="CHANGE"),
     limit: int = Limit,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List changes of the graph, newest first, or look at one."""
+    """List the changes of the graph, newest first, or show one of them."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph.changes import get_change, list_changes
@@ -281,7 +279,7 @@ def changes(
 
 
 def undo(change: str = typer.Argument(metavar="CHANGE"), user: str | None = UserRef, app: str = AppName) -> None:
-    """Put back what a change altered, by a new change, which can be undone as well."""
+    """Undo a change by a new change, which can itself be undone."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph import history
@@ -292,22 +290,22 @@ def undo(change: str = typer.Argument(metavar="CHANGE"), user: str | None = User
 
 
 def assert_fact(
-    from_node: str = typer.Argument(help="Where it starts: an id or a name.", metavar="FROM"),
-    fact_type: str = typer.Argument(help="Its type in the ontology, for example LIVES_IN.", metavar="TYPE"),
-    to_node: str = typer.Argument(help="Where it ends: an id or a name.", metavar="TO"),
+    from_node: str = typer.Argument(help="Node where the fact starts: an id or a name.", metavar="FROM"),
+    fact_type: str = typer.Argument(help="Type of the fact in the ontology, such as LIVES_IN.", metavar="TYPE"),
+    to_node: str = typer.Argument(help="Node where the fact ends: an id or a name.", metavar="TO"),
     fact: str = typer.Argument(help="The fact as a sentence."),
     since: str | None = typer.Option(
-        None, "--from", help="From when it is so (ISO date or time, on the user's clock)."
+        None, "--from", help="When it became true (ISO date or time, in the user's time zone)."
     ),
-    until: str | None = typer.Option(None, "--to", help="Until when it was so."),
-    from_type: str | None = typer.Option(None, "--from-type", help="Make FROM, as a node of this type, if unknown."),
-    to_type: str | None = typer.Option(None, "--to-type", help="Make TO, as a node of this type, if unknown."),
-    passage: list[str] = typer.Option([], "--passage", help="Id of a passage that shows it; may be repeated."),
+    until: str | None = typer.Option(None, "--to", help="When it stopped being true."),
+    from_type: str | None = typer.Option(None, "--from-type", help="If FROM is unknown, create it with this type."),
+    to_type: str | None = typer.Option(None, "--to-type", help="If TO is unknown, create it with this type."),
+    passage: list[str] = typer.Option([], "--passage", help="Id of a passage as evidence; repeatable."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Assert a fact by hand; what it contradicts in its time is superseded."""
+    """Assert a fact by hand; it supersedes facts that contradict it during its valid time."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.errors import NodeUnknownError
@@ -345,13 +343,13 @@ def assert_fact(
 
 
 def merge(
-    which: str = typer.Argument(help="An id or a name.", metavar="NODE"),
-    into: str = typer.Argument(help="The node that stands for both: an id or a name."),
-    reason: str = typer.Option("", help="Why, for people."),
+    which: str = typer.Argument(help="Id or name of the node to merge.", metavar="NODE"),
+    into: str = typer.Argument(help="Id or name of the node that then represents both."),
+    reason: str = typer.Option("", help="The reason, for people."),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Say that two nodes are the same; nothing is moved, and 'memsvc unmerge' takes it back."""
+    """Record that two nodes are the same; nothing is moved, and 'memsvc unmerge' undoes it."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph import history
@@ -368,7 +366,7 @@ def unmerge(
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Take a merge back: the node is itself again, with all that was ever written to it."""
+    """Undo a merge: the node is separate again, with everything that was ever written to it."""
 
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph import history
@@ -376,5 +374,5 @@ def unmerge(
         return await history.unmerge(db, owner, as_uuid(which, "node"), asserted_by=ACTOR)
 
     change = for_owner(user, app, do)
-    outcome = "is itself again" if change.results[0].outcome == "closed" else "was not merged"
+    outcome = "is separate again" if change.results[0].outcome == "closed" else "was not merged"
     print(f"{which} {outcome}.")

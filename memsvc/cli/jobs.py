@@ -1,4 +1,4 @@
-"""``memsvc jobs``: background work of a user, and for operators the work of all, dead letters, and trying again."""
+"""``memsvc jobs``: show and retry a user's background jobs; for operators, those of all users and dead letters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
-jobs = typer.Typer(help="Background work of a user.", rich_markup_mode=None)
+jobs = typer.Typer(help="Show and control background jobs.", rich_markup_mode=None)
 ALL = "all"
 
 
@@ -32,13 +32,13 @@ def list_jobs_of_user(
     context: typer.Context,
     user: str | None = UserRef,
     state: str | None = typer.Option(None, help="pending, done, failed or cancelled."),
-    limit: int = typer.Option(20, min=1, max=1000, help="At most so many, newest first."),
-    watch: bool = typer.Option(False, "--watch", "-w", help="Watch the work of all users instead, until Ctrl-C."),
-    every: float = typer.Option(2.0, min=0.1, max=3600, help="With --watch: look so often, in seconds."),
+    limit: int = typer.Option(20, min=1, max=1000, help="Most jobs to list, newest first."),
+    watch: bool = typer.Option(False, "--watch", "-w", help="Watch the jobs of all users instead, until Ctrl-C."),
+    every: float = typer.Option(2.0, min=0.1, max=3600, help="With --watch: seconds between refreshes."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List jobs, newest first."""
+    """List the jobs of a user, newest first."""
     if context.invoked_subcommand is not None:
         return
     if watch:
@@ -74,19 +74,19 @@ def _clock(moment: Any) -> str:
 @jobs.command("retry")
 def retry(
     job_id: str | None = typer.Argument(None),
-    all_failed: bool = typer.Option(False, "--all-failed", help="All jobs of the user that failed for good."),
-    everybody: bool = typer.Option(False, "--everybody", help="With --all-failed: of all users, for operators."),
+    all_failed: bool = typer.Option(False, "--all-failed", help="Retry all jobs of the user that have failed."),
+    everybody: bool = typer.Option(False, "--everybody", help="With --all-failed: for all users; for operators."),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Make a failed or cancelled job pending again, or with --all-failed all that failed.
+    """Make a failed or cancelled job pending again; with --all-failed, all failed jobs.
 
-    Of several failed jobs for one conversation one is tried again; the others are cancelled, for it does their work.
+    If several jobs of one conversation have failed, one is retried and does all their work; the others are cancelled.
     """
     if (job_id is None) != all_failed:
-        raise typer.BadParameter("Name either a job or --all-failed.", param_hint="JOB_ID")
+        raise typer.BadParameter("Give either a job id or --all-failed.", param_hint="JOB_ID")
     if everybody and not all_failed:
-        raise typer.BadParameter("It needs --all-failed.", param_hint="--everybody")
+        raise typer.BadParameter("This option needs --all-failed.", param_hint="--everybody")
     if job_id is not None:
         _change(job_id, user, app, retry=True)
         return
@@ -105,7 +105,7 @@ def retry(
 
 @jobs.command("cancel")
 def cancel(job_id: str = typer.Argument(), user: str | None = UserRef, app: str = AppName) -> None:
-    """Take a pending job out of the queue; its text stays and can be recalled."""
+    """Cancel a pending job; its messages stay stored and can be recalled."""
     _change(job_id, user, app, retry=False)
 
 
@@ -123,7 +123,7 @@ def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
 
 @jobs.command("run")
 def run() -> None:
-    """Do all work that is due, for all users, and end."""
+    """Run all jobs that are due, for all users, then exit."""
 
     async def work(db: Database, settings: Settings) -> int:
         from jobs.steps import all_steps
@@ -137,16 +137,16 @@ def run() -> None:
 
 @jobs.command("dead")
 def dead(
-    retry: str | None = typer.Option(None, metavar="ID", help="Put this one back into the queue; 'all': all of them."),
-    drop: str | None = typer.Option(None, metavar="ID", help="Throw this one away."),
+    retry: str | None = typer.Option(None, metavar="ID", help="Put this message back into the queue; 'all': all."),
+    drop: str | None = typer.Option(None, metavar="ID", help="Delete this message."),
     as_json: bool = AsJson,
 ) -> None:
-    """List messages of all users that no worker understood, or retry or drop them; for operators.
+    """List, retry or drop dead letters: queue messages of all users that no worker could handle. For operators.
 
-    They go away by themselves after 30 days. A pending job whose message is dead or dropped sends a new one.
+    Dead letters are deleted after 30 days. A pending job whose message is dead or dropped sends a new one.
     """
     if retry is not None and drop is not None:
-        raise typer.BadParameter("Not together with --retry.", param_hint="--drop")
+        raise typer.BadParameter("This option cannot be combined with --retry.", param_hint="--drop")
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.queue.dead import drop_dead, list_dead, retry_dead
@@ -161,7 +161,7 @@ def dead(
     if retry is not None:
         print(f"{found:,} messages are in the queue again.")
     elif drop is not None:
-        print(f"{drop} is dropped.")
+        print(f"{drop} was dropped.")
     elif as_json:
         print_json(found)
     else:

@@ -1,4 +1,4 @@
-"""``memsvc llm``: whether the language model works, and what it cost."""
+"""``memsvc llm``: check the language model, and show what it cost."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ if TYPE_CHECKING:
     from memsvc.llm.calls import Spending
     from memsvc.settings import Settings
 
-llm = typer.Typer(
-    help="The language model: whether it works, and what it cost.", no_args_is_help=True, rich_markup_mode=None
-)
+llm = typer.Typer(help="Check the language model, and show what it cost.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @llm.command("check")
 def check(as_json: bool = AsJson) -> None:
-    """Ask the configured model one short question: whether it answers, how fast, and whether it keeps to a JSON schema.
+    """Ask the configured model a short question: does it answer, how fast, and does it obey a JSON schema?
 
-    Costs some hundred tokens, which are no user's and are written down nowhere.
+    This uses a few hundred tokens, which are not recorded and count for no user.
     """
     import asyncio
 
@@ -33,27 +31,27 @@ def check(as_json: bool = AsJson) -> None:
     if as_json:
         print_json(tried)
         return
-    print(f"{tried.model} at {tried.url} answers: the first sign after {tried.first_ms:,.0f} ms, ", end="")
-    print(f"all of it after {tried.ms:,.0f} ms, {tried.tokens_in:,} tokens in, {tried.tokens_out:,} out.")
+    print(f"{tried.model} at {tried.url} answers: first token after {tried.first_ms:,.0f} ms,  ", end="")
+    print(f"complete after {tried.ms:,.0f} ms,  {tried.tokens_in:,} tokens in, {tried.tokens_out:,} out.")
     if tried.strict:
         print("It accepts a strict JSON schema.", end="")
     else:
-        print(f"It accepts no strict JSON schema; it is asked for {tried.form}, and answers are checked here.", end="")
+        print(f"It does not accept a strict JSON schema; memsvc asks for {tried.form} and checks the answers.", end="")
     print(
-        " The first answer did not have the form, the second one did."
+        " The first answer did not match the schema; the second one did."
         if tried.repaired
-        else " The answer had the form."
+        else " The answer matched the schema."
     )
 
 
 @llm.command("calls")
 def calls(
-    days: int = typer.Option(7, "--days", min=1, max=3_650, help="So many days, today included."),
-    user: str | None = typer.Option(None, "--user", "-u", help="Of this user alone, by id or external id."),
+    days: int = typer.Option(7, "--days", min=1, max=3_650, help="Number of days, including today."),
+    user: str | None = typer.Option(None, "--user", "-u", help="Only this user, by id or external id."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show what the model cost by day (UTC) and task: calls, tokens, time and, where the server tells it, money."""
+    """Show what the model cost by day (UTC) and task: calls, tokens, time and, if the server reports it, money."""
 
     async def work(db: Database, _settings: Settings) -> list[Spending]:
         from memsvc.access.users import find_app
@@ -74,4 +72,4 @@ def calls(
         ],
     )
     if not spent:
-        note("The language model was not asked.")
+        note("There were no calls to the language model.")

@@ -1,4 +1,4 @@
-"""``memsvc mcp``: the memory for a desktop assistant, over standard input and output."""
+"""``memsvc mcp``: serve memory to a desktop assistant over standard input and output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memsvc.cli.common import AppName, UserRef, chosen_user, embedders, note, opened
-from memsvc.cli.service import end, kept_up, told_to_stop
+from memsvc.cli.service import end, kept_up, stop_signal
 
 if TYPE_CHECKING:
     from memsvc.access.keys import Principal
@@ -21,11 +21,12 @@ POOL = 4
 
 
 async def _principal(db: Database, app: str, user: str | None, key: str | None, scopes: list[str]) -> Principal:
-    """Who the assistant acts for: the key's user, or the one that is named.
+    """Return the principal that the assistant acts for: the key's user, or the named user.
 
     Raises:
-        UnauthenticatedError: the key does not work.
-        UserUnknownError, UserRequiredError: nobody is meant, or several can be.
+        UnauthenticatedError: the key is not valid.
+        UserUnknownError: the user does not exist.
+        UserRequiredError: the app has several users and none is named.
     """
     from memsvc.access.keys import Principal, authenticate
     from memsvc.access.users import find_app
@@ -41,7 +42,7 @@ async def _principal(db: Database, app: str, user: str | None, key: str | None, 
 async def _serve(
     settings: Settings, admin_url: str, who: tuple[str, str | None, str | None, list[str]], *, work: bool
 ) -> None:
-    """Serve until standard input ends or a signal comes."""
+    """Serve until standard input ends or a signal arrives."""
     from jobs.worker import working
     from memsvc.api.mcp.asker import Asker
     from memsvc.api.mcp.stdio import serve_stdio
@@ -49,16 +50,16 @@ async def _serve(
     from memsvc.server.locate import app_url
 
     url = app_url(admin_url, settings)
-    stopping = told_to_stop()
+    stopping = stop_signal()
     db = Database(url, settings, pool_size=POOL)
     try:
         principal = await _principal(db, *who)
         with embedders(settings) as models:
             warming = asyncio.create_task(models.ready(db)) if models is not None else None
             async with working(settings, url, models) if work else nullcontext():
-                note("memsvc speaks MCP on standard input and output; Ctrl-C ends it.")
+                note("memsvc serves MCP on standard input and output. Press Ctrl-C to stop.")
                 serving = asyncio.create_task(serve_stdio(Asker(db, settings, models, principal)))
-                # Not cancelled by a signal: the thread that waits for a line would have to be woken.
+                # A signal does not cancel this task: its thread blocks until it has read a line.
                 await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
                 if serving.done():
                     await serving
@@ -72,18 +73,18 @@ def mcp(
     user: str | None = UserRef,
     app: str = AppName,
     key: str | None = typer.Option(
-        None, "--key", envvar="MEMSVC_KEY", help="Act by this key's user and scopes, not by --user and --scope."
+        None, "--key", envvar="MEMSVC_KEY", help="Use this key's user and scopes instead of --user and --scope."
     ),
     scope: list[str] = typer.Option(
-        ["read", "write"], "--scope", help="What the assistant may do: read, write, forget; may be given several times."
+        ["read", "write"], "--scope", help="What the assistant may do: read, write or forget; repeatable."
     ),
     worker: bool = typer.Option(
-        True, "--worker/--no-worker", help="Also do background work, such as vectors and facts, in this process."
+        True, "--worker/--no-worker", help="Also run background jobs, such as vectors and facts, in this process."
     ),
 ) -> None:
-    """Serve a desktop assistant that starts this command: the Model Context Protocol on standard input and output."""
+    """Serve the Model Context Protocol on standard input and output, to a desktop assistant that starts this."""
     if not MAY_DO.issuperset(scope):
-        raise typer.BadParameter("read, write and forget are the scopes.", param_hint="--scope")
+        raise typer.BadParameter("The scopes are read, write and forget.", param_hint="--scope")
     with opened() as (admin_url, settings), kept_up(settings):
         loop = asyncio.new_event_loop()
         loop.run_until_complete(_serve(settings, admin_url, (app, user, key, scope), work=worker))

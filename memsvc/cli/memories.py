@@ -1,4 +1,4 @@
-"""``memsvc ingest`` and ``memsvc recall``."""
+"""``memsvc ingest`` and ``memsvc recall``: store messages and find memories."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
-"""As memsvc.recall.options has it, which --help would import."""
+"""Same as in memsvc.recall.options; repeated here, because --help must not import that module."""
 HowHard = typer.Option(
-    "balanced", "--mode", metavar="MODE", help="How hard to look: eager, balanced or deliberate (in pages)."
+    "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate (in pages)."
 )
 
 
 async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Sequence[Path]) -> dict[str, int]:
-    """Send files through the write path in batches, with a progress bar on a terminal.
+    """Store the messages of files in batches, with a progress bar on a terminal.
 
-    Each batch is one transaction, so an interrupted run can simply be started again: what is there is left alone.
-    Background work that the messages ask for is done at the end; a worker that runs anyway does it as well.
+    Each batch is one transaction, so an interrupted run can be repeated: stored messages are skipped. The background
+    jobs of the messages run at the end; a running worker takes part in them.
 
     Returns:
-        How many messages were created, existing or erased.
+        The number of messages created, existing and erased.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -77,7 +77,7 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
 def batches(
     placed: Iterable[tuple[str, MessageIn]], most: int, chars: int = BATCH_CHARS
 ) -> Iterator[list[tuple[str, MessageIn]]]:
-    """Messages in groups of at most ``most``, which together have at most ``chars``; a longer one stands alone."""
+    """Yield batches of at most ``most`` messages and ``chars`` characters; a longer message has its own batch."""
     batch: list[tuple[str, MessageIn]] = []
     length = 0
     for one in placed:
@@ -91,51 +91,51 @@ def batches(
 
 
 def _count_checked(path: Path, names: Sequence[str], owner: Owner, settings: Settings) -> int:
-    """How many messages a file holds, all of which can be stored: nothing of a bad file is.
+    """Count the messages of a file and check that all can be stored, so that nothing of a bad file is stored.
 
     Raises:
-        BadFileError, InvalidRequestError: the first bad message; names its line.
+        BadFileError, InvalidRequestError: a message is bad; names the line of the first one.
     """
     from memsvc.errors import InvalidRequestError
     from memsvc.sources.files import read_messages
     from memsvc.sources.messages import prepare
 
     count = 0
-    for count, (place, message) in enumerate(read_messages(path, names), 1):  # noqa: B007 - the last one counts
+    for count, (line, message) in enumerate(read_messages(path, names), 1):  # noqa: B007 - the last value is used
         try:
             prepare([message], owner, settings)
         except InvalidRequestError as error:
-            raise type(error)(f"{place}: {error.message}", hint=error.advice) from error
+            raise type(error)(f"{line}: {error.message}", hint=error.advice) from error
     return count
 
 
 async def _append(
     db: Database, owner: Owner, batch: Sequence[tuple[str, MessageIn]], settings: Settings
 ) -> list[StoredMessage]:
-    """Store a batch; errors say what it means for a file of many."""
+    """Store a batch; its errors name the line in the file and say how to resume."""
     from memsvc.errors import DatabaseUnavailableError, MessageConflictError, OverloadedError, StorageFullError
     from memsvc.sources.messages import append
 
     try:
         return await append(db, owner, [message for _, message in batch], settings)
     except MessageConflictError as error:
-        place, message = batch[error.details["row"]]
+        line, message = batch[error.details["row"]]
         raise MessageConflictError(
-            f"{place}: {message.id or 'this place'} in conversation {message.conversation!r} has other words before."
+            f"{line}: {message.id or 'this message'} in conversation {message.conversation!r} has other words already."
         ) from error
     except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
-        raise type(error)(error.message, hint="What was stored stays stored; run it again to go on.") from error
+        raise type(error)(error.message, hint="What was stored is kept; run the command again to resume.") from error
 
 
 def ingest(
-    files: list[Path] = typer.Argument(help="Chat JSONL or role/content exports, perhaps gzipped.", metavar="FILE…"),
+    files: list[Path] = typer.Argument(help="Chat JSONL or role/content exports, optionally gzipped.", metavar="FILE…"),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Read files of messages into a user's memory.
+    """Store files of messages in a user's memory.
 
-    May be interrupted and run again: nothing is stored twice. A file with a bad line is refused before it begins.
+    May be interrupted and run again: nothing is stored twice. A file with a bad line is refused as a whole.
     """
 
     async def work(db: Database, settings: Settings) -> dict[str, int]:
@@ -148,20 +148,20 @@ def ingest(
     if as_json:
         print_json(counts)
     else:
-        print(f"{counts['created']:,} new messages, {counts['existing']:,} known already.")
+        print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
         if counts["erased"]:
-            print(f"{counts['erased']:,} were erased before and stay so.")
+            print(f"{counts['erased']:,} were erased earlier and stay erased.")
 
 
 @asynccontextmanager
 async def asked_with(
     db: Database, settings: Settings, *, rerank: bool
 ) -> AsyncIterator[tuple[Residents | None, ResidentReranker | None]]:
-    """The models that a question is asked with, loaded; closed when the block ends.
+    """Yield the loaded models for a query; close them when the block ends.
 
     Raises:
-        RerankerMissingError: a reranker is wanted, and none is configured.
-        ConfigurationError: its URL is missing.
+        RerankerMissingError: ``rerank`` is set and no reranker is configured.
+        ConfigurationError: the reranker's URL is missing.
     """
     from memsvc.errors import RerankerMissingError
     from memsvc.recall.rerank import reranker_of
@@ -182,30 +182,36 @@ async def asked_with(
 
 
 def recall(
-    question: str = typer.Argument(help="In plain words; nothing in it is syntax."),
+    question: str = typer.Argument(help="The question in plain words; it has no special syntax."),
     user: str | None = UserRef,
-    limit: int = typer.Option(5, "--limit", "-k", min=1, max=1000, help="At most so many memories."),
-    conversation: list[str] = typer.Option([], help="Only this conversation; may be given several times."),
-    not_conversation: list[str] = typer.Option([], help="Not this conversation; may be given several times."),
-    said_from: str | None = typer.Option(None, "--from", help="Said then or later (ISO 8601)."),
-    said_to: str | None = typer.Option(None, "--to", help="Said before (ISO 8601)."),
-    as_of: str | None = typer.Option(None, "--as-of", help="What was true then (ISO 8601, on the user's clock)."),
-    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then (ISO 8601)."),
-    near: tuple[float, float, float] | None = typer.Option(
-        None, "--near", metavar="LAT LON METRES", help="Only what speaks of something near that point."
+    limit: int = typer.Option(5, "--limit", "-k", min=1, max=1000, help="Most memories to show."),
+    conversation: list[str] = typer.Option([], help="Only this conversation; repeatable."),
+    not_conversation: list[str] = typer.Option([], help="Not this conversation; repeatable."),
+    said_from: str | None = typer.Option(None, "--from", help="Said at this time or later (ISO 8601)."),
+    said_to: str | None = typer.Option(None, "--to", help="Said before this time (ISO 8601)."),
+    as_of: str | None = typer.Option(
+        None, "--as-of", help="What was true at this time (ISO 8601, in the user's time zone)."
     ),
-    simple: bool = typer.Option(False, "--simple", help="Compare words as they are, unstemmed."),
-    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
-    no_facts: bool = typer.Option(False, "--no-facts", help="Messages alone, no facts of the graph."),
+    known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this time (ISO 8601)."),
+    near: tuple[float, float, float] | None = typer.Option(
+        None, "--near", metavar="LAT LON METRES", help="Only memories about something near that point."
+    ),
+    simple: bool = typer.Option(False, "--simple", help="Match words as written, without stemming."),
+    traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
+    no_facts: bool = typer.Option(False, "--no-facts", help="Only messages, no facts of the graph."),
     mode: Mode = HowHard,
-    cursor: str | None = typer.Option(None, "--cursor", help="The next page, in the mode deliberate."),
-    diversity: float = typer.Option(0.0, min=0, max=1, help="How much a memory loses by being like a better one."),
-    rerank: bool = typer.Option(False, "--rerank", help="Let the reranker of MEMSVC_RERANKER order the best 50."),
-    explain: bool = typer.Option(False, "--explain", help="Say how the answer came about, as a table."),
+    cursor: str | None = typer.Option(
+        None, "--cursor", help="next_cursor of the previous page, in the mode deliberate."
+    ),
+    diversity: float = typer.Option(
+        0.0, min=0, max=1, help="How much a memory loses for being similar to a better one."
+    ),
+    rerank: bool = typer.Option(False, "--rerank", help="Let the reranker of MEMSVC_RERANKER sort the best 50."),
+    explain: bool = typer.Option(False, "--explain", help="Explain the answer in a table."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show the memories that matter for a question, each with its reason and its source."""
+    """Show the memories that are relevant to a question, each with its reason and source."""
 
     async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
@@ -236,7 +242,7 @@ def recall(
 
     owner, found = with_database(work)
     if found.degraded:
-        note(f"Asked without: {', '.join(found.degraded)}. 'memsvc doctor' says why.")
+        note(f"Searched without:  {', '.join(found.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(found)
     else:

@@ -1,4 +1,4 @@
-"""``memsvc models``: which embedding models gave vectors, and how one takes over from another."""
+"""``memsvc models``: show the embedding models, and replace one with another."""
 
 from __future__ import annotations
 
@@ -24,23 +24,21 @@ if TYPE_CHECKING:
     from memsvc.llm.embedders.registry import Built, ModelProgress, Switched
     from memsvc.settings import Settings
 
-models = typer.Typer(
-    help="Embedding models: what they gave, and how one takes over from another.", rich_markup_mode=None
-)
-Name = typer.Argument(help="As 'memsvc models' shows it: backend:model, or the name of an entry point.")
-OneUser = typer.Option(None, "--user", "-u", help="Count the messages of this user alone, by id or external id.")
+models = typer.Typer(help="Show the embedding models, and replace one with another.", rich_markup_mode=None)
+Name = typer.Argument(help="The model as 'memsvc models' shows it: backend:model, or the name of an entry point.")
+OneUser = typer.Option(None, "--user", "-u", help="Count only the messages of this user, by id or external id.")
 LOOK_EVERY_S = 1.0
-WAITS = "A worker does that in the background ('memsvc up', 'memsvc worker'); 'memsvc models' shows how far it is."
+WAITS = "A worker does this in the background ('memsvc up', 'memsvc worker'); 'memsvc models' shows the progress."
 
 
 @models.callback(invoke_without_command=True)
-def list_unless_told(
+def list_by_default(
     context: typer.Context, user: str | None = OneUser, app: str = AppName, as_json: bool = AsJson
 ) -> None:
     """List the embedding models, or change the active one.
 
-    A change goes in steps that may take days: build the new model, switch to it, retire the old one. Until that last
-    step, rollback undoes it. Recall works all the time.
+    A change has three steps, which may take days: build the new model, switch to it, retire the old one. Until the last
+    step, rollback undoes the switch. Recall works throughout.
     """
     if context.invoked_subcommand is None:
         _show(user, app, as_json=as_json)
@@ -76,13 +74,13 @@ def _show(user: str | None, app: str, *, as_json: bool) -> None:
 def build(
     name: str = Name,
     wait: bool = typer.Option(
-        False, "--wait", help="Work on it here, with a progress bar, until no message lacks a vector."
+        False, "--wait", help="Take part in the work, with a progress bar, until no message lacks a vector."
     ),
 ) -> None:
-    """Begin to give all messages, of all users, the vectors of a new model; recall goes on by the active one.
+    """Start computing a new model's vectors for all messages of all users; recall keeps using the active model.
 
-    The model is loaded and tried first. May be repeated: then messages that still lack its vectors get a new try; that
-    works for the active model as well. Afterwards, 'memsvc models switch' makes it the active one.
+    The model is loaded and tried first. Running this again retries messages that still lack vectors, also for the
+    active model. Afterwards, 'memsvc models switch' makes the new model the active one.
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Built, ModelProgress]:
@@ -104,17 +102,17 @@ def build(
 
     built, made = with_database(work)
     print(f"{name} is {'paused' if made.paused else made.state}: {made.embedded:,} messages have its vectors, ", end="")
-    print(f"{made.lacking:,} lack them." if made.lacking else "none lacks them.")
+    print(f"{made.lacking:,} lack them." if made.lacking else "none lack them.")
     if made.paused:
-        print(f"Go on with 'memsvc models resume {name}'.")
+        print(f"Resume with 'memsvc models resume {name}'.")
     elif made.lacking:
-        print(f"{built.jobs:,} users have a job for that. {WAITS}")
+        print(f"{built.jobs:,} users have a job for this. {WAITS}")
     elif made.state == "building":
-        print(f"Make it the active one with 'memsvc models switch {name}'.")
+        print(f"Make it the active model with 'memsvc models switch {name}'.")
 
 
 async def _wait(db: Database, settings: Settings, name: str) -> None:
-    """Take part in the work until no message lacks the model's vector, or nothing is left to do about it."""
+    """Run jobs until no message lacks the model's vector, or no jobs are left for it."""
     import asyncio
     import time
 
@@ -139,26 +137,26 @@ async def _wait(db: Database, settings: Settings, name: str) -> None:
                 began = time.monotonic()
                 made = next(model for model in await list_models(db) if model.name == name)
                 progress.update(bar, completed=made.embedded, total=made.embedded + made.lacking)
-                pause = max(LOOK_EVERY_S, 10 * (time.monotonic() - began))  # counting must not be most of the work
+                pause = max(LOOK_EVERY_S, 10 * (time.monotonic() - began))  # counting takes at most a tenth of the time
                 await asyncio.wait({working}, timeout=pause)
             await working
             made = next(model for model in await list_models(db) if model.name == name)
             progress.update(bar, completed=made.embedded, total=made.embedded + made.lacking)
             if not made.lacking or made.paused or made.state == "retired" or not (await backlog(db)).pending:
                 return
-            await asyncio.sleep(pause)  # others have the jobs, or their time has not come
+            await asyncio.sleep(pause)  # workers run the jobs, or they are not due yet
 
 
 @models.command("pause")
 def pause(name: str = Name) -> None:
-    """Stop giving messages the vectors of a model that is being built; what it has stays."""
+    """Pause the computation of a new model's vectors; existing vectors are kept."""
     _pause(name, paused=True)
-    print(f"{name} is paused. Go on with 'memsvc models resume {name}'.")
+    print(f"{name} is paused. Resume with 'memsvc models resume {name}'.")
 
 
 @models.command("resume")
 def resume(name: str = Name) -> None:
-    """Go on with a model that was paused, also with messages that came meanwhile."""
+    """Resume a paused model, including messages that were stored during the pause."""
     print(f"{name} is building: {_pause(name, paused=False):,} users have a job. {WAITS}")
 
 
@@ -175,20 +173,20 @@ def _pause(name: str, *, paused: bool) -> int:
 def switch(
     name: str = Name,
     now: bool = typer.Option(
-        False, "--now", help="Also while messages lack its vectors: the old model answers for those meanwhile."
+        False, "--now", help="Switch even if messages lack its vectors: the old model finds those meanwhile."
     ),
 ) -> None:
-    """Make a model that is being built, or leaving, the active one: queries are compared by it from now on.
+    """Make a model that is building or leaving the active one: recall compares queries by its vectors from now on.
 
-    The model before it is leaving: it still gets vectors, so that nothing is lost with 'memsvc models rollback', until
-    'memsvc models retire'. All processes know within 5 seconds.
+    The previous model is then leaving: new messages still get its vectors until 'memsvc models retire', so that
+    'memsvc models rollback' loses nothing. All processes use the new model within 5 seconds.
     """
     _switch(name, now=now)
 
 
 @models.command("rollback")
 def rollback() -> None:
-    """Make the model that is leaving the active one again; the one that replaced it leaves."""
+    """Make the leaving model the active one again; the model that replaced it is then leaving."""
     _switch(None, now=True)
 
 
@@ -202,18 +200,18 @@ def _switch(name: str | None, *, now: bool) -> None:
     done, named = with_database(work)
     print(f"{done.became} is the active model now, {done.leaves} is leaving.")
     if done.behind:
-        print(f"{done.leaves} answers for {done.behind:,} messages until they have vectors of {done.became}. {WAITS}")
+        print(f"{done.leaves} is used for {done.behind:,} messages until they have vectors of {done.became}. {WAITS}")
     print("'memsvc models rollback' undoes it; ", end="")
-    print(f"'memsvc models retire {done.leaves}' ends it and deletes that model's vectors.")
+    print(f"'memsvc models retire {done.leaves}' completes it and deletes that model's vectors.")
     if named not in {None, "", done.became}:
-        note(f"MEMSVC_EMBEDDING_MODEL says {named}; set it to {done.became} when you next can.")
+        note(f"MEMSVC_EMBEDDING_MODEL says {named}; set it to {done.became} at the next opportunity.")
 
 
 @models.command("retire")
 def retire(name: str = Name) -> None:
-    """Give a model up that is leaving or being built: its index and all its vectors are deleted, texts stay.
+    """Delete the index and all vectors of a model that is leaving or building; messages are kept.
 
-    May be interrupted and run again. The model can be built again afterwards, from the beginning.
+    May be interrupted and run again. The model can be built again later, from the beginning.
     """
 
     async def work(db: Database, _settings: Settings) -> int:
@@ -232,9 +230,9 @@ def retire(name: str = Name) -> None:
 
 @models.command("embed")
 def embed(user: str | None = UserRef, app: str = AppName) -> None:
-    """Give all messages of a user the vectors that they lack, here and now; may be interrupted and run again.
+    """Compute the vectors that a user's messages lack, in this process; may be interrupted and run again.
 
-    By every model in use. New messages get theirs from the worker; this is for what it could not do.
+    It does so for every model in use. Workers embed new messages; this is for messages that they could not embed.
     """
 
     async def work(db: Database, settings: Settings) -> int:
@@ -255,4 +253,4 @@ def embed(user: str | None = UserRef, app: str = AppName) -> None:
                 task = progress.add_task("vectors", total=sum(m.lacking for m in known) if known else None)
                 return await embed_lacking(db, resident, owner.user_id, lambda stored: progress.advance(task, stored))
 
-    print(f"{with_database(work):,} vectors made.")
+    print(f"{with_database(work):,} vectors stored.")

@@ -1,4 +1,4 @@
-"""``memsvc note``: notes and links that are written by hand."""
+"""``memsvc note``: notes that are written by hand, and links between them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memsvc.graph.links import Link, LinkedNote
     from memsvc.graph.notes import Note
 
-notes = typer.Typer(help="Notes that are written by hand, and links between them.", rich_markup_mode=None)
+notes = typer.Typer(help="Write notes by hand, and link them.", rich_markup_mode=None)
 NoteId = typer.Argument(help="The note's id.", metavar="NOTE")
 KINDS = "fact, preference, decision, insight, question or concept"
 
@@ -32,26 +32,26 @@ def _show(found: Note) -> None:
 
 @notes.command("add")
 def add(
-    title: str = typer.Argument(help="Up to 200 characters."),
-    text: str | None = typer.Option(None, "--text", "-t", help="Up to 8,000 characters; - reads standard input."),
+    title: str = typer.Argument(help="Title, up to 200 characters."),
+    text: str | None = typer.Option(None, "--text", "-t", help="Text, up to 8,000 characters; - reads standard input."),
     kind: str = typer.Option("fact", "--kind", help=f"{KINDS}.".capitalize()),
-    tag: list[str] = typer.Option([], "--tag", help="May be given several times."),
-    about: list[str] = typer.Option([], "--about", help="Id of a node that it is about; may be given several times."),
+    tag: list[str] = typer.Option([], "--tag", help="A tag; repeatable."),
+    about: list[str] = typer.Option([], "--about", help="Id of a node that the note is about; repeatable."),
     importance: float = typer.Option(5.0, "--importance", help="1 (trivial) to 10 (life-changing)."),
-    id_alone: bool = typer.Option(False, "--id", help="Print the note's id alone, for scripts."),
+    id_alone: bool = typer.Option(False, "--id", help="Print only the note's id, for scripts."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
     """Write a note."""
-    said = sys.stdin.read() if text == "-" else text or ""
+    content = sys.stdin.read() if text == "-" else text or ""
     nodes = [as_uuid(node, "node") for node in about]
 
     async def act(db: Database, owner: Owner) -> Note:
         from memsvc.graph.notes import create_note
 
         kinds: Any = kind
-        return await create_note(db, owner, title, said, kind=kinds, tags=tag, about=nodes, importance=importance)
+        return await create_note(db, owner, title, content, kind=kinds, tags=tag, about=nodes, importance=importance)
 
     found: Note = for_owner(user, app, act)
     if id_alone:
@@ -64,10 +64,10 @@ def add(
 
 @notes.command("list")
 def list_notes(
-    q: str | None = typer.Option(None, "--query", "-q", help="Only notes with this in title or text."),
+    q: str | None = typer.Option(None, "--query", "-q", help="Only notes with this in their title or text."),
     kind: str | None = typer.Option(None, "--kind", help=f"Only this kind: {KINDS}."),
     tag: str | None = typer.Option(None, "--tag", help="Only notes with this tag."),
-    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many notes."),
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="Most notes to show."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
@@ -109,18 +109,18 @@ def show(note: str = NoteId, user: str | None = UserRef, app: str = AppName, as_
 
 @notes.command("link")
 def link(
-    from_note: str = typer.Argument(help="Id of a note, or of any other node.", metavar="FROM"),
-    to_note: str = typer.Argument(help="Id of another.", metavar="TO"),
+    from_note: str = typer.Argument(help="Id of a note or any other node.", metavar="FROM"),
+    to_note: str = typer.Argument(help="Id of another note or node.", metavar="TO"),
     relation: str = typer.Argument(
         help="extends, contradicts, supports, example_of, part_of, relates_to, answers, caused_by or temporal."
     ),
-    strength: float = typer.Option(1.0, "--strength", help="Above 0, at most 1."),
-    reason: str = typer.Option("", "--reason", help="Why, as a sentence."),
+    strength: float = typer.Option(1.0, "--strength", help="Strength of the link, above 0 and at most 1."),
+    reason: str = typer.Option("", "--reason", help="Reason for the link, as a sentence."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Link two notes, or give a link another strength and reason."""
+    """Link two notes, or change a link's strength and reason."""
     start, end = as_uuid(from_note, "node"), as_uuid(to_note, "node")
 
     async def act(db: Database, owner: Owner) -> Link:
@@ -140,7 +140,7 @@ def link(
 def unlink_notes(
     link: str = typer.Argument(help="The link's id.", metavar="LINK"), user: str | None = UserRef, app: str = AppName
 ) -> None:
-    """End a link; that it was there stays in the history."""
+    """End a link; the history keeps it."""
     wanted = as_uuid(link, "link")
 
     async def act(db: Database, owner: Owner) -> bool:
@@ -148,21 +148,23 @@ def unlink_notes(
 
         return await unlink(db, owner, wanted)
 
-    print("The link has ended." if for_owner(user, app, act) else "The link had ended before.")
+    print("The link has ended." if for_owner(user, app, act) else "The link had already ended.")
 
 
 @notes.command("linked")
 def linked(
     note: str = NoteId,
-    radius: int = typer.Option(1, "--radius", "-r", min=1, max=4, help="Most links between."),
-    relation: list[str] = typer.Option([], "--relation", help="Only this one; may be given several times."),
-    min_strength: float = typer.Option(0.0, "--min-strength", help="Least product of the strengths between."),
-    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many notes."),
+    radius: int = typer.Option(1, "--radius", "-r", min=1, max=4, help="Most links between the two notes."),
+    relation: list[str] = typer.Option([], "--relation", help="Only links of this relation; repeatable."),
+    min_strength: float = typer.Option(
+        0.0, "--min-strength", help="Least product of the strengths of the links between."
+    ),
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="Most notes to show."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show notes that links join with a note, nearest first, then strongest."""
+    """Show the notes linked to a note, nearest first, then strongest."""
     wanted = as_uuid(note, "note")
 
     async def act(db: Database, owner: Owner) -> list[LinkedNote]:

@@ -1,4 +1,4 @@
-"""``memsvc ontology``: what nodes and edges can be, and what a user adds to it."""
+"""``memsvc ontology``: the types of nodes and edges, and those that a user adds."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.graph.ontology import AnyType, AnyTypeIn, Decision, Kind, Ontology
 
-ontology = typer.Typer(help="Types of nodes and edges, and how much of each there is.", rich_markup_mode=None)
-Name = typer.Argument(help="Pet is a node type, MARRIED_TO an edge type: the capitals tell.", metavar="NAME")
-About = typer.Option(..., "--description", "-d", help="What belongs under it, and what does not.")
-Parent = typer.Option(None, "--parent", help="The core type that it refines.")
-Category = typer.Option(None, "--category", help="As types of the core have it; the parent's otherwise.")
-Starts = typer.Option(None, "--from", help="Node types where an edge may start, such as Person,Organization.")
-Ends = typer.Option(None, "--to", help="Node types where an edge may end.")
-Functional = typer.Option(False, "--functional", help="One value at a time: a new one closes the old one.")
-Reason = typer.Option("", "--reason", help="Why, for the person who decides.")
+ontology = typer.Typer(help="List and manage the types of nodes and edges.", rich_markup_mode=None)
+Name = typer.Argument(
+    help="The type's name: Pet is a node type, MARRIED_TO (in capitals) an edge type.", metavar="NAME"
+)
+About = typer.Option(..., "--description", "-d", help="What the type covers, and what it does not.")
+Parent = typer.Option(None, "--parent", help="The core type that this type refines.")
+Category = typer.Option(None, "--category", help="A category of the core types; default: the parent's.")
+Starts = typer.Option(None, "--from", help="Node types at which an edge may start, such as Person,Organization.")
+Ends = typer.Option(None, "--to", help="Node types at which an edge may end.")
+Functional = typer.Option(
+    False, "--functional", help="The edge has one value at a time: a new value closes the old one."
+)
+Reason = typer.Option("", "--reason", help="The reason, for the person who decides.")
 By = typer.Option("user", "--by", help="Who proposes it: user, app, or the name of an extractor.")
 
 
 def kind_of(name: str) -> Kind:
-    """Edge types are written in capitals, node types are not; a single letter is a node type."""
+    """Return the kind of a type by its name: edge types are in capitals; a single letter is a node type."""
     return "edge" if len(name) > 1 and name == name.upper() else "node"
 
 
@@ -58,12 +62,12 @@ def _show(found: Ontology) -> None:
 @ontology.callback(invoke_without_command=True)
 def show(
     context: typer.Context,
-    proposals: bool = typer.Option(False, "--proposals", help="Only what waits for approval."),
+    proposals: bool = typer.Option(False, "--proposals", help="Only types that wait for approval."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List the types, with how many nodes and facts of each there are now."""
+    """List the types, with the current number of nodes and facts of each."""
     if context.invoked_subcommand is not None:
         return
 
@@ -96,7 +100,7 @@ def _propose(fields: dict[str, Any], user: str | None, app: str, by: str, *, app
             proposal = EdgeTypeIn(**fields, **of_edges)
         elif any(of_edges.values()):
             raise InvalidRequestError(
-                "A node type joins nothing: --from, --to and --functional are for edge types.",
+                "--from, --to and --functional are for edge types, and this is a node type.",
                 hint="Edge types are written in capitals, as in MARRIED_TO.",
             )
         else:
@@ -136,7 +140,7 @@ def add(
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Add a type that can be used at once."""
+    """Add a type and approve it, so that it can be used immediately."""
     fields = _fields(name, description, parent, category, starts, ends, functional, "")
     _propose(fields, user, app, "user", approve=True)
 
@@ -155,7 +159,7 @@ def propose_type(
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Add a type that waits until somebody approves it."""
+    """Propose a type; it cannot be used until somebody approves it."""
     fields = _fields(name, description, parent, category, starts, ends, functional, reason)
     _propose(fields, user, app, by, approve=False)
 
@@ -171,19 +175,19 @@ def _decide(name: str, status: Decision, user: str | None, app: str) -> None:
 
 @ontology.command("approve")
 def approve(name: str = Name, user: str | None = UserRef, app: str = AppName) -> None:
-    """Let a type be used; also one that was rejected or deprecated."""
+    """Approve a type for use, also one that was rejected or deprecated."""
     _decide(name, "approved", user, app)
 
 
 @ontology.command("reject")
 def reject(name: str = Name, user: str | None = UserRef, app: str = AppName) -> None:
-    """Turn a proposal down; it stays, so that it is not proposed again."""
+    """Reject a proposed type; it stays recorded, so that it is not proposed again."""
     _decide(name, "rejected", user, app)
 
 
 @ontology.command("deprecate")
 def deprecate(name: str = Name, user: str | None = UserRef, app: str = AppName) -> None:
-    """Give a type to nothing new; what has it keeps it."""
+    """Deprecate a type: nothing new gets it; existing nodes and facts keep it."""
     _decide(name, "deprecated", user, app)
 
 
@@ -197,4 +201,4 @@ def withdraw_type(name: str = Name, user: str | None = UserRef, app: str = AppNa
         await withdraw(db, owner, kind_of(name), name)
 
     for_owner(user, app, act)
-    print(f"{name} is gone.")
+    print(f"{name} was deleted.")

@@ -1,4 +1,4 @@
-"""``memsvc places``: where nodes are, and what is near."""
+"""``memsvc places``: set where nodes are, and find nodes near a point."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from memsvc.graph.history import Change
     from memsvc.graph.places import Location, Near, Nearby
 
-places = typer.Typer(help="Where nodes are, and what is near.", rich_markup_mode=None)
-NodeRef = typer.Argument(help="Its name, label or id.", metavar="NODE")
+places = typer.Typer(help="Set where nodes are, and find nodes near a point.", rich_markup_mode=None)
+NodeRef = typer.Argument(help="Name, label or id of the node.", metavar="NODE")
 ByHand = "user"
 NEAR_M = 10_000
-"""Below it, metres are shown as metres."""
+"""Shorter distances are shown in metres, longer ones in kilometres."""
 
 
 @places.command("add", context_settings={"ignore_unknown_options": True})  # numbers may be negative
@@ -26,13 +26,13 @@ def add(
     node: str = NodeRef,
     latitude: float = typer.Argument(help="Degrees north, -90 to 90.", metavar="LAT"),
     longitude: float = typer.Argument(help="Degrees east, -180 to 180.", metavar="LON"),
-    radius: float = typer.Option(0.0, "--radius", help="How far around that point it reaches, in metres."),
-    since: str | None = typer.Option(None, "--since", help="From when: a date or an ISO 8601 time."),
-    until: str | None = typer.Option(None, "--until", help="The first moment at which it was not there any more."),
+    radius: float = typer.Option(0.0, "--radius", help="Radius of the area around that point, in metres."),
+    since: str | None = typer.Option(None, "--since", help="Since when: a date or an ISO 8601 time."),
+    until: str | None = typer.Option(None, "--until", help="The first moment at which it was no longer there."),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Say where a node is. Where else it was said to be in that time is superseded."""
+    """Set where a node is; this supersedes other locations that it had during that time."""
 
     async def act(db: Database, owner: Owner) -> Change:
         from memsvc.graph.find import find_node
@@ -40,7 +40,7 @@ def add(
         from memsvc.graph.operations import Location
         from memsvc.sources.moments import read_moment
 
-        there = Location(
+        location = Location(
             node=await find_node(db, owner, node),
             latitude=latitude,
             longitude=longitude,
@@ -48,7 +48,7 @@ def add(
             valid_from=read_moment(since, owner, "since"),
             valid_to=read_moment(until, owner, "until"),
         )
-        return await write(db, owner, [there], asserted_by=ByHand)
+        return await write(db, owner, [location], asserted_by=ByHand)
 
     change: Change = for_owner(user, app, act)
     print(f"{change.results[0].outcome} | change {change.change_id}")
@@ -57,11 +57,11 @@ def add(
 @places.command("end")
 def end(
     node: str = NodeRef,
-    at: str | None = typer.Option(None, "--at", help="Until then it was where it was; not given: it never was there."),
+    at: str | None = typer.Option(None, "--at", help="When it left; default: it was never there."),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """A node is not there any more, or never was. Its past stays in the history."""
+    """Record that a node has left its location, or was never there. The history keeps it."""
 
     async def act(db: Database, owner: Owner) -> Change:
         from memsvc.graph.find import find_node
@@ -81,12 +81,12 @@ def end(
 @places.command("show")
 def show(
     node: str = NodeRef,
-    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then."),
+    known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this date or time."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Where a node is and was, the newest first."""
+    """Show where a node is and was, newest first."""
 
     async def act(db: Database, owner: Owner) -> list[Location]:
         from memsvc.graph.find import find_node
@@ -112,17 +112,19 @@ def show(
 def nearby(
     latitude: float = typer.Argument(help="Degrees north, -90 to 90.", metavar="LAT"),
     longitude: float = typer.Argument(help="Degrees east, -180 to 180.", metavar="LON"),
-    radius: float | None = typer.Option(None, "--radius", "-r", help="Metres around it; else however far."),
-    limit: int = typer.Option(20, "--limit", "-k", min=1, max=1000, help="At most so many, the nearest."),
-    type_: list[str] = typer.Option([], "--type", help="Only nodes of this type; may be given several times."),
-    as_of: str | None = typer.Option(None, "--as-of", help="Who was there then: a date, an ISO 8601 time, or always."),
-    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then."),
+    radius: float | None = typer.Option(None, "--radius", "-r", help="Radius in metres; default: any distance."),
+    limit: int = typer.Option(20, "--limit", "-k", min=1, max=1000, help="Most nodes to show, nearest first."),
+    type_: list[str] = typer.Option([], "--type", help="Only nodes of this type; repeatable."),
+    as_of: str | None = typer.Option(
+        None, "--as-of", help="What was there at this date or ISO 8601 time, or 'always'."
+    ),
+    known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this date or time."),
     geojson: bool = typer.Option(False, "--geojson", help="Print GeoJSON, for maps."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """What is near a point, the nearest first."""
+    """Show the nodes near a point, nearest first."""
     from memsvc.graph.places import area, as_geojson
     from memsvc.graph.places import nearby as search
 
@@ -153,7 +155,7 @@ def _far(metres: float) -> str:
 
 
 def _span(one: Location | Near) -> tuple[str, str]:
-    """When it was there; nothing where there is no bound."""
+    """Return since and until when it was there; empty if unbounded."""
     return (
         f"{one.valid_from:%Y-%m-%d %H:%M}" if one.valid_from else "",
         f"{one.valid_to:%Y-%m-%d %H:%M}" if one.valid_to else "",

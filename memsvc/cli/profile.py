@@ -1,4 +1,4 @@
-"""``memsvc profile``: core, working and archival memory, as an assistant edits it itself."""
+"""``memsvc profile``: core, working and archival memory, which an assistant can edit itself."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from memsvc.profiles.changes import Change
 
 profile = typer.Typer(
-    help="Core memory, which stands in every context, working memory of conversations, and archival memory.",
+    help="Core memory (part of every context), working memory of conversations, and archival memory.",
     rich_markup_mode=None,
 )
 BY = "cli"
 NOT_DONE = 1
-Name = typer.Argument(help="The block: fixed_traits, preferences, current_state, or any name.", metavar="NAME")
-InConversation = typer.Option(None, "--conversation", help="Whose working memory it is in, by id or identifier.")
-OfNode = typer.Option(None, "--node", metavar="ID", help="The person, project or other node that it describes.")
-Expected = typer.Option(None, "--expect", min=0, help="Only where it is at this version; 0: where there is none.")
-Evidence = typer.Option([], "--evidence", metavar="ID", help="A passage that new lines rest on; may be repeated.")
+Name = typer.Argument(help="Name of the block: fixed_traits, preferences, current_state, or another.", metavar="NAME")
+InConversation = typer.Option(
+    None, "--conversation", help="The conversation of the working memory, by id or identifier."
+)
+OfNode = typer.Option(None, "--node", metavar="ID", help="The person, project or other node that the block describes.")
+Expected = typer.Option(None, "--expect", min=0, help="Change it only if it has this version; 0: if it does not exist.")
+Evidence = typer.Option([], "--evidence", metavar="ID", help="A passage that supports the new lines; repeatable.")
 
 
 def show_block(block: Block) -> None:
-    """A block for people."""
+    """Print a block for people."""
     about = f" of {block.node}" if block.node else ""
     print(plain(f"{block.name}{about}  ({block.kind}, version {block.version}, {block.tokens} tokens)"))
     for line in block.text.split("\n"):
@@ -44,7 +46,7 @@ def _place(name: str, conversation: str | None, node: str | None) -> Place:
     return Place(name, conversation, as_uuid(node, "node") if node is not None else None)
 
 
-def _said(text: str) -> str:
+def _text_of(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
@@ -76,18 +78,20 @@ def show(
         for block in found.blocks:
             show_block(block)
         if found.working_truncated:
-            note("Older blocks of working memory were left out; with --conversation all of it are shown.")
+            note("Older blocks of working memory are left out; --conversation shows all blocks of one conversation.")
         if not found.blocks:
-            note('The profile is empty: memsvc profile append preferences "…" begins it.')
+            note('The profile is empty. Start it with: memsvc profile append preferences "…"')
 
 
 @profile.command("set")
 def set_(
     name: str = Name,
-    text: str = typer.Argument(help="What it shall say; - reads standard input."),
-    kind: str | None = typer.Option(None, "--kind", help="core, working or archival; as it is, or core."),
-    limit: int | None = typer.Option(None, "--limit", help="How many tokens it may have, 1 to 2,000."),
-    hours: float = typer.Option(24.0, "--hours", help="Of working memory: for so long it is read."),
+    text: str = typer.Argument(help="The new text; - reads standard input."),
+    kind: str | None = typer.Option(
+        None, "--kind", help="core, working or archival; default: unchanged, core for a new block."
+    ),
+    limit: int | None = typer.Option(None, "--limit", help="Most tokens of the block, 1 to 2,000."),
+    hours: float = typer.Option(24.0, "--hours", help="For working memory: hours until it expires."),
     expect: int | None = Expected,
     evidence: list[str] = Evidence,
     conversation: str | None = InConversation,
@@ -96,12 +100,12 @@ def set_(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Let a block say this and nothing else; it is made where there is none."""
+    """Replace the whole text of a block; create the block if it does not exist."""
     from memsvc.profiles.changes import Set
 
     more = {"kind": kind, "limit_tokens": limit, "hours": hours}
     _change(
-        _place(name, conversation, node), Set(text=_said(text)), expect, evidence, user, app, as_json=as_json, **more
+        _place(name, conversation, node), Set(text=_text_of(text)), expect, evidence, user, app, as_json=as_json, **more
     )
 
 
@@ -117,17 +121,17 @@ def append(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Add lines to a block; it is made where there is none."""
+    """Add lines to a block; create the block if it does not exist."""
     from memsvc.profiles.changes import Append
 
-    _change(_place(name, conversation, node), Append(text=_said(text)), expect, evidence, user, app, as_json=as_json)
+    _change(_place(name, conversation, node), Append(text=_text_of(text)), expect, evidence, user, app, as_json=as_json)
 
 
 @profile.command("replace")
 def replace(
     name: str = Name,
-    old: str = typer.Argument(help="What stands there, exactly once."),
-    new: str = typer.Argument(help="What shall stand there; may be empty."),
+    old: str = typer.Argument(help="The text to replace; it must occur exactly once."),
+    new: str = typer.Argument(help="The new text; may be empty."),
     expect: int | None = Expected,
     evidence: list[str] = Evidence,
     conversation: str | None = InConversation,
@@ -136,7 +140,7 @@ def replace(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Replace a part of what a block says."""
+    """Replace a part of a block's text."""
     from memsvc.profiles.changes import Replace
 
     _change(_place(name, conversation, node), Replace(old=old, new=new), expect, evidence, user, app, as_json=as_json)
@@ -176,14 +180,14 @@ def _print(block: Block, *, as_json: bool) -> None:
 @profile.command("history")
 def history(
     name: str = Name,
-    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many versions."),
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="Most versions to show."),
     conversation: str | None = InConversation,
     node: str | None = OfNode,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show what a block has said, newest first."""
+    """Show the versions of a block, newest first."""
     place = _place(name, conversation, node)
 
     async def act(db: Database, owner: Owner) -> list[Block]:
@@ -204,16 +208,18 @@ def history(
 @profile.command("move")
 def move(
     name: str = Name,
-    kind: str = typer.Argument(help="Where it goes: core, working or archival."),
+    kind: str = typer.Argument(help="The new tier: core, working or archival."),
     expect: int | None = Expected,
-    hours: float = typer.Option(24.0, "--hours", help="In working memory: for so long it is read."),
-    conversation: str | None = typer.Option(None, "--conversation", help="Whose working memory it leaves, or enters."),
+    hours: float = typer.Option(24.0, "--hours", help="For working memory: hours until it expires."),
+    conversation: str | None = typer.Option(
+        None, "--conversation", help="The conversation whose working memory it leaves or enters."
+    ),
     node: str | None = OfNode,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Promote or demote a block; it stays the same block, with its history."""
+    """Move a block to another tier; it keeps its history."""
     place = _place(name, None, node)
 
     async def act(db: Database, owner: Owner) -> Block:
@@ -232,21 +238,21 @@ def move(
 @profile.command("forget")
 def forget(
     name: str = Name,
-    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask for confirmation."),
     conversation: str | None = InConversation,
     node: str | None = OfNode,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Erase a block for good, with all that it ever said, and print the receipt."""
+    """Erase a block permanently, with all its versions, and print the receipt."""
     from memsvc.errors import InvalidRequestError
 
     place = _place(name, conversation, node)
     if not yes:
         if not sys.stdin.isatty():
-            raise InvalidRequestError("Nobody is here to be asked.", hint="Say --yes to erase.")
-        if not typer.confirm(f"Erase {name} with all its versions, for good?", err=True):
+            raise InvalidRequestError("Cannot ask for confirmation without a terminal.", hint="Add --yes to erase.")
+        if not typer.confirm(f"Permanently erase {name} with all its versions?", err=True):
             note("Nothing was erased.")
             raise typer.Exit(NOT_DONE)
 

@@ -1,4 +1,4 @@
-"""``memsvc graph rebuild`` and ``memsvc graph verify``: the graph that Cypher sees, where the server has Apache AGE."""
+"""``memsvc graph rebuild`` and ``memsvc graph verify``: the graph for Cypher, on servers with Apache AGE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
-Whose = typer.Option(None, "--user", "-u", help="Only of this user: an id or external id. Else of all users.")
+Whose = typer.Option(None, "--user", "-u", help="Only this user, by id or external id; default: all users.")
 
 
 def _user_id(admin_url: str, chosen: Settings, user: str | None, app: str) -> UUID | None:
@@ -30,7 +30,7 @@ def _user_id(admin_url: str, chosen: Settings, user: str | None, app: str) -> UU
 
 
 def rebuild(user: str | None = Whose, app: str = AppName) -> None:
-    """Make the graph that Cypher sees anew from the tables, user by user. People go on working meanwhile."""
+    """Rebuild the graph for Cypher from the tables, user by user, while the service runs."""
     import psycopg
 
     from memsvc.db.files import head_revision
@@ -47,7 +47,7 @@ def rebuild(user: str | None = Whose, app: str = AppName) -> None:
 
 
 def verify(user: str | None = Whose, app: str = AppName, as_json: bool = AsJson) -> None:
-    """Compare the graph that Cypher sees with the tables; 'memsvc graph rebuild' mends it. Exit code 1: they differ."""
+    """Compare the graph for Cypher with the tables; 'memsvc graph rebuild' repairs it. Exit code 1: they differ."""
     import psycopg
 
     from memsvc.server import projection

@@ -1,4 +1,4 @@
-"""``memsvc feedback`` and ``memsvc top-of-mind``."""
+"""``memsvc feedback`` and ``memsvc top-of-mind``: rate the results of a recall, and show salient memories."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def feedback(
-    recall_id: str = typer.Argument(help="recall_id of an answer."),
-    used: list[str] = typer.Option([], help="Id of a memory that was of use; may be given several times."),
-    irrelevant: list[str] = typer.Option([], help="Id of a memory that was not to the point; likewise."),
+    recall_id: str = typer.Argument(help="The answer's recall_id."),
+    used: list[str] = typer.Option([], help="Id of a memory that was useful; repeatable."),
+    irrelevant: list[str] = typer.Option([], help="Id of a memory that was irrelevant; repeatable."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Say which memories of an answer were used, and which were irrelevant. Said again it counts once."""
+    """Record which memories of an answer were useful and which were irrelevant. Repeating it counts once."""
     recall, good, bad = as_uuid(recall_id, "recall"), _ids(used), _ids(irrelevant)
 
     async def act(db: Database, owner: Owner) -> FeedbackReceipt:
@@ -40,7 +40,7 @@ def feedback(
         return
     print(f"{len(receipt.used)} used, {len(receipt.irrelevant)} irrelevant; {receipt.changed} of these are new.")
     if receipt.erased:
-        print(f"{len(receipt.erased)} were erased meanwhile and are ignored.")
+        print(f"{len(receipt.erased)} have been erased since and are ignored.")
 
 
 def _ids(given: Sequence[str]) -> list[UUID]:
@@ -49,15 +49,15 @@ def _ids(given: Sequence[str]) -> list[UUID]:
 
 def top_of_mind(
     user: str | None = UserRef,
-    limit: int = typer.Option(10, "--limit", "-k", min=1, max=200, help="At most so many memories."),
-    as_of: str | None = typer.Option(None, "--as-of", help="What was salient then (ISO 8601)."),
-    known_at: str | None = typer.Option(None, "--known-at", help="By what was recorded then."),
-    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
-    facts: bool = typer.Option(True, "--facts/--no-facts", help="Facts too."),
+    limit: int = typer.Option(10, "--limit", "-k", min=1, max=200, help="Most memories to show."),
+    as_of: str | None = typer.Option(None, "--as-of", help="What was salient at this time (ISO 8601)."),
+    known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this time (ISO 8601)."),
+    traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
+    facts: bool = typer.Option(True, "--facts/--no-facts", help="Include facts."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Show what is salient without a question: new, important, often recalled, found useful, or pinned."""
+    """Show memories that are salient without a query: new, important, often recalled, found useful, or pinned."""
 
     async def act(db: Database, owner: Owner) -> list[Memory]:
         from memsvc.recall.salient import top_of_mind
@@ -82,4 +82,4 @@ def top_of_mind(
         print(plain(" ".join(said.split())))
         print(plain(f"    why: {memory.why} | score {memory.score:.2f} | {memory.kind} {memory.memory_id}"))
     if not found:
-        print("Nothing was said yet.")
+        print("There are no memories yet.")

@@ -1,4 +1,4 @@
-"""``memsvc relay``: carries jobs from the database on to Redis or RabbitMQ."""
+"""``memsvc relay``: forward jobs from the database to Redis or RabbitMQ."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def relay(
-    waiting: int = typer.Option(100, min=1, help="At most so many messages of a queue wait at the server."),
+    waiting: int = typer.Option(100, min=1, help="Most messages of a queue that wait on the broker."),
 ) -> None:
-    """Carry jobs from the database on to the Redis or RabbitMQ that MEMSVC_QUEUE_URL names, until Ctrl-C or SIGTERM.
+    """Forward jobs from the database to the Redis or RabbitMQ that MEMSVC_QUEUE_URL names, until Ctrl-C or SIGTERM.
 
-    May be killed at any moment, and run several times at once: no job is lost.
+    Several relays can run at the same time, and each may be killed at any moment: no job is lost.
     """
     from memsvc.errors import ConfigurationError
     from memsvc.settings import settings
@@ -29,7 +29,7 @@ def relay(
     if url is None:
         raise ConfigurationError(
             "The relay needs MEMSVC_QUEUE_URL.",
-            hint="Set it to a redis:// or amqp:// URL; without it workers take jobs from the database itself.",
+            hint="Set it to a redis:// or amqp:// URL. Without it, workers take jobs directly from the database.",
         )
 
     async def work(db: Database, _settings: Settings) -> None:
@@ -40,7 +40,7 @@ def relay(
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        note("The relay runs; Ctrl-C ends it.")
+        note("The relay is running. Press Ctrl-C to stop.")
         await relaying.run(stop)
 
     with_database(work)

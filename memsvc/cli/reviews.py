@@ -1,4 +1,4 @@
-"""``memsvc review``: facts that were found and not written by themselves; a person decides."""
+"""``memsvc review``: decide on facts that were found but not written automatically."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.extract.review import Decided, Edit, Review
 
-review = typer.Typer(help="Facts that were found and wait for a decision.", no_args_is_help=True, rich_markup_mode=None)
+review = typer.Typer(
+    help="Decide on facts that were found but not written.", no_args_is_help=True, rich_markup_mode=None
+)
 ALL, BY = "all", "user"
 QUOTE_CHARS = 60
-Which = typer.Argument(help="Ids of 'memsvc review list'.", metavar="ID…")
+Which = typer.Argument(help="Ids from 'memsvc review list'.", metavar="ID…")
 
 
 @review.command("list")
 def list_(
     state: str = typer.Option("doubtful", help="doubtful, refused, accepted, edited, rejected, or all."),
-    conversation: str | None = typer.Option(None, help="Only out of this one, by its name or id."),
-    limit: int = typer.Option(20, "--limit", "-n", min=1, max=1000, help="At most so many, newest first."),
-    after: str | None = typer.Option(None, help="Go on behind this one."),
+    conversation: str | None = typer.Option(None, help="Only from this conversation, by name or id."),
+    limit: int = typer.Option(20, "--limit", "-n", min=1, max=1000, help="Most facts to list, newest first."),
+    after: str | None = typer.Option(None, help="Continue after the fact with this id."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List facts that wait for a decision, newest first, each with its quote and why it was not written."""
+    """List facts that wait for a decision, newest first, each with its quote and the reason it was not written."""
 
     async def do(db: Database, owner: Owner) -> list[Review]:
         from memsvc.extract.review import list_reviews
@@ -42,9 +44,9 @@ def list_(
         if conversation is not None:
             async with db.transaction(owner.user_id) as connection:
                 source = await find_conversation(connection, owner, conversation)
-        place = as_uuid(after, "review") if after is not None else None
+        last = as_uuid(after, "review") if after is not None else None
         wanted: Any = None if state == ALL else state
-        return await list_reviews(db, owner, state=wanted, source=source, after=place, limit=limit)
+        return await list_reviews(db, owner, state=wanted, source=source, after=last, limit=limit)
 
     found = for_owner(user, app, do)
     if as_json:
@@ -64,7 +66,7 @@ def list_(
         ],
     )  # fmt: skip
     if not found:
-        note("Nothing waits for a decision." if state == "doubtful" else "There are none.")
+        note("No facts wait for a decision." if state == "doubtful" else "No facts found.")
     if len(found) == limit:
         note(f"There may be more: --after {found[-1].review_id}")
 
@@ -76,7 +78,7 @@ def _short(text: str) -> str:
 
 @review.command("accept")
 def accept(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
-    """Write facts as they were proposed; refused ones can be accepted too."""
+    """Write facts as they were proposed; refused facts can be accepted too."""
     ids = [as_uuid(one, "review") for one in which]
 
     async def do(db: Database, owner: Owner) -> None:
@@ -89,7 +91,7 @@ def accept(which: list[str] = Which, user: str | None = UserRef, app: str = AppN
 
 @review.command("reject")
 def reject(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
-    """Reject facts for ever: they are never proposed again from the same message."""
+    """Reject facts permanently: they are never proposed again from the same message."""
     ids = [as_uuid(one, "review") for one in which]
 
     async def do(db: Database, owner: Owner) -> None:
@@ -102,32 +104,32 @@ def reject(which: list[str] = Which, user: str | None = UserRef, app: str = AppN
 
 @review.command("edit")
 def edit(
-    which: str = typer.Argument(help="An id of 'memsvc review list'.", metavar="ID"),
-    subject: str | None = typer.Option(None, help="Name of its start."),
+    which: str = typer.Argument(help="An id from 'memsvc review list'.", metavar="ID"),
+    subject: str | None = typer.Option(None, help="Name of the node where it starts."),
     fact_type: str | None = typer.Option(None, "--type", "-t", help="An edge type, such as LIVES_IN."),
-    object_: str | None = typer.Option(None, "--object", help="Name of its end."),
+    object_: str | None = typer.Option(None, "--object", help="Name of the node where it ends."),
     sentence: str | None = typer.Option(
-        None, help="The fact as a sentence; new names go into the old one where they fit."
+        None, help="The fact as a sentence; default: the old sentence with the new names put in."
     ),
-    since: str | None = typer.Option(None, help="From when it is so (ISO 8601); '': not known."),
-    until: str | None = typer.Option(None, help="From when it is not so any more (ISO 8601); '': it still is."),
+    since: str | None = typer.Option(None, help="When it became true (ISO 8601); '' if unknown."),
+    until: str | None = typer.Option(None, help="When it stopped being true (ISO 8601); '' if it still is."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Correct a fact and write it; what is not named here stays as it was proposed."""
+    """Correct a fact and write it; what is not given here stays as it was proposed."""
     given = {"subject": subject, "type": fact_type, "object": object_, "sentence": sentence}
     words = {name: value for name, value in given.items() if value is not None}
     times = {name: value for name, value in (("since", since), ("until", until)) if value is not None}
     if not words and not times:
-        raise typer.BadParameter("Name what is to be changed; 'memsvc review accept' writes it as it is.")
+        raise typer.BadParameter("Give at least one change, or write the fact unchanged with 'memsvc review accept'.")
 
     async def do(db: Database, owner: Owner) -> list[Decided]:
         from memsvc.extract.review import accept
 
         return [await accept(db, owner, as_uuid(which, "review"), by=BY, edit=_edit(words, times, owner))]
 
-    _tell(for_owner(user, app, do), as_json=as_json)
+    _show(for_owner(user, app, do), as_json=as_json)
 
 
 def _edit(words: dict[str, Any], times: dict[str, str], owner: Owner) -> Edit:
@@ -139,17 +141,17 @@ def _edit(words: dict[str, Any], times: dict[str, str], owner: Owner) -> Edit:
 
 
 async def _each(ids: list[UUID], decide: Callable[[UUID], Awaitable[Decided]], *, as_json: bool) -> None:
-    """Decide one after the other; what was decided is told, also where one of them fails."""
+    """Decide one after the other; print the decisions made, even if one of them fails."""
     decided: list[Decided] = []
     try:
         for one in ids:
             decided += [await decide(one)]
     finally:
         if decided:
-            _tell(decided, as_json=as_json)
+            _show(decided, as_json=as_json)
 
 
-def _tell(decided: list[Decided], *, as_json: bool) -> None:
+def _show(decided: list[Decided], *, as_json: bool) -> None:
     if as_json:
         print_json(decided)
         return

@@ -1,4 +1,4 @@
-"""``memsvc schedule``: what recurs for a user, and when."""
+"""``memsvc schedule``: show and set a user's recurring work."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from memsvc.queue.schedule import Schedule
     from memsvc.settings import Settings
 
-schedule = typer.Typer(help="Recurring work of a user.", rich_markup_mode=None)
-Kind = typer.Argument(help="What recurs: tidy or sleep.", metavar="KIND")
+schedule = typer.Typer(help="Show and set a user's recurring work.", rich_markup_mode=None)
+Kind = typer.Argument(help="The recurring task: tidy or sleep.", metavar="KIND")
 
 
 def _for_user(user: str | None, app: str, act: Callable[[Database, UUID], Awaitable[Any]]) -> Any:
@@ -52,7 +52,7 @@ def _show(found: list[Schedule]) -> None:
 def list_schedules_of_user(
     context: typer.Context, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson
 ) -> None:
-    """List what recurs, by the user's clock."""
+    """List the recurring tasks, in the user's time zone."""
     if context.invoked_subcommand is not None:
         return
 
@@ -71,12 +71,12 @@ def list_schedules_of_user(
 @schedule.command("set")
 def set_time(
     kind: str = Kind,
-    at: str = typer.Option(..., "--at", help="Time of day on the user's clock, HH:MM or HH:MM:SS."),
-    days: str | None = typer.Option(None, "--days", help="Such as mon,thu or 1,4; every day otherwise."),
+    at: str = typer.Option(..., "--at", help="Time of day in the user's time zone, HH:MM or HH:MM:SS."),
+    days: str | None = typer.Option(None, "--days", help="Weekdays, such as mon,thu or 1,4; default: every day."),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Say when something recurs, and turn it on."""
+    """Set when a task runs, and turn it on."""
 
     async def act(db: Database, user_id: UUID) -> Schedule:
         from memsvc.queue.schedule import set_schedule
@@ -97,19 +97,19 @@ def _switch(kind: str, user: str | None, app: str, *, enabled: bool) -> None:
 
 @schedule.command("off")
 def off(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
-    """Let something recur no more."""
+    """Turn a recurring task off."""
     _switch(kind, user, app, enabled=False)
 
 
 @schedule.command("on")
 def on(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
-    """Let something recur again; what was missed is not made up for."""
+    """Turn a recurring task on again; missed runs are not made up for."""
     _switch(kind, user, app, enabled=True)
 
 
 @schedule.command("run")
 def run(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
-    """Ask for it now, beside its times; a worker or 'memsvc jobs run' does it."""
+    """Queue one run now, in addition to the scheduled ones; a worker or 'memsvc jobs run' does it."""
 
     async def act(db: Database, user_id: UUID) -> UUID:
         from memsvc.queue.schedule import run_now

@@ -1,4 +1,4 @@
-"""``memsvc up``, ``memsvc api`` and ``memsvc worker``: the service in the foreground, each in one process."""
+"""``memsvc up``, ``memsvc api`` and ``memsvc worker``: run the service in the foreground, in one process."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
 
 WATCH_SECONDS = 2.0
-Host = typer.Option(None, help="Address to listen on; MEMSVC_HOST or 127.0.0.1 otherwise.")
-Port = typer.Option(None, min=1, max=65535, help="Port to listen on; MEMSVC_PORT or 8765 otherwise.")
+Host = typer.Option(None, help="Address to listen on; default: MEMSVC_HOST, else 127.0.0.1.")
+Port = typer.Option(None, min=1, max=65535, help="Port to listen on; default: MEMSVC_PORT, else 8765.")
 
 
 def _configured(host: str | None, port: int | None) -> Settings:
@@ -40,10 +40,10 @@ def _configured(host: str | None, port: int | None) -> Settings:
 
 
 def _check_port(host: str, port: int) -> None:
-    """Refuse a port on which somebody listens already.
+    """Check that the port is free.
 
     Raises:
-        PortInUseError: somebody does, or the address is not this machine's.
+        PortInUseError: the port is in use, or the address does not belong to this machine.
     """
     from memsvc.errors import PortInUseError
 
@@ -57,7 +57,7 @@ def _check_port(host: str, port: int) -> None:
 
 
 async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> None:
-    """Serve until SIGTERM or Ctrl-C; requests and the job under way are finished first."""
+    """Serve until SIGTERM or Ctrl-C, then finish open requests and the running job before returning."""
     from jobs.worker import working
     from memsvc import traces
     from memsvc.api.app import create_app, hang_up
@@ -75,14 +75,14 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     models = residents(settings)
     app = create_app(settings, db, models)
     server = serving_on(app, settings.host, settings.port, live=settings.live_connections)
-    stopping = told_to_stop()
+    stopping = stop_signal()
     serving = asyncio.create_task(server.serve())
     warming = asyncio.create_task(warm(db, models))
-    note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
+    note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs). Press Ctrl-C to stop.")
     try:
         async with working(settings, url, models) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
-            note("Ending; what is being written is finished first.")
+            note("Stopping after the current work is finished.")
             await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving
@@ -99,15 +99,15 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
 
 
 async def warm(db: Database, models: Residents | None) -> None:
-    """Load the models. What is there then stays: looking through it for garbage stopped all requests for 0.2 s."""
+    """Load the models, then exclude all live objects from garbage collection: its scans stopped requests for 0.2 s."""
     if models is not None:
         await models.ready(db)
     gc.collect()
     gc.freeze()
 
 
-def told_to_stop() -> asyncio.Event:
-    """Set by SIGTERM or Ctrl-C."""
+def stop_signal() -> asyncio.Event:
+    """Return an event that SIGTERM or Ctrl-C sets."""
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -115,7 +115,7 @@ def told_to_stop() -> asyncio.Event:
 
 
 async def _work(settings: Settings, admin_url: str) -> None:
-    """Work on jobs until SIGTERM or Ctrl-C; the job under way is finished first."""
+    """Run jobs until SIGTERM or Ctrl-C, then finish the running job before returning."""
     from jobs.worker import working
     from memsvc import traces
     from memsvc.llm.embedders.residents import residents
@@ -126,14 +126,14 @@ async def _work(settings: Settings, admin_url: str) -> None:
     log_uncaught()
     traces.start(settings)
     models = residents(settings)
-    stopping = told_to_stop()
+    stopping = stop_signal()
     port = settings.worker_metrics_port
     try:
         with metrics_served(settings.host, port) if port else nullcontext():
             async with working(settings, app_url(admin_url, settings), models):
-                note("This worker takes jobs; Ctrl-C ends it.")
+                note("The worker is running. Press Ctrl-C to stop.")
                 await stopping.wait()
-                note("Ending; what is being done is finished first.")
+                note("Stopping after the current job is finished.")
     finally:
         if models is not None:
             models.close()
@@ -142,7 +142,7 @@ async def _work(settings: Settings, admin_url: str) -> None:
 
 @contextmanager
 def kept_up(settings: Settings) -> Iterator[None]:
-    """Start the embedded server again whenever it is gone, until the block ends."""
+    """Restart the embedded server whenever it stops, until the block ends."""
     from memsvc.errors import MemsvcError
     from memsvc.server import embedded
 
@@ -152,10 +152,10 @@ def kept_up(settings: Settings) -> Iterator[None]:
         while not ended.wait(WATCH_SECONDS):
             try:
                 if not embedded.server_running(settings.data_dir):
-                    note("The embedded server is gone; starting it again.")
+                    note("The embedded server has stopped; restarting it.")
                     held.enter_context(embedded.running(settings.data_dir, options=settings.embedded_options))
             except MemsvcError as error:
-                note(f"The embedded server does not start: {error.message}")
+                note(f"The embedded server cannot be restarted: {error.message}")
 
     with ExitStack() as held:
         watcher = threading.Thread(target=watch, name="embedded server", daemon=True)
@@ -181,10 +181,10 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
 
 
 def end() -> NoReturn:
-    """End this process, now that all is done and closed, without an interpreter's end.
+    """End this process without the interpreter's shutdown; all work must be finished and all resources closed.
 
-    That would wait for a model that hangs. And a thread of the HTTP server may still let go of its Python objects:
-    where the interpreter ends before it, Rust aborts the process (about one time in ten).
+    The shutdown would wait for a model that hangs. A thread of the HTTP server may also still release Python objects:
+    if the interpreter ends first, Rust aborts the process (about one time in ten).
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -197,12 +197,12 @@ def up(host: str | None = Host, port: int | None = Port) -> None:
 
 
 def api(host: str | None = Host, port: int | None = Port) -> None:
-    """Serve the REST API alone; 'memsvc worker' does the background work elsewhere."""
+    """Serve only the REST API; run 'memsvc worker' elsewhere for the background work."""
     _run(host, port, with_worker=False)
 
 
 def worker() -> None:
-    """Do background work until it is told to stop; as many of it as wanted, on as many machines."""
+    """Run background jobs until SIGTERM or Ctrl-C. Any number of workers can run, also on several machines."""
     import uvloop
 
     from memsvc.server.locate import ready

@@ -1,4 +1,4 @@
-"""``memsvc sleep``: the night's work, now."""
+"""``memsvc sleep``: run the nightly maintenance now."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ if TYPE_CHECKING:
     from memsvc.sleep.tasks import Scope
 
 SHOWN = 200
-"""Proposals that a dry run prints; all of them with --json."""
+"""Most proposals that a dry run prints; --json prints all."""
 
 
 def sleep(
-    tasks: str = typer.Option("", "--tasks", help="Such as duplicates; all of them otherwise."),
-    from_node: str | None = typer.Option(None, "--from", help="Only what concerns this node (its id)."),
-    since: str | None = typer.Option(None, "--since", help="Only what was learnt since then (ISO 8601)."),
-    budget: float | None = typer.Option(None, "--budget", min=1, help="End each task after so many seconds."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Print what would be done; change nothing."),
-    runs: bool = typer.Option(False, "--runs", help="List what ran, newest first, instead."),
+    tasks: str = typer.Option(
+        "", "--tasks", help="Tasks to run, separated by commas, such as duplicates; default: all."
+    ),
+    from_node: str | None = typer.Option(None, "--from", help="Only proposals for this node (its id)."),
+    since: str | None = typer.Option(None, "--since", help="Only what was recorded since then (ISO 8601)."),
+    budget: float | None = typer.Option(None, "--budget", min=1, help="Stop each task after this many seconds."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Print the proposals; change nothing."),
+    runs: bool = typer.Option(False, "--runs", help="List past runs, newest first, instead."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Do the night's work on a user's memory now; a worker does it each night at 03:00 by the user's clock.
+    """Run a user's nightly maintenance now; a worker runs it each night at 03:00 in the user's time zone.
 
-    duplicates: finds who and what stands in the graph twice. What is surely the same becomes one ('memsvc unmerge'
-    undoes it), the rest waits for you in 'memsvc duplicates'. Ctrl-C pauses; the same command goes on.
+    duplicates: finds nodes that represent the same thing. Certain duplicates are merged ('memsvc unmerge' undoes it);
+    the rest wait for review in 'memsvc duplicates'. Ctrl-C pauses; the same command resumes.
     """
     if runs:
         _show(for_owner(user, app, _runs), as_json=as_json)

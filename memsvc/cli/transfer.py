@@ -1,4 +1,4 @@
-"""``memsvc export`` and ``memsvc import``."""
+"""``memsvc export`` and ``memsvc import``: write a user's memory to a folder or zip file, and read it back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _progress(totals: dict[str, int] | None) -> Iterator[Callable[[str, int], None]]:
-    """A bar for each file on a terminal; ``totals`` says how many rows each has, where that is known."""
+    """Show a progress bar for each file on a terminal; ``totals`` has the rows of each file, if they are known."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
@@ -38,14 +38,14 @@ def _progress(totals: dict[str, int] | None) -> Iterator[Callable[[str, int], No
 
 
 def export(
-    target: Path = typer.Argument(help="A folder to be made, or a zip file where the name ends in .zip."),
+    target: Path = typer.Argument(help="The folder to create, or a zip file if the name ends in .zip."),
     user: str | None = UserRef,
-    no_markdown: bool = typer.Option(False, "--no-markdown", help="Leave the pages for people out."),
-    force: bool = typer.Option(False, "--force", help="Replace an export that is there, and nothing else."),
+    no_markdown: bool = typer.Option(False, "--no-markdown", help="Leave out the Markdown pages."),
+    force: bool = typer.Option(False, "--force", help="Replace an existing export, but nothing else."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Write everything that a user has: JSON lines that 'memsvc import' reads, and Markdown for people."""
+    """Export all data of a user: JSON lines for 'memsvc import', and Markdown for people."""
 
     async def work(db: Database, _settings: Settings) -> Manifest:
         from memsvc.access.users import find_app
@@ -69,14 +69,14 @@ def export(
 
 
 def import_(
-    source: Path = typer.Argument(help="A folder or zip file that 'memsvc export' wrote."),
+    source: Path = typer.Argument(help="A folder or zip file written by 'memsvc export'."),
     user: str | None = typer.Option(
-        None, "--user", "-u", envvar="MEMSVC_USER", help="External id of the user to be added, or a user with nothing."
+        None, "--user", "-u", envvar="MEMSVC_USER", help="External id of the user to add, or of a user without data."
     ),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Read an export into a new user's memory, with all ids and times: all of it or nothing."""
+    """Import an export for a new user, with all ids and times: completely or not at all."""
 
     async def work(db: Database, settings: Settings) -> Loaded:
         from memsvc.access.users import app_id
@@ -86,7 +86,7 @@ def import_(
 
         if user is None:
             raise UserRequiredError(
-                "The import needs a user.", hint="Say with --user what the app calls the user that is added."
+                "The import needs a user.", hint="Give the external id of the user to add with --user."
             )
         with open_archive(source) as archive:
             totals = {file.path: file.rows for file in archive.manifest.files}
@@ -102,4 +102,4 @@ def import_(
             f"{loaded.user.name} ({loaded.user.user_id}) has: conversations {rows['sources']:,}, passages "
             f"{rows['passages']:,}, nodes {rows['nodes']:,}, versions of facts {rows['edge_versions']:,}."
         )
-        print("Messages are found by their words at once; 'memsvc worker' or 'memsvc jobs run' adds their vectors.")
+        print("Recall finds the messages by words now; 'memsvc worker' or 'memsvc jobs run' adds their vectors.")

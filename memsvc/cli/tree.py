@@ -1,6 +1,6 @@
-"""Parts of the graph for a terminal: trees, ways and counts, with dates.
+"""Parts of the graph for a terminal: trees, paths and counts, with dates.
 
-What stands in them was written by anybody: control signs and signs that turn the direction of writing are taken out.
+The text in them is user data, so control characters and those that change the writing direction are removed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 NAME_CHARS = 60
-MORE = "There is more: raise --limit, or choose with --about and --type."
+MORE = "There is more: raise --limit, or narrow it with --about and --type."
 
 
 def show(found: Graph | Paths | Stats, zone: tzinfo, file: TextIO, *, whole: bool) -> None:
-    """Print it for people; lines are not broken where nobody looks at a terminal.
+    """Print it for people; lines are wrapped only on a terminal.
 
     Args:
         found: what to show.
-        zone: the clock of dates.
+        zone: the time zone of dates.
         file: where to print it.
-        whole: nothing was asked about: all of the graph, not what is around nodes.
+        whole: show the whole graph rather than what is around nodes.
     """
     console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=not file.isatty())
     match found:
@@ -58,26 +58,26 @@ def _named(node: GraphNode) -> Text:
     return Text.assemble((name_of(node, NAME_CHARS), "bold"), (kind, "dim"))
 
 
-def _seen_from(here: UUID, edge: GraphEdge, other: GraphNode, zone: tzinfo, *, told_above: bool = False) -> Text:
-    """A fact from one of its ends: lives in → Porto (Place), since 2026-02-01."""
+def _seen_from(here: UUID, edge: GraphEdge, other: GraphNode, zone: tzinfo, *, shown_above: bool = False) -> Text:
+    """Return a fact as seen from one of its ends: lives in → Porto (Place), since 2026-02-01."""
     arrow = " → " if edge.from_node == here else " ← "
     dates = since(edge, zone)
-    more = ", see there" if told_above else ""
+    more = ", see there" if shown_above else ""
     return Text.assemble(
         relation(edge.type), arrow, _named(other), (more, "dim"), (f", {dates}" if dates else "", "cyan")
     )
 
 
 def around(graph: Graph, zone: tzinfo) -> list[Tree]:
-    """A tree for each start; every node branches once, every fact stands once."""
+    """Return a tree for each start; every node branches once, every fact appears once."""
     drawn = in_order(graph)
     nodes = {node.node_id: node for node in drawn.nodes}
     near = _by_end(drawn.edges, nodes)
     trees: dict[UUID, Tree] = {}
     roots: list[Tree] = []
-    told: set[UUID] = set()
+    shown: set[UUID] = set()
     starts = [node for node in drawn.nodes if node.hop == 0]
-    for group in (starts, *([node] for node in drawn.nodes)):  # what no fact leads to stands for itself
+    for group in (starts, *([node] for node in drawn.nodes)):  # a node that no fact leads to gets its own tree
         waiting: deque[UUID] = deque()
         for start in group:
             if start.node_id not in trees:
@@ -87,9 +87,9 @@ def around(graph: Graph, zone: tzinfo) -> list[Tree]:
         while waiting:
             here = waiting.popleft()
             for edge, other in near[here]:
-                if edge.version_id not in told:
-                    told.add(edge.version_id)
-                    branch = trees[here].add(_seen_from(here, edge, nodes[other], zone, told_above=other in trees))
+                if edge.version_id not in shown:
+                    shown.add(edge.version_id)
+                    branch = trees[here].add(_seen_from(here, edge, nodes[other], zone, shown_above=other in trees))
                     if other not in trees:
                         trees[other] = branch
                         waiting.append(other)
@@ -97,7 +97,7 @@ def around(graph: Graph, zone: tzinfo) -> list[Tree]:
 
 
 def by_start(graph: Graph, zone: tzinfo) -> list[Tree]:
-    """A tree for each node with the facts that begin at it; none for nodes at which facts only end."""
+    """Return a tree for each node with the facts that start at it; nodes at which facts only end have no tree."""
     drawn = in_order(graph)
     nodes = {node.node_id: node for node in drawn.nodes}
     near = _by_end(drawn.edges, nodes)
@@ -113,7 +113,7 @@ def by_start(graph: Graph, zone: tzinfo) -> list[Tree]:
 
 
 def _by_end(edges: Iterable[GraphEdge], nodes: Mapping[UUID, GraphNode]) -> dict[UUID, list[tuple[GraphEdge, UUID]]]:
-    """For each node the facts that it is part of, with the other end."""
+    """Return, for each node, its facts and the node at the other end."""
     near: dict[UUID, list[tuple[GraphEdge, UUID]]] = defaultdict(list)
     for edge in sorted(edges, key=lambda edge: (edge.type, name_of(nodes[edge.to_node]), edge.version_id)):
         near[edge.from_node].append((edge, edge.to_node))
@@ -126,15 +126,15 @@ def _show_paths(found: Paths, zone: tzinfo, console: Console) -> None:
     for number, way in enumerate(found.paths, 1):
         console.print(Text.assemble(f"{number}. ", _way(way, zone)))
     if not found.complete:
-        console.print("The search gave up, there was too much to look at: choose with --type, or lower --hops.")
+        console.print("The search stopped because it found too much: narrow it with --type, or lower --hops.")
     elif not found.paths:
-        console.print("They are not joined: raise --hops, or leave --type out.")
+        console.print("They are not connected: raise --hops, or leave out --type.")
     elif found.truncated:
-        console.print("There are more ways as short.")
+        console.print("There are more paths of this length.")
 
 
 def _way(way: Path, zone: tzinfo) -> Text:
-    """Nodes and facts from the first to the last: Marcel (Person) —lives in→ Porto (Place)."""
+    """Return the nodes and facts of a path in order: Marcel (Person) —lives in→ Porto (Place)."""
     line = _named(way.nodes[0])
     for edge, before, node in zip(way.edges, way.nodes, way.nodes[1:], strict=False):
         dates = since(edge, zone)
@@ -145,7 +145,7 @@ def _way(way: Path, zone: tzinfo) -> Text:
 
 
 def _show_stats(found: Stats, console: Console) -> None:
-    """Counts, then a table for each kind of them."""
+    """Print the totals, then a table for each kind of count."""
     console.print(f"{_counted(found.nodes, 'node')}, {found.isolated:,} of them without facts.")
     console.print(f"{_counted(found.facts, 'fact')} with {_counted(found.evidence, 'link')} to passages.")
     console.print(f"{_counted(found.names, 'name')}, {_counted(found.merges, 'merge')}.")

@@ -1,4 +1,4 @@
-"""``memsvc db reindex`` and ``memsvc db health``."""
+"""``memsvc db reindex`` and ``memsvc db health``: rebuild indexes and check the database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SHOWN = 10
 
 def reindex(
     names: list[str] = typer.Argument(
-        None, help="Indexes; none: those that keep erased words and grow most.", metavar="[INDEX…]"
+        None, help="Indexes to rebuild; default: those that keep erased words and grow most.", metavar="[INDEX…]"
     ),
-    everything: bool = typer.Option(False, "--all", help="All indexes that can be rebuilt while they are used."),
-    memory: str | None = typer.Option(None, help="maintenance_work_mem for it: 1GB builds vector indexes faster."),
+    everything: bool = typer.Option(False, "--all", help="Rebuild all indexes that can be rebuilt while in use."),
+    memory: str | None = typer.Option(None, help="maintenance_work_mem to use: 1GB builds vector indexes faster."),
     as_json: bool = AsJson,
 ) -> None:
-    """Rebuild indexes while people use them, so that erased words and bloat go. Killed, it goes on when said again."""
+    """Rebuild indexes while they are in use, to remove erased words and bloat. If killed, run it again to resume."""
     from memsvc.server.reindex import reindex as rebuild
 
     with opened() as (admin_url, _settings):
@@ -37,7 +37,7 @@ def reindex(
 
 
 def health(as_json: bool = AsJson) -> None:
-    """Show dead rows, the oldest transaction, wraparound, archiving, broken indexes. Exit code 1: look after one."""
+    """Show dead rows, the oldest transaction, wraparound, archiving and broken indexes. Exit code 1: one needs care."""
     from memsvc.server.care import look
 
     with opened() as (admin_url, _settings):

@@ -1,4 +1,4 @@
-"""``memsvc graph``: the graph around nodes, ways between two of them, or all of it, to look at or as a file."""
+"""``memsvc graph``: the graph around nodes, paths between two nodes, or the whole graph, as text or as a file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 HOPS, PATH_HOPS = 2, 4
 ENDS = 2
-"""Each fact of a page brings so many nodes."""
+"""Most nodes that each fact of a page adds: its two ends."""
 
 
 class Asked(NamedTuple):
-    """What the options say."""
+    """The values of the options."""
 
     about: list[str]
     path: tuple[str, str] | None
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Moments(TypedDict):
-    """At which times one looks."""
+    """The times at which the graph is read."""
 
     as_of: AsOf
     known_at: datetime | None
@@ -50,38 +50,38 @@ class Moments(TypedDict):
 
 def graph(
     context: typer.Context,
-    about: list[str] = typer.Option([], "--about", help="Around this name, label or id; may be given several times."),
+    about: list[str] = typer.Option([], "--about", help="Show what is around this name, label or id; repeatable."),
     path: tuple[str, str] | None = typer.Option(
-        None, "--path", help="How two names, labels or ids are joined.", metavar="FROM TO", show_default=False
+        None, "--path", help="Show how two names, labels or ids are connected.", metavar="FROM TO", show_default=False
     ),
     hops: int | None = typer.Option(
-        None, "--hops", min=0, max=4, help=f"How far: {HOPS} with --about, {PATH_HOPS} with --path, if not given."
+        None, "--hops", min=0, max=4, help=f"Most hops; default: {HOPS} with --about, {PATH_HOPS} with --path."
     ),
-    type_: list[str] = typer.Option([], "--type", help="Only facts of this type; may be given several times."),
-    limit: int = typer.Option(200, "--limit", min=ENDS, max=1000, help="At most so many nodes."),
-    as_of: str | None = typer.Option(None, "--as-of", help="As it was true then: a date, an ISO 8601 time, or always."),
-    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then."),
+    type_: list[str] = typer.Option([], "--type", help="Only facts of this type; repeatable."),
+    limit: int = typer.Option(200, "--limit", min=ENDS, max=1000, help="Most nodes to show."),
+    as_of: str | None = typer.Option(None, "--as-of", help="What was true at this date or ISO 8601 time, or 'always'."),
+    known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this date or time."),
     stats: bool = typer.Option(False, "--stats", help="Count nodes and facts by type."),
-    mermaid: bool = typer.Option(False, "--mermaid", help="A Mermaid flowchart."),
-    graphml: bool = typer.Option(False, "--graphml", help="GraphML, for Gephi, networkx and others."),
-    dot: bool = typer.Option(False, "--dot", help="DOT, for Graphviz."),
+    mermaid: bool = typer.Option(False, "--mermaid", help="Print a Mermaid flowchart."),
+    graphml: bool = typer.Option(False, "--graphml", help="Print GraphML, for Gephi, networkx and others."),
+    dot: bool = typer.Option(False, "--dot", help="Print DOT, for Graphviz."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Write it to this file.", metavar="FILE"),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Write to this file.", metavar="FILE"),
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Look at the graph: around nodes, between two of them, or all of it.
+    """Show the graph around nodes, between two nodes, or the whole graph.
 
-    Times without an offset are read, and dates shown, on the user's clock. A name that several nodes have is refused;
-    the message lists their ids.
+    Times without an offset, and the dates shown, are in the user's time zone. A name that several nodes have is refused
+    with a list of their ids.
     """
     if context.invoked_subcommand is not None:
         return
     form = _form(mermaid=mermaid, graphml=graphml, dot=dot, json=as_json)
     if sum((bool(about), path is not None, stats)) > 1:
-        raise typer.BadParameter("--about, --path and --stats do not go together.")
+        raise typer.BadParameter("--about, --path and --stats cannot be combined.")
     if stats and form not in {None, "json"}:
-        raise typer.BadParameter("--stats can be printed as a table or as --json.")
+        raise typer.BadParameter("--stats prints a table or, with --json, JSON.")
     asked = Asked(about, path, hops, type_ or None, limit, as_of, known_at, stats)
 
     async def work(db: Database, _settings: Settings) -> tuple[Any, Owner]:
@@ -99,7 +99,7 @@ def graph(
 def _form(**wanted: bool) -> Format | None:
     chosen: list[Any] = [name for name, is_wanted in wanted.items() if is_wanted]
     if len(chosen) > 1:
-        raise typer.BadParameter("One of --mermaid, --graphml, --dot and --json is enough.")
+        raise typer.BadParameter("Give only one of --mermaid, --graphml, --dot and --json.")
     return chosen[0] if chosen else None
 
 
@@ -129,7 +129,7 @@ def _moments(asked: Asked, owner: Owner) -> Moments:
 
 
 async def _around(db: Database, owner: Owner, nodes: list[UUID], asked: Asked, moments: Moments) -> Graph:
-    """What is near, and all facts among it."""
+    """Return the nodes within the given hops, and all facts between them."""
     from msgspec.structs import replace
 
     from memsvc.graph.traverse import neighbourhood, subgraph
@@ -138,13 +138,13 @@ async def _around(db: Database, owner: Owner, nodes: list[UUID], asked: Asked, m
     if hops <= HOPS:
         return await subgraph(db, owner, nodes, hops=hops, types=asked.types, limit=asked.limit, **moments)
     near = await neighbourhood(db, owner, nodes, hops=hops, types=asked.types, limit=asked.limit, **moments)
-    met = [node.node_id for node in near.nodes]
-    among = await subgraph(db, owner, met, types=asked.types, limit=asked.limit, **moments)
+    nearby = [node.node_id for node in near.nodes]
+    among = await subgraph(db, owner, nearby, types=asked.types, limit=asked.limit, **moments)
     return replace(near, edges=among.edges, truncated=near.truncated or among.truncated)
 
 
 async def _whole(db: Database, owner: Owner, asked: Asked, moments: Moments) -> Graph:
-    """All nodes and facts, until there are as many nodes as were asked for."""
+    """Return all nodes and facts, up to the limit of nodes."""
     from memsvc.graph.overview import page
     from memsvc.graph.traverse import Graph
 
@@ -162,7 +162,7 @@ async def _whole(db: Database, owner: Owner, asked: Asked, moments: Moments) -> 
 
 
 def _put(found: Any, form: Format | None, zone: tzinfo, output: Path | None, *, whole: bool) -> None:
-    """Print it, or write it to the file, which nobody else may read: it holds memories."""
+    """Print the result, or write it to a file that only the user may read, because it holds memories."""
     from memsvc.errors import InvalidRequestError
 
     if output is None:

@@ -1,6 +1,6 @@
-"""``memsvc jobs --watch``: the work of all users, looked at again and again until Ctrl-C.
+"""``memsvc jobs --watch``: show the background work of all users, refreshed until Ctrl-C.
 
-A live table on a terminal; elsewhere a few lines each time, which ``grep`` can read, or one JSON document a line.
+On a terminal it is a live table. Otherwise it is a few lines each time, fit for ``grep``, or one JSON document a line.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ COUNTS = (
 
 
 def watch_work(every: float, *, as_json: bool) -> None:
-    """Show what waits, runs and failed, every so many seconds; ends with Ctrl-C or SIGTERM, and exit code 0."""
+    """Show the waiting, running and failed jobs every ``every`` seconds; Ctrl-C or SIGTERM ends it with exit code 0."""
 
     async def work(db: Database, _settings: Settings) -> None:
-        looks = _looks(db, every)
+        snapshots = _snapshots(db, every)
         if as_json:
             import msgspec
 
-            async for now in looks:
+            async for now in snapshots:
                 print(msgspec.json.encode(now).decode(), flush=True)
         elif sys.stdout.isatty():
-            await _live(looks)
+            await _live(snapshots)
         else:
-            async for now in looks:
+            async for now in snapshots:
                 print("\n".join(lines(now)), flush=True)
 
     with_database(work)
 
 
-async def _looks(db: Database, every: float) -> AsyncIterator[WorkNow]:
-    """What there is, each time; a database that is away for a while is waited for, once it was seen.
+async def _snapshots(db: Database, every: float) -> AsyncIterator[WorkNow]:
+    """Yield a snapshot every ``every`` seconds; after the first one, wait while the database is unavailable.
 
     Raises:
-        MemsvcError: the first look does not work.
+        MemsvcError: the first snapshot fails.
     """
     from memsvc.errors import MemsvcError
     from memsvc.queue.backlog import work_now
@@ -73,18 +73,18 @@ async def _looks(db: Database, every: float) -> AsyncIterator[WorkNow]:
             await asyncio.wait_for(stopping.wait(), every)
 
 
-async def _live(looks: AsyncIterator[WorkNow]) -> None:
-    """Draw on a terminal; the last picture stays."""
+async def _live(snapshots: AsyncIterator[WorkNow]) -> None:
+    """Draw on a terminal; the last table remains at the end."""
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(), auto_refresh=False) as live:
-        async for now in looks:
+        async for now in snapshots:
             live.update(picture(now), refresh=True)
 
 
 def age(seconds: float | None) -> str:
-    """A time span for people."""
+    """Format a duration for people."""
     if seconds is None:
         return ""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -94,24 +94,24 @@ def age(seconds: float | None) -> str:
 
 
 def lines(now: WorkNow) -> list[str]:
-    """The same for scripts: a line for each kind, each failure, and one for all."""
+    """Return a snapshot as lines for scripts: one for each kind, one for each error code, and a summary."""
     stamp = f"{now.at:%Y-%m-%dT%H:%M:%SZ}"
-    told = [
+    shown = [
         f"{stamp} {kind.queue}/{kind.kind}: "
         + ", ".join(f"{label} {getattr(kind, name)}" for name, label in COUNTS)
         + (f", oldest {age(kind.oldest_seconds)}" if kind.oldest_seconds is not None else "")
         for kind in now.kinds
     ]
-    told += [
+    shown += [
         f"{stamp} error {error.error_code}: retrying {error.retrying}, failed/h {error.failed_last_hour}, "
         f"last {age(error.last_seconds)} ago"
         for error in now.errors
     ]
-    return [*told, f"{stamp} {summary(now)}"]
+    return [*shown, f"{stamp} {summary(now)}"]
 
 
 def summary(now: WorkNow) -> str:
-    """What counts for all kinds."""
+    """Return the totals over all kinds of job as one line."""
     sums = ", ".join(f"{label} {sum(getattr(kind, name) for kind in now.kinds)}" for name, label in COUNTS)
     silent = f" (silent for {age(max(w.silent_seconds for w in now.workers))} at most)" if now.workers else ""
     return (
@@ -121,7 +121,7 @@ def summary(now: WorkNow) -> str:
 
 
 def picture(now: WorkNow) -> RenderableType:
-    """Tables for a terminal."""
+    """Return a snapshot as tables for a terminal."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -137,7 +137,7 @@ def picture(now: WorkNow) -> RenderableType:
         kinds.add_row(kind.queue, kind.kind, *counts, age(kind.oldest_seconds))
     parts: list[RenderableType] = [Text(f"{now.at.astimezone():%H:%M:%S}  {summary(now)}"), Text(), kinds]
     if now.workers:
-        workers = Table("worker", "last sign of life", "in its hands", box=None, pad_edge=False)
+        workers = Table("worker", "last heartbeat", "running jobs", box=None, pad_edge=False)
         for worker in now.workers:
             workers.add_row(str(worker.worker_id)[:8], f"{age(worker.silent_seconds)} ago", str(worker.running))
         parts += [Text(), workers]

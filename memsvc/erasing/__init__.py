@@ -1,1 +1,1 @@
-"""Forgetting for good: memories, whole users, and both again in a database that was restored."""
+"""Permanent erasure of memories and of whole users, and again in a restored database."""

@@ -1,9 +1,9 @@
-"""What was erased after a backup is erased again in the database that comes from it.
+"""Repeat erasures in a database that was restored to an earlier time.
 
-A backup, and an archived write-ahead log replayed to a moment, know nothing of what was erased since. The log written
-here is kept elsewhere: one line for each erasure, each erased user and each revoked key, with ids and no text. What the
-older database has of it goes again by the same functions as the first time. What it does not have,
-because it was written and erased since, leaves no tombstone there: who sends it again has it stored.
+A backup, or a write-ahead log replayed to an earlier time, lacks the erasures that happened later. The log written here
+is kept outside the database: one line for each erasure, each erased user and each revoked key, with ids and no text.
+What the restored database still has is erased again with the same functions as the first time. What it does not have,
+because it was written and erased later, gets no tombstone there: a client that sends it again has it stored.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from memsvc.erasing.memories import Kind, erase
 from memsvc.erasing.users import erase_user
 from memsvc.errors import BadFileError, MemsvcError, UserUnknownError
 
-HINT = "'memsvc db erasures' writes such a log."
+HINT = "Give a log that 'memsvc db erasures' wrote."
 NOT_FOUND = 404
-# Accounts, as memsvc_owner keeps them: users that there are, users that were erased, keys that were revoked.
+# Accounts, read as memsvc_owner: existing users, erased users, and revoked keys.
 USERS = "SELECT user_id FROM memsvc.users WHERE erasing_since IS NULL ORDER BY user_id"
 ACCOUNTS = """
 SELECT recorded_at, action, app_id, coalesce(user_id::text, subject) FROM memsvc.audit_log
@@ -37,39 +37,39 @@ RECEIPTS = query("erasures_since")
 IS_HERE = text("SELECT memsvc.user_is_here(:user_id)")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 BEFORE = timedelta(minutes=15)
-"""A log begins so much earlier than asked: what was erased is told by a time before it was committed."""
+"""A log starts this much earlier than requested, because an erasure's time is before its commit."""
 
 
 class Erased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of the log. Holds ids and no text."""
+    """One line of the log. It has ids and no text."""
 
     at: datetime
     kind: Kind | Literal["user", "key"]
-    """What was erased; user: a whole one; key: it was revoked."""
+    """The kind of the subject; user: a whole user was erased; key: a key was revoked."""
     subject: str
-    """Its id."""
+    """The subject's id."""
     user_id: UUID | None = None
-    """Whose it was; None for users and keys."""
+    """The owner of the subject; None for users and keys."""
     app_id: UUID | None = None
-    """Whose user or key it was; None for everything else."""
+    """The app of the user or key; None for everything else."""
 
 
 class ErasedAgain(msgspec.Struct, frozen=True, kw_only=True):
-    """What erasing again has done."""
+    """The result of erasing again."""
 
     erased: int
-    """Lines whose subject was there, and is gone."""
+    """Lines whose subject existed and was erased."""
     absent: int
-    """Lines of which nothing was there."""
+    """Lines whose subject did not exist."""
 
 
 async def log_of_erasures(admin_url: str, db: Database, since: datetime = BEGINNING) -> AsyncIterator[Erased]:
-    """What was erased or revoked from a moment on, of all users: accounts first, then memories user by user.
+    """Yield all erasures and revocations since a moment: accounts first, then memories user by user.
 
     Args:
-        admin_url: of the database; the login may act as memsvc_owner.
+        admin_url: of the database; its login must be able to act as memsvc_owner.
         db: the same database, as the application: each user's receipts are read as that user.
-        since: what was done with more than a quarter of an hour before is left out.
+        since: the start; erasures up to 15 minutes earlier are included.
     """
     since -= BEFORE if since > BEGINNING else timedelta()
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
@@ -82,34 +82,36 @@ async def log_of_erasures(admin_url: str, db: Database, since: datetime = BEGINN
         try:
             async with db.transaction(user_id) as bound:
                 receipts = (await bound.execute(RECEIPTS, {"user_id": user_id, "since": since})).all()
-        except UserUnknownError:  # erased since the list was read; the next log says so
+        except UserUnknownError:  # erased since the list was read; the next log has it
             continue
         for row in receipts:
             yield Erased(at=row.created_at, kind=row.kind, subject=str(row.subject_id), user_id=user_id)
 
 
 def read_log(lines: Iterable[bytes]) -> Iterator[Erased]:
-    """The lines of a log.
+    """Read the lines of a log.
 
     Raises:
-        BadFileError: a line is none; says which.
+        BadFileError: a line is not an erasure; names the line.
     """
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 yield msgspec.json.decode(line, type=Erased)
             except msgspec.DecodeError as error:
-                raise BadFileError(f"Line {number} is no erasure: {error}.", hint=HINT, row=number) from error
+                raise BadFileError(f"Line {number} is not an erasure: {error}.", hint=HINT, row=number) from error
 
 
 async def erase_again(db: Database, log: Iterable[Erased]) -> ErasedAgain:
-    """Erase what a log names, as far as it is there. Safe to say again, and after it was killed.
+    """Erase again what a log lists, if it exists. Safe to repeat, also after a kill.
 
     Raises:
-        MemsvcError: something could not be erased; what comes behind it in the log was not tried.
+        MemsvcError: something could not be erased; the lines after it were not tried.
     """
     erased = absent = 0
-    for entry in sorted(log, key=lambda entry: entry.kind != "key"):  # keys first: whoever stole one may be waiting
+    for entry in sorted(
+        log, key=lambda entry: entry.kind != "key"
+    ):  # keys first: a stolen key must not work any longer
         try:
             await _again(db, entry)
             erased += 1
@@ -121,23 +123,23 @@ async def erase_again(db: Database, log: Iterable[Erased]) -> ErasedAgain:
 
 
 async def _again(db: Database, entry: Erased) -> None:
-    whose = entry.app_id if entry.kind in {"user", "key"} else entry.user_id
-    if whose is None:
-        raise BadFileError(f"A line of the log does not say whose {entry.kind} it was.", hint=HINT)
+    owner_id = entry.app_id if entry.kind in {"user", "key"} else entry.user_id
+    if owner_id is None:
+        raise BadFileError(f"A line of the log does not name the owner of the {entry.kind}.", hint=HINT)
     if entry.kind == "user":
-        await _check_is_here(db, entry.subject)
-        await erase_user(db, whose, entry.subject, requested_by="restore")
+        await _check_user_exists(db, entry.subject)
+        await erase_user(db, owner_id, entry.subject, requested_by="restore")
     elif entry.kind == "key":
-        await revoke_key(db, whose, entry.subject)
-    else:  # whose it is, is all that erasing asks for
-        await erase(db, Owner(whose, "", "UTC", "english"), entry.kind, UUID(entry.subject), requested_by="restore")
+        await revoke_key(db, owner_id, entry.subject)
+    else:  # erasing needs only the owner's id
+        await erase(db, Owner(owner_id, "", "UTC", "english"), entry.kind, UUID(entry.subject), requested_by="restore")
 
 
-async def _check_is_here(db: Database, user_id: str) -> None:
-    """Erasing takes an external id, too, and an app may have given the id of one who is gone to somebody else.
+async def _check_user_exists(db: Database, user_id: str) -> None:
+    """Check that a user has this id: erase_user also accepts external ids, and one may equal an erased user's id.
 
     Raises:
-        UserUnknownError: there is no user of this id, or the erasing goes on by itself.
+        UserUnknownError: no user has this id, or the user's erasure is already in progress.
     """
     async with db.statement() as connection:
         if not (await connection.execute(IS_HERE, {"user_id": UUID(user_id)})).scalar_one():

@@ -1,7 +1,7 @@
-"""Forgetting: erases messages, sources, facts and nodes for good, with all that only they supported.
+"""Permanently erase messages, sources, facts and nodes, with all knowledge that only they support.
 
-The deleting is done by ``memsvc.erase_batch``, whose role alone may delete; large erasures go in batches, and the job
-``erase`` does what a killed process left. What remains is a receipt and tombstones, without text. Rules and reasons:
+The SQL function ``memsvc.erase_batch`` deletes; only its role may. Large erasures run in batches, and the job
+``erase`` finishes those that a killed process left. A receipt and tombstones remain, without text. Rules and reasons:
 docs/adr/0012-erasing.md.
 """
 
@@ -33,9 +33,10 @@ from memsvc.queue.execution import SLICE_S, Steps
 from memsvc.queue.jobs import MAX_PAGE, announce_jobs
 
 Kind = Literal["message", "passage", "source", "fact", "node", "block"]
-"""message: a passage's message, all its parts; passage: this part alone; source: a conversation; fact: an edge, all its
-versions; node: a node with its names and edges, not those that are merged with it; block: a block of the profile, all
-its versions; that is also erased for its source, or for a passage of what it says in the archive now."""
+"""message: the message of a passage with all its passages; passage: only this passage; source: a conversation; fact: an
+edge with all its versions; node: a node with its names and edges, without the nodes merged with it; block: a block of
+the profile with all its versions. Naming a block's source, or a passage of its current text in the archive, also erases
+the block."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BATCH = 2_000
 """Most passages, or edges of a node, that one transaction erases."""
@@ -56,23 +57,23 @@ SIZE = query("erasure_size")
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What was erased. Holds no text."""
+    """What was erased. It has no text."""
 
     erasure_id: UUID
     kind: str
     subject_id: UUID
-    """The passage, source, edge, node or block that was named."""
+    """The passage, source, edge, node or block that was to be erased."""
     state: Literal["pending", "done"]
     counts: dict[str, int]
-    """Rows removed, by table; ``evidence_reduced``: versions that others support too, which stayed; among
-    ``profile_versions`` also those that only lost lines."""
+    """Rows removed, by table. ``evidence_reduced``: versions that remain because they have other evidence.
+    ``profile_versions`` includes versions that only lost lines."""
     requested_by: str
     created_at: datetime
     finished_at: datetime | None
     verified: bool | None
-    """Whether nothing speaks of it any more; None: it is not done, or nobody has looked."""
+    """Whether a check found no rows left; None: the erasure is pending or was not checked."""
     leftovers: dict[str, int]
-    """Rows that do, by table and column."""
+    """Rows that are left, by table and column."""
 
 
 class Receipts(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +81,7 @@ class Receipts(msgspec.Struct, frozen=True, kw_only=True):
 
     items: list[Receipt]
     next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
+    """The cursor for the next page; None: this is the last page."""
 
 
 def _receipt(row: Row[Any]) -> Receipt:
@@ -102,7 +103,7 @@ def _known(kind: str) -> Kind:
     for known in KINDS:
         if kind == known:
             return known
-    raise InvalidRequestError(f"kind is one of {', '.join(KINDS)}.", field="kind")
+    raise InvalidRequestError(f"kind must be one of {', '.join(KINDS)}.", field="kind")
 
 
 def _unknown(kind: Kind) -> MemsvcError:
@@ -110,11 +111,11 @@ def _unknown(kind: Kind) -> MemsvcError:
     return error(message)
 
 
-async def _meant(db: Database, owner: Owner, kind: Kind, subject: UUID) -> tuple[Kind, UUID]:
-    """What is to go: who names what a block says, or its source, means the block, or its text would stay there.
+async def _target(db: Database, owner: Owner, kind: Kind, subject: UUID) -> tuple[Kind, UUID]:
+    """Return what to erase: for the source or a passage of a block, the block, because its text would remain there.
 
     Raises:
-        InvalidRequestError: a wording that the block has no more is named, and what it says now would go with it.
+        InvalidRequestError: the passage is a past wording of a block, whose current text would be erased with it.
     """
     if kind not in {"message", "passage", "source"}:
         return kind, subject
@@ -124,8 +125,8 @@ async def _meant(db: Database, owner: Owner, kind: Kind, subject: UUID) -> tuple
         return kind, subject
     if block.former:
         raise InvalidRequestError(
-            f"This is a past wording of the block {block.title!r}; it goes only with all that the block says and said.",
-            hint=f"To erase all of it, forget the block by its name, or the source {block.source_id}.",
+            f"This is a past wording of the block {block.title!r}; it can only be erased with the whole block.",
+            hint=f"To erase the whole block, forget it by its name, or forget the source {block.source_id}.",
             field="passage_id",
         )
     return "block", block.source_id
@@ -142,28 +143,29 @@ async def erase(
     on_progress: Callable[[int, int], None] | None = None,
     unless: Callable[[AsyncConnection], Awaitable[None]] | None = None,
 ) -> Receipt:
-    """Erase something, and all knowledge that nothing else supports. Cannot be undone.
+    """Erase something and all knowledge that nothing else supports. This cannot be undone.
 
     Args:
         db: the database.
-        owner: whose.
+        owner: the owner of the memory.
         kind: what ``subject`` is.
         subject: id of a passage (for message and passage), source, edge (for fact), node or block.
-        requested_by: who wants it: user, app, or a name.
-        whole: wait until all batches are done; False: do the first, the job ``erase`` does the others.
-        on_progress: called after each batch with the passages (of a node or fact: edges) that are gone, and how many
-            there were.
-        unless: raises where it is not to go after all; called first in the transaction that begins to erase.
+        requested_by: who requested it: user, app, or a name.
+        whole: wait until all batches are done; False: do the first and leave the others to the job ``erase``.
+        on_progress: called after each batch with the number of erased passages (for a node or fact: edges) and the
+            total.
+        unless: called first in the transaction that starts the erasure; may raise to prevent it.
 
     Returns:
-        The receipt; where the erasure is done, leftovers were looked for.
+        The receipt; if the erasure is done, it was checked for leftovers.
 
     Raises:
-        PassageUnknownError, NotFoundError, FactUnknownError, NodeUnknownError, BlockUnknownError: there is no such
-            thing, or not any more.
-        InvalidRequestError: an unknown kind, a passage of a block's past wording, or requested_by is empty or too long.
+        PassageUnknownError, NotFoundError, FactUnknownError, NodeUnknownError, BlockUnknownError: the subject does not
+            exist, or no longer.
+        InvalidRequestError: the kind is unknown, the passage is a past wording of a block, or requested_by is empty or
+            too long.
     """
-    known, subject = await _meant(db, owner, _known(kind), subject)
+    known, subject = await _target(db, owner, _known(kind), subject)
     by = valid_name(requested_by, "requested_by")
     values = {
         "user_id": owner.user_id, "kind": known, "subject_id": subject, "requested_by": by, "limit": BATCH,
@@ -203,11 +205,11 @@ async def _size(db: Database, owner: Owner, kind: Kind, subject: UUID) -> int:
 async def _continue(db: Database, user_id: UUID, erasure_id: UUID, *, in_job: bool) -> Receipt:
     values = {"user_id": user_id, "erasure_id": erasure_id, "limit": BATCH, "in_job": in_job}
 
-    async def go_on(connection: AsyncConnection) -> Receipt | None:
+    async def next_batch(connection: AsyncConnection) -> Receipt | None:
         row = (await connection.execute(CONTINUE, values)).one_or_none()
         return None if row is None else _receipt(row)
 
-    receipt = await db.attempt(user_id, go_on)
+    receipt = await db.attempt(user_id, next_batch)
     if receipt is None:
         raise NotFoundError("There is no erasure with this id.")
     return receipt
@@ -225,22 +227,22 @@ async def _verify(db: Database, user_id: UUID, erasure_id: UUID) -> Receipt:
 
 
 async def erasure(db: Database, owner: Owner, erasure_id: UUID) -> Receipt:
-    """A receipt; where the erasure is done, leftovers are looked for again.
+    """Return a receipt; if the erasure is done, check again for leftovers.
 
     Raises:
-        NotFoundError: this user has none such.
+        NotFoundError: this user has no such erasure.
     """
     return await _verify(db, owner.user_id, erasure_id)
 
 
 async def erasures(db: Database, owner: Owner, *, after: UUID | None = None, limit: int = 50) -> Receipts:
-    """Receipts, newest first; ``after`` is the last one of the page before.
+    """Return receipts, newest first; ``after`` is the last one of the previous page.
 
     Raises:
-        InvalidRequestError: the limit lies outside 1 to 1,000.
+        InvalidRequestError: the limit is not between 1 and 1,000.
     """
     if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+        raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
     async with db.transaction(owner.user_id) as connection:
         rows = (
             await connection.execute(
@@ -252,11 +254,11 @@ async def erasures(db: Database, owner: Owner, *, after: UUID | None = None, lim
 
 
 async def preview(db: Database, owner: Owner, kind: Kind, subject: UUID) -> dict[str, int]:
-    """What erasing would remove now, by table, as ``Receipt.counts``; changes nothing.
+    """Return what erasing would remove now, by table, as in ``Receipt.counts``; change nothing.
 
     Raises: as ``erase``.
     """
-    known, subject = await _meant(db, owner, _known(kind), subject)
+    known, subject = await _target(db, owner, _known(kind), subject)
     async with db.transaction(owner.user_id) as connection:
         counts: dict[str, int] | None = (
             await connection.execute(PREVIEW, {"user_id": owner.user_id, "kind": known, "subject_id": subject})
@@ -267,7 +269,7 @@ async def preview(db: Database, owner: Owner, kind: Kind, subject: UUID) -> dict
 
 
 def erase_steps() -> Steps:
-    """The steps of the job that does the rest of a large erasure."""
+    """Return the steps of the job that finishes large erasures."""
     return {"erase": [_erase_rest]}
 
 
@@ -278,6 +280,6 @@ async def _erase_rest(db: Database, user_id: UUID, erasure_id: UUID) -> bool:
             if time.monotonic() >= until:
                 return True
         await _verify(db, user_id, erasure_id)
-    except NotFoundError:  # with its user
+    except NotFoundError:  # the user was erased
         return False
     return False

@@ -1,9 +1,10 @@
-"""Erasing a whole user: everything that belongs to the user goes, in every table, and the user.
+"""Erase a whole user: the user and all rows of the user in every table.
 
-The first transaction marks the user: keys are revoked, and nobody can act for the user any more, by a token either
-(``Database.bind`` looks). Then rows go in batches of bounded size, in the order of foreign keys; the last transaction
-locks the user's row and takes what came in meanwhile. Each may be killed: whoever says it again goes on, and so do
-workers (``keep_erasing``). The SQL is ``sql/functions/erase/85_users.sql`` and ``erase/90_user_rows.sql``.
+The first transaction marks the user: keys are revoked, and nobody can act for the user any more, not even with a token
+(``Database.bind`` checks it). Then rows are deleted in batches of bounded size, in the order of foreign keys. The last
+transaction locks the user's row and deletes rows that were added meanwhile. Any step may be killed: a repeated call
+continues, and so do workers (``keep_erasing``). The SQL is ``sql/functions/erase/85_users.sql`` and
+``erase/90_user_rows.sql``.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ BATCH = 10_000
 """Most rows that one transaction deletes."""
 SMALLEST_BATCH = 100
 LOOK_S = 15.0
-"""How often a worker looks for users whose erasing was begun; give or take a third."""
+"""Seconds between a worker's checks for users whose erasure has started, varied by up to a third."""
 SLICE_S = 10.0
-"""How long a worker goes on with one user before it looks at the next."""
+"""How long a worker erases one user before it continues with the next."""
 PATIENCE_S = 60.0
-"""How long to try again where those who still act for the user are in the way; each of their statements ends sooner."""
+"""How long to retry while other transactions still act for the user; each of their statements ends sooner."""
 PAUSE_S = 0.2
 MANY = 100
 Progress = Callable[[int, int], None]
-"""Is told how many rows are erased, and of how many."""
+"""Called with the number of erased rows and the total."""
 log = structlog.get_logger()
 
 BEGIN = text("SELECT memsvc.begin_user_erasure(:app, :ref, :by)")
@@ -54,7 +55,7 @@ ERASING = text("SELECT * FROM memsvc.users_erasing(:limit)")
 
 
 async def preview_user(db: Database, app: UUID, ref: str) -> dict[str, int]:
-    """How many rows of each table erasing a user would remove; changes nothing.
+    """Return how many rows of each table erasing a user would remove; change nothing.
 
     Args:
         db: the database.
@@ -62,7 +63,7 @@ async def preview_user(db: Database, app: UUID, ref: str) -> dict[str, int]:
         ref: id or external id.
 
     Raises:
-        UserUnknownError: the app has no such user, or the user is being erased already.
+        UserUnknownError: the app has no such user, or the user is already being erased.
     """
     check_storable(ref, "user")
     return await _rows(db, (await find_user(db, app, ref)).user_id)
@@ -77,22 +78,22 @@ async def erase_user(
     seconds: float | None = None,
     on_progress: Progress | None = None,
 ) -> Receipt:
-    """Erase a user of an app, with everything that is the user's; said again, it goes on where it was.
+    """Erase a user of an app with all the user's data; a repeated call continues where the last one stopped.
 
     Args:
         db: the database.
         app: the app that the user belongs to.
         ref: id or external id.
-        requested_by: the door through which it was asked for, for the receipt and the audit log; no name.
-        seconds: stop after about so long, the rest being left to workers; None: go on to the end.
-        on_progress: called after each batch with the rows that are erased and those that there were.
+        requested_by: the door of the request, for the receipt and the audit log; not a name.
+        seconds: stop after about this long and leave the rest to workers; None: erase everything.
+        on_progress: called after each batch with the number of erased rows and the total.
 
     Returns:
-        The receipt: ``done`` and checked, or ``pending`` where the time was up.
+        The receipt: ``done`` and checked, or ``pending`` if the time was up.
 
     Raises:
         UserUnknownError: the app has no such user.
-        OverloadedError, ContendedError: others were in the way for a minute; what is erased stays so.
+        OverloadedError, ContendedError: other transactions blocked it for a minute; erased rows stay erased.
     """
     check_storable(ref, "user")
     values = {"app": app, "ref": ref, "by": requested_by}
@@ -104,7 +105,7 @@ async def erase_user(
     user_id = await db.attempt(None, begin)
     if user_id is None:
         raise UserUnknownError(f"This app has no user {ref!r}.")
-    db.notify(EVENTS)  # whoever listens for this user is sent away
+    db.notify(EVENTS)  # disconnects live clients of this user
     total = sum((await _rows(db, user_id)).values()) if on_progress is not None else 0
     done = 0
 
@@ -114,12 +115,12 @@ async def erase_user(
         if on_progress is not None:
             on_progress(done, max(done, total))
 
-    await _go_on(db, user_id, None if seconds is None else time.monotonic() + seconds, advance)
+    await _erase_batches(db, user_id, None if seconds is None else time.monotonic() + seconds, advance)
     return await user_erasure(db, app, user_id)
 
 
 async def user_erasure(db: Database, app: UUID, user_id: UUID) -> Receipt:
-    """How far the erasing of a user of an app is; where it is done, all tables are looked at again.
+    """Return the progress of a user's erasure; if it is done, check all tables again.
 
     Raises:
         NotFoundError: no user of the app with this id was ever erased.
@@ -144,7 +145,7 @@ async def user_erasure(db: Database, app: UUID, user_id: UUID) -> Receipt:
 
 
 async def keep_erasing(db: Database) -> None:
-    """Go on with what was begun, again and again, until it is cancelled; outlives a database that is away."""
+    """Continue started erasures until cancelled; survive times without a database."""
     while True:
         more = False
         try:
@@ -157,20 +158,20 @@ async def keep_erasing(db: Database) -> None:
 
 
 async def go_on_erasing(db: Database, seconds: float = SLICE_S) -> bool:
-    """Go on with users whose erasing was begun, so long with each; what is wrong with one keeps nobody else's waiting.
+    """Continue started erasures, for at most ``seconds`` each; a failure of one does not delay the others.
 
     Returns:
-        Whether something is left to do that can be done.
+        Whether there is more to do that did not fail.
 
     Raises:
         MemsvcError: the database cannot be reached.
     """
     async with db.transaction() as connection:
-        begun = list((await connection.execute(ERASING, {"limit": MANY})).scalars())
+        started = list((await connection.execute(ERASING, {"limit": MANY})).scalars())
     more = False
-    for user_id in begun:
+    for user_id in started:
         try:
-            finished = await _go_on(db, user_id, time.monotonic() + seconds, lambda _erased: None)
+            finished = await _erase_batches(db, user_id, time.monotonic() + seconds, lambda _erased: None)
         except (ContendedError, OverloadedError) as error:
             log.warning("a user is not erased yet", user_id=str(user_id), code=error.code)
         else:
@@ -181,21 +182,21 @@ async def go_on_erasing(db: Database, seconds: float = SLICE_S) -> bool:
 
 
 async def _rows(db: Database, user_id: UUID) -> dict[str, int]:
-    """Rows of a user by table, also of one who is being erased, or was."""
+    """Return the number of a user's rows by table, also for users who are being or have been erased."""
     async with db.transaction() as connection:
         await db.bind(connection, user_id, erasing=True)
         rows = await connection.execute(ROWS, {"user_id": user_id})
         return {row.name: row.stored for row in rows}
 
 
-async def _go_on(db: Database, user_id: UUID, until: float | None, advance: Callable[[int], None]) -> bool:
-    """Erase batches until the user is gone or the time is up; whether the user is gone.
+async def _erase_batches(db: Database, user_id: UUID, until: float | None, advance: Callable[[int], None]) -> bool:
+    """Erase batches until the user is erased or the time is up; return whether the user is erased.
 
-    Who acted for the user when the mark was set may still hold rows, or add some that others then refer to: such a
-    batch is given up and tried again.
+    Transactions that acted for the user when the mark was set may still lock rows, or add rows that others then refer
+    to. Such a batch is rolled back and retried.
 
     Raises:
-        OverloadedError, ContendedError: they were in the way for a minute.
+        OverloadedError, ContendedError: they blocked the erasure for a minute.
     """
     limit = BATCH
 
@@ -208,11 +209,15 @@ async def _go_on(db: Database, user_id: UUID, until: float | None, advance: Call
     while True:
         try:
             erased, finished = await db.attempt(None, erase)
-        except (ContendedError, OverloadedError, UserUnknownError) as error:  # a foreign key to users says the last
+        except (
+            ContendedError,
+            OverloadedError,
+            UserUnknownError,
+        ) as error:  # a foreign key to users raises UserUnknownError
             stuck_since = stuck_since or time.monotonic()
             if time.monotonic() - stuck_since > PATIENCE_S:
-                raise ContendedError("Others still act for the user.") from error
-            if isinstance(error, OverloadedError):  # perhaps this was too much for one statement
+                raise ContendedError("Other requests still act for the user.") from error
+            if isinstance(error, OverloadedError):  # the batch may have been too large for one statement
                 limit = max(SMALLEST_BATCH, limit // 2)
             await asyncio.sleep(PAUSE_S)
         else:

@@ -178,7 +178,7 @@ class _Happening(Message, frozen=True, kw_only=True):
 class GraphUpdate(_Happening, frozen=True, kw_only=True, tag="GRAPH_UPDATE"):
     """What a change touched, as it is now.
 
-    A client inserts or replaces nodes (by node_id) and edges (by edge_id), and removes gone_nodes and gone_edges.
+    Insert or replace nodes (by node_id) and edges (by edge_id), and remove gone_nodes and gone_edges.
     """
 
     change_id: UUID | None

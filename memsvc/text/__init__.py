@@ -1,1 +1,1 @@
-"""What is about text alone: what can be stored, how long it is, splitting it, fencing it, showing it as Markdown."""
+"""Text utilities: checks for storable text, token counts, splitting, fencing, and Markdown."""

@@ -1,8 +1,8 @@
-"""Characters that nobody sees: which text is empty because of them, and which of them are kept out of a prompt.
+"""Invisible characters: detect text that consists of them, and remove them from prompts.
 
-A text without a visible character is empty, whatever it holds: every door refuses it by ``is_visible``. In a context
-invisible characters could carry what a person never reads but a model obeys, so ``without_hidden`` drops them; only
-those stay that a script or an emoji needs, and only where they do.
+A text without a visible character counts as empty; every door refuses it with ``is_visible``. In a context, invisible
+characters could carry instructions that a model obeys and no person sees, so ``without_hidden`` removes them. It keeps
+only those that a script or an emoji needs at that position.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 import unicodedata
 
 SPEECHLESS = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"})
-"""Categories of controls, formats, halves of pairs, separators, and marks that stand on another character."""
+"""Categories of controls, formats, surrogates, separators, and combining marks."""
 NUMBER_SIGNS = "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
-"""Of the category Cf, but drawn: Arabic, Syriac and Kaithi signs that enclose digits."""
+"""Visible characters of category Cf: Arabic, Syriac and Kaithi signs that enclose digits."""
 FILLERS = "\u115f\u1160\u3164\uffa0"
-"""Letters of Hangul by their category that are drawn as nothing."""
+"""Hangul characters that are letters by category but invisible."""
 BRAILLE_BLANK = "\u2800"
-# Unicode's Default_Ignorable_Code_Point, then what marks annotations; controls but tab and line breaks.
+# Unicode's Default_Ignorable_Code_Point, annotation marks, and controls except tab and line breaks.
 HIDDEN = (
     "\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufff8"
     f"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff{FILLERS}"
@@ -25,7 +25,7 @@ HIDDEN = (
     "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f"
 )
 LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-"""Every character at which a reader of lines may break one; str.splitlines knows the same."""
+"""Every character that can end a line; the same as for str.splitlines."""
 
 EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -40,7 +40,7 @@ ARABIC = (
 NEEDED = re.compile(
     rf"""
       (?: (?<=[{EMOJI}]) | (?<=[{EMOJI}]\ufe0f) ) \u200d (?=[{EMOJI}])  # joins two emoji
-    | (?<=[{EMOJI}0-9#*]) [\ufe0e\ufe0f]                                # shows the one before as text or as emoji
+    | (?<=[{EMOJI}0-9#*]) [\ufe0e\ufe0f]                                # shows the preceding one as text or emoji
     | (?<=[{IDEOGRAPH}]) [\ufe00-\ufe02\U000e0100-\U000e01ef]           # chooses a form of an ideograph
     | (?<=[{VIRAMA}]) [\u200c\u200d]                                    # how a virama joins (RFC 5892, A.1, A.2)
     | (?<=[{INDIC}]) \u200d (?=[{VIRAMA}])                              # the same, before it
@@ -49,7 +49,7 @@ NEEDED = re.compile(
     """,
     re.VERBOSE,
 )
-# Ranges without a hidden character, in which most texts lie: to match them takes a thirtieth of the time.
+# Ranges without hidden characters. Most texts lie within them, and matching them takes a thirtieth of the time.
 ORDINARY = re.compile(
     r"[\t\n -~\u00a0-\u00ac\u00ae-\u034e\u0350-\u05ff\u2010-\u2027\u2030-\u205e\u20a0-\u2fff"
     r"\u3000-\u3163\u3165-\ud7ff]*+"
@@ -61,13 +61,13 @@ _FIRST = 100
 
 
 def is_visible(text: str) -> bool:
-    """Whether a text has a character that people see; a lone accent is none, for it stands on nothing."""
-    # Nearly always the first character is one. Of a long text of blanks each kind of character is looked at once.
+    """Return whether a text has a visible character; a combining mark without a base character does not count."""
+    # The first character is nearly always visible. In a long text of blanks, each distinct character is checked once.
     return any(map(_seen, text[:_FIRST])) or any(map(_seen, set(text[_FIRST:])))
 
 
 def trimmed(text: str) -> str:
-    """A text without blanks around it; nothing of one that has no visible character."""
+    """Return a text without surrounding blanks; "" if it has no visible character."""
     return text.strip() if is_visible(text) else ""
 
 
@@ -78,11 +78,11 @@ def _seen(character: str) -> bool:
 
 
 def without_hidden(text: str) -> str:
-    """A text without the characters that nobody sees; tab and line breaks stay.
+    """Remove invisible characters from a text, except tab, line breaks and those that a script needs.
 
-    What stays of them, stays where a script needs it: a joiner within an emoji, beside a virama or between letters of
-    Arabic, and one variation selector after an emoji, an ideograph or a Mongolian letter. So none stands beside
-    another, at the begin, or within Latin text. Doing it again changes nothing.
+    The exceptions are a joiner within an emoji, next to a virama or between Arabic letters, and one variation selector
+    after an emoji, an ideograph or a Mongolian letter. So no two kept characters are adjacent, and none is at the start
+    or within Latin text. The function is idempotent.
     """
     return text if ORDINARY.fullmatch(text) else _HIDDEN.sub(_needed, text)
 
@@ -92,10 +92,10 @@ def _needed(found: re.Match[str]) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """A text without hidden characters, and with line breaks of one kind: what a prompt may hold of it."""
+    """Remove hidden characters and use one kind of line break, so that the text is safe in a prompt."""
     return text if ORDINARY.fullmatch(text) else LINE_BREAK.sub("\n", _HIDDEN.sub(_needed, text))
 
 
 def flat(text: str) -> str:
-    """A text without hidden characters on one line, with single blanks."""
+    """Return a text on one line, without hidden characters and with single blanks."""
     return " ".join(without_hidden(text).split())

@@ -1,9 +1,9 @@
 """The fence around a context block: how it is made, and how a block is recognised when it comes back as a message.
 
-A context block holds what anybody ever wrote, and is handed to a model. So it stands between two lines of our own that
-share a token, drawn anew for each block and found nowhere inside it: nothing that is quoted can end the block. The last
-line also has a checksum of what is between, so that a block which a client sends back with a message can be told from
-what a person writes about it, or quotes of it. It is no signature: whoever wants to can make such a block.
+A context block quotes text that anybody may have written, and is given to a model. Two lines with the same token
+enclose it. The token is new for each block and does not occur inside it, so that no quoted text can end the block. The
+last line also has a checksum of the body. It distinguishes a block that a client sends back in a message from text that
+a person writes about a block or quotes from it. The checksum is not a signature: anybody can make such a block.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FENCE = re.compile(
 
 
 def new_token(text: str = "") -> str:
-    """A token that does not stand in a text."""
+    """Return a random token that does not occur in the text."""
     while True:
         token = _letters(secrets.randbelow(len(ascii_lowercase) ** TOKEN_LETTERS), TOKEN_LETTERS)
         if token not in text:
@@ -39,27 +39,27 @@ def new_token(text: str = "") -> str:
 
 
 def _letters(number: int, count: int) -> str:
-    """A number's last digits, written in letters, the last one first."""
+    """Return the last ``count`` base-26 digits of a number as letters, lowest digit first."""
     letters = ""
     for _ in range(count):
-        number, place = divmod(number, len(ascii_lowercase))
-        letters += ascii_lowercase[place]
+        number, digit = divmod(number, len(ascii_lowercase))
+        letters += ascii_lowercase[digit]
     return letters
 
 
 def checksum(token: str, body: str) -> str:
-    """Letters for what stands in a block; white space does not count, for clients wrap and indent."""
+    """Return a block's checksum in letters; it ignores white space, because clients wrap and indent text."""
     digest = hashlib.sha256(f"{token}{''.join(body.split())}".encode()).digest()
     return _letters(int.from_bytes(digest), CHECK_LETTERS)
 
 
 def fenced(body: str, form: Form = "lines", token: str | None = None) -> str:
-    """A block: the body between its fences.
+    """Return a block: the body between its fences.
 
     Args:
-        body: lines; or for ``json`` the fields of an object without its braces, on one line.
-        form: lines of their own, or the first and the last field of the object.
-        token: stands nowhere in the body; None: a new one.
+        body: lines; or for ``json``, the fields of an object without its braces, on one line.
+        form: whether the fences are separate lines, or the first and last field of the object.
+        token: a token that does not occur in the body; None: a new one.
     """
     token = token or new_token(body)
     check = checksum(token, body)
@@ -69,9 +69,9 @@ def fenced(body: str, form: Form = "lines", token: str | None = None) -> str:
 
 
 def find_blocks(text: str) -> list[tuple[int, int]]:
-    """Where whole, unchanged blocks stand in a text: their begin and end, in order; in time linear in the text.
+    """Return the start and end offsets of complete, unchanged blocks in a text, in order; in linear time.
 
-    A block of lines may quote fences of an object, and the other way round; fences of its own form it cannot hold.
+    A block of lines may quote JSON fences, and a JSON block line fences, but no block contains fences of its own form.
     """
     found: list[tuple[int, int]] = []
     if "memsvc" not in text:
@@ -96,16 +96,16 @@ def find_blocks(text: str) -> list[tuple[int, int]]:
 
 
 def split_blocks(text: str) -> list[tuple[str, bool]]:
-    """A text in pieces that are its own words or a context block (True); joined together they are the text.
+    """Split a text into pieces, each with whether it is a context block; the joined pieces are the text.
 
-    White space between blocks goes with the block before it, or behind it at the beginning.
+    White space next to a block belongs to the preceding block, or to the following one at the start of the text.
     """
     pieces: list[tuple[str, bool]] = []
-    behind = 0
+    last_end = 0
     for begin, end in find_blocks(text):
-        pieces += [(text[behind:begin], False), (text[begin:end], True)]
-        behind = end
-    pieces.append((text[behind:], False))
+        pieces += [(text[last_end:begin], False), (text[begin:end], True)]
+        last_end = end
+    pieces.append((text[last_end:], False))
     if len(pieces) == 1:
         return pieces
     kept: list[tuple[str, bool]] = []

@@ -1,8 +1,8 @@
-"""User text as Markdown data, and names of users' things as file names.
+"""User text as Markdown data, and file names from user text.
 
-Text that is shown means nothing to a reader of Markdown: no heading, list, link, picture, HTML, formula, tag or table
-comes of it, in CommonMark, GitHub's dialect or a note-taking program. A file name made of it stays in its folder on
-every common system.
+Escaped text has no meaning as Markdown: it makes no heading, list, link, picture, HTML, formula, tag or table in
+CommonMark, GitHub's dialect or a note-taking program. A file name made from user text cannot leave its folder on any
+common system.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from memsvc.text.characters import without_hidden
 
-# What means something anywhere in a line; then what does at its beginning, doubled, or as a bare link.
+# Special characters anywhere in a line; those that are special when doubled or in a bare link; those at a line's start.
 SIGNS = re.compile(r"[\\`*_\[\]<>|~&$^@{}#]")
 PAIRS = re.compile(r"%(?=%)|(?<=%)%|=(?==)|(?<==)=|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 AT_BEGIN = re.compile(r"^(?P<space>[ \t]*)(?P<sign>[-+=:]|\d{1,9}(?=[.)]))", re.ASCII)
@@ -27,9 +27,9 @@ RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 
 
 def _shown_control(found: re.Match[str]) -> str:
-    """A control character as its picture, or as the sign for what cannot be shown."""
+    """Return the visible picture of a control character, or the replacement character."""
     code = ord(found[0])
-    return chr(0x2400 + code) if code < 0x20 else "\ufffd"  # noqa: PLR2004 - the pictures of C0 stand there in order
+    return chr(0x2400 + code) if code < 0x20 else "\ufffd"  # noqa: PLR2004 - Unicode has pictures of C0
 
 
 def _line(text: str) -> str:
@@ -39,49 +39,49 @@ def _line(text: str) -> str:
     if begin is not None:
         sign = begin["sign"]
         rest = shown[begin.end() :]
-        # A number is no list when the dot behind it is escaped.
+        # A number does not start a list if the following dot is escaped.
         shown = begin["space"] + (f"{sign}\\{rest}" if sign.isdigit() else f"\\{sign}{rest}")
     return BLANKS.sub(lambda blank: "&nbsp;" * len(blank[0].expandtabs(4)), shown)
 
 
 def inline(text: str) -> str:
-    """Text within a line, all of it on one line, without signs that turn or hide the text behind them."""
+    """Escape text for use within a line: on one line, without characters that reverse or hide the text after them."""
     return _line(without_hidden(LINE_BREAKS.sub(" ", text)).strip())
 
 
 def quote(text: str) -> str:
-    """Text of any length as a quotation that ends with a line break; its lines stay lines."""
+    """Return text as a Markdown quotation that keeps its lines and ends with a line break."""
     lines = [_line(line).rstrip() for line in LINE_BREAKS.split(text)]
     quoted = ""
-    for line, behind in zip(lines, [*lines[1:], ""], strict=True):
-        # A backslash at a line's end keeps the break; the mark on empty lines keeps the quotation whole.
-        quoted += f"> {line}{BREAK if behind else ''}\n" if line else ">\n"
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        # A backslash at the end keeps the line break; ">" on empty lines keeps the quotation in one piece.
+        quoted += f"> {line}{BREAK if following else ''}\n" if line else ">\n"
     return quoted
 
 
 def file_stem(text: str, otherwise: str) -> str:
-    """A name for a file, without its ending: letters, digits, dots inside and dashes, 100 bytes at most.
+    """Return a file name without its extension: letters, digits, marks and dashes, at most 100 bytes.
 
     Args:
         text: any text.
-        otherwise: taken where nothing of the text is left.
+        otherwise: the name if nothing of the text is left.
     """
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text))
-    kept = "".join(sign if unicodedata.category(sign)[0] in "LNM" else "-" for sign in plain)
+    kept = "".join(char if unicodedata.category(char)[0] in "LNM" else "-" for char in plain)
     stem = re.sub(r"-{2,}", "-", kept).strip("-")
     stem = stem.encode()[:MAX_STEM_BYTES].decode(errors="ignore").strip("-") or otherwise
     return f"{stem}-" if stem.casefold() in RESERVED else stem
 
 
 class Names:
-    """Gives each file of a folder a name of its own, also where case and normal form do not count."""
+    """Gives each file of a folder a unique name, even on systems that ignore case and Unicode normal form."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without names."""
         self._taken: set[str] = set()
 
     def take(self, stem: str) -> str:
-        """The stem, or the stem with the first number that makes it new; the file's name."""
+        """Return a unique file name: the stem, with the lowest number that makes it unique if it is taken."""
         number = 1
         name = stem
         while (key := unicodedata.normalize("NFD", name).casefold()) in self._taken:
@@ -92,5 +92,5 @@ class Names:
 
 
 def short_id(value: UUID) -> str:
-    """Twelve signs of an id that tell it from others: its end, for its beginning is a time."""
+    """Return the last twelve characters of an id; the first ones are a time and differ less."""
     return value.hex[-12:]

@@ -1,6 +1,6 @@
-"""Splits long messages at sentence ends into passages that fit an embedder's window.
+"""Split long messages at sentence ends into passages that fit an embedder's window.
 
-The parts joined together are the message to the letter.
+The joined parts are exactly the message.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from memsvc.text.tokens import estimate_tokens
 
-# Where a sentence ends, with the white space behind it: at closing signs or a line's end, and never inside a number.
-# Each run of signs is tried once, from its beginning and as a whole: 200,000 dots take no longer than letters.
+# The end of a sentence and the white space after it: closing punctuation or a line's end, never inside a number.
+# Each run of punctuation is tried once, from its start and as a whole: 200,000 dots take no longer than letters.
 SENTENCE_END = re.compile(
     r"""
       (?<![.!?…]) [.!?…]++ ["'”’)\]]*+ (?: \s++ | \Z )   # Latin sentence end
@@ -24,7 +24,7 @@ PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
 def sentences(text: str) -> Iterator[str]:
-    """A text's sentences and lines, each with the white space behind it; joined they are the text."""
+    """Yield a text's sentences and lines, each with the white space after it; joined, they are the text."""
     begin = 0
     for found in SENTENCE_END.finditer(text):
         yield text[begin : found.end()]
@@ -34,7 +34,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str, window: int) -> Iterator[str]:
-    """Sentences; a sentence beyond the window falls into words, a word beyond it into equal stretches."""
+    """Yield sentences; split those longer than the window into words, and longer words into equal pieces."""
     for sentence in sentences(text):
         if estimate_tokens(sentence) <= window:
             yield sentence
@@ -47,7 +47,7 @@ def _pieces(text: str, window: int) -> Iterator[str]:
 
 
 def split_text(text: str, window: int) -> list[str]:
-    """Parts of a text, each estimated at no more than ``window`` tokens.
+    """Split a text into parts, each estimated at no more than ``window`` tokens.
 
     Args:
         text: any text.

@@ -1,4 +1,4 @@
-"""What text PostgreSQL can hold: any Unicode but NUL and lone surrogates. Every door asks here first."""
+"""Check that PostgreSQL can store a text: any Unicode but NUL and lone surrogates. Every door checks this first."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ MAX_DEPTH = 100
 
 
 def check_storable(value: object, field: str, depth: int = MAX_DEPTH) -> None:
-    """Refuse text that PostgreSQL cannot hold, at any depth, and what is nested more than ``depth`` deep.
+    """Refuse text that PostgreSQL cannot store, at any depth, and values nested more than ``depth`` levels.
 
     Raises:
-        InvalidTextError: NUL or a lone surrogate.
-        InvalidRequestError: nested too deeply.
+        InvalidTextError: a text contains NUL or a lone surrogate.
+        InvalidRequestError: the value is nested too deeply.
     """
     if depth < 0:
         raise InvalidRequestError(
-            f"{field} is nested too deeply.", hint=f"At most {MAX_DEPTH} levels fit.", field=field
+            f"{field} is nested too deeply.", hint=f"At most {MAX_DEPTH} levels are allowed.", field=field
         )
     match value:
         case str():
             if "\0" in value:
-                raise InvalidTextError(f"{field} holds a NUL character, which PostgreSQL cannot store.", field=field)
-            if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-                raise InvalidTextError(f"{field} holds half of a surrogate pair; it is not valid UTF-8.", field=field)
+                raise InvalidTextError(f"{field} contains a NUL character, which PostgreSQL cannot store.", field=field)
+            if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+                raise InvalidTextError(
+                    f"{field} contains half of a surrogate pair, so it is not valid UTF-8.", field=field
+                )
         case Mapping():
             for key, inner in value.items():
                 check_storable(key, field)

@@ -1,1 +1,1 @@
-"""A user's whole memory, out and in: the format of an export, its Markdown for people, export and import."""
+"""Export and import of a user's whole memory: the format, its Markdown for people, export and import."""

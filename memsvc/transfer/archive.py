@@ -1,7 +1,8 @@
-"""What an export is: a folder, or one zip file, with a manifest and a file of JSON lines for each kind of row.
+"""The format of an export: a folder, or one zip file, with a manifest and a file of JSON lines for each kind of row.
 
-``docs/export.md`` is its reference. Sinks write an export so that a broken one never looks whole: everything goes to a
-temporary name beside the target, the manifest last, and one rename ends it. Archives read one and trust nothing in it.
+``docs/export.md`` is its reference. Sinks write an export so that an incomplete one never looks complete: they write to
+a temporary name next to the target, the manifest last, and then rename it. Archives read an export and trust nothing in
+it.
 """
 
 from __future__ import annotations
@@ -27,42 +28,42 @@ FORMAT, VERSION = "memsvc-export", 1
 MANIFEST = "manifest.json"
 ZIP = ".zip"
 
-# Kinds of rows, in the order in which they are written and read: what refers comes after what it refers to.
+# Kinds of rows, in the order in which they are written and read: a row comes after the rows that it refers to.
 KINDS = (
     "node_types", "edge_types", "sources", "passages", "nodes", "node_versions", "aliases", "locations", "edges",
     "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence", "memory_signals",
     "duplicate_candidates", "changes", "tombstones", "schedules",
 )  # fmt: skip
-# Tables with a user_id that no export holds, and why. A test compares both lists with the database.
+# Tables with a user_id that no export contains, and why. A test compares both lists with the database.
 LEFT_OUT = {
-    "users": "the manifest has name, zone and language; ids and the app belong to the place, not to the memory",
+    "users": "the manifest has name, zone and language; ids and the app belong to the service, not to the memory",
     "api_keys": "keys are secrets of one service",
-    "audit_log": "what was done to accounts of one service",
+    "audit_log": "changes to the accounts of one service",
     "corpora": "counted from passages",
     "terms": "counted from passages",
     "term_deltas": "counted from passages",
-    "embeddings": "computed from passages by the models in use where they are imported",
-    "token_vectors": "computed from passages by the models in use where they are imported",
-    "jobs": "work of one service; an import asks for its own",
-    "erasures": "receipts of one service, with ids of what is gone",
-    "extractions": "how far extractors of one service have read",
-    "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts, rejections stay",
-    "recall_events": "answers that one service gave; what they add up to is in memory_signals",
-    "sleep_runs": "what one service did at night; what came of it is in changes and duplicate_candidates",
-    "analysis_runs": "what one service counted; it can be counted anew from the facts",
-    "analysis_results": "what one service counted; it can be counted anew from the facts",
-    "answered_requests": "what clients of one service sent today, so that they may send it again",
-    "used_tickets": "tickets that one service made for half a minute",
-    "outbox": "events for clients that listen now",
-    "model_calls": "what one service paid for; what came of it is in the facts",
-    "dramatiq_queue": "messages on their way to a worker",
+    "embeddings": "computed from passages by the models in use at the importing service",
+    "token_vectors": "computed from passages by the models in use at the importing service",
+    "jobs": "work of one service; an import creates its own jobs",
+    "erasures": "receipts of one service, with ids of erased rows",
+    "extractions": "progress of one service's extractors",
+    "fact_reviews": "proposals of one service's extractors; accepted ones are facts, rejections stay there",
+    "recall_events": "answers of one service; their totals are in memory_signals",
+    "sleep_runs": "nightly runs of one service; their results are in changes and duplicate_candidates",
+    "analysis_runs": "analyses of one service; they can be computed again from the facts",
+    "analysis_results": "analyses of one service; they can be computed again from the facts",
+    "answered_requests": "recent requests of one service's clients, which they may repeat",
+    "used_tickets": "tickets of one service, valid for half a minute",
+    "outbox": "events for clients that are listening now",
+    "model_calls": "what one service paid for; the results are facts",
+    "dramatiq_queue": "queue messages for workers",
 }
 LEFT_OUT_COLUMNS = {
-    ("nodes", "gid"): "a small number of one database",
+    ("nodes", "gid"): "a short id of one database",
     ("nodes", "lockable"): "always true",
     ("node_versions", "label_form"): "computed from the label",
-    **dict.fromkeys([("node_types", "own_user_id"), ("edge_types", "own_user_id")], "the owner again"),
-    **dict.fromkeys([("memory_signals", "passage_id"), ("memory_signals", "version_id")], "memory_id again"),
+    **dict.fromkeys([("node_types", "own_user_id"), ("edge_types", "own_user_id")], "a copy of the owner"),
+    **dict.fromkeys([("memory_signals", "passage_id"), ("memory_signals", "version_id")], "a copy of memory_id"),
     ("aliases", "normal_form"): "computed from the alias",
     **dict.fromkeys([("edge_versions", "tsv"), ("edge_versions", "length")], "computed from the fact"),
     ("sources", "status"): "state of background work",
@@ -81,7 +82,7 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ExportedUser(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory it is, as people see it."""
+    """The user whose memory it is, without ids."""
 
     name: str
     time_zone: str
@@ -98,14 +99,14 @@ class ExportedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an export holds."""
+    """The contents of an export."""
 
     format: str
     version: int
     memsvc: str
     """The version of memsvc that wrote it."""
     schema: str
-    """The revision of the database that it was read from."""
+    """The schema revision of the exported database."""
     created_at: datetime
     user: ExportedUser
     files: list[ExportedFile]
@@ -117,7 +118,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 def file_of(kind: str) -> str:
-    """The name of the file with the rows of a kind."""
+    """Return the name of the file with the rows of a kind."""
     return f"{kind}.jsonl"
 
 
@@ -128,16 +129,16 @@ class Sink(Protocol):
     """Where an export is written: one file after the other, then ``commit`` or ``abort``."""
 
     def begin(self, path: str) -> None:
-        """Begin a file; the one before is ended."""
+        """Start a file and close the previous one."""
 
     def write(self, data: bytes) -> None:
-        """Go on with the file that was begun."""
+        """Append to the current file."""
 
     def commit(self) -> None:
-        """Everything is written: let it appear under its name."""
+        """Finish: make the complete export visible under its name."""
 
     def abort(self) -> None:
-        """Leave nothing behind."""
+        """Remove everything that was written."""
 
 
 @contextmanager
@@ -146,13 +147,14 @@ def _plain_disk() -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageFullError(
-            f"The export cannot be written: {error.strerror or error}.", hint="Nothing was left behind."
+            f"The export cannot be written: {error.strerror or error}.",
+            hint="Free some space or name another target; no partial export remains.",
         ) from error
 
 
 def _begun(file: IO[bytes] | None) -> IO[bytes]:
     if file is None:
-        message = "no file was begun"
+        message = "no file was started"
         raise RuntimeError(message)
     return file
 
@@ -161,19 +163,19 @@ class FolderSink:
     """An export as a folder."""
 
     def __init__(self, target: Path, *, force: bool = False) -> None:
-        """Prepare it; nothing appears under ``target`` yet.
+        """Prepare the export; nothing appears under ``target`` yet.
 
         Args:
-            target: the folder to be made.
-            force: an export that is there may be replaced; nothing else ever is.
+            target: the folder to create.
+            force: replace an existing export; nothing else is ever replaced.
 
         Raises:
-            AlreadyExistsError: something is there that may not be replaced.
+            AlreadyExistsError: ``target`` exists and may not be replaced.
         """
         self.target = target
         if os.path.lexists(target) and not (force and _replaceable(target)):
             raise AlreadyExistsError(
-                f"{target} exists already.", hint="Choose another name; --force replaces an export, and nothing else."
+                f"{target} already exists.", hint="Choose another name; --force replaces an export, but nothing else."
             )
         self._partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         self._file: IO[bytes] | None = None
@@ -181,15 +183,15 @@ class FolderSink:
             self._partial.mkdir(parents=True, mode=0o700)
 
     def begin(self, path: str) -> None:
-        """Begin a file."""
+        """Start a file."""
         with _plain_disk():
             self._end()
-            place = self._partial.joinpath(*PurePosixPath(path).parts)
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._file = os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            file_path = self._partial.joinpath(*PurePosixPath(path).parts)
+            file_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file = os.fdopen(os.open(file_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
     def write(self, data: bytes) -> None:
-        """Go on with it."""
+        """Append to the current file."""
         with _plain_disk():
             _begun(self._file).write(data)
 
@@ -201,7 +203,7 @@ class FolderSink:
             self._file = None
 
     def commit(self) -> None:
-        """Let it appear under its name."""
+        """Rename the complete export to its target."""
         with _plain_disk():
             self._end()
             if os.path.lexists(self.target):
@@ -213,7 +215,7 @@ class FolderSink:
                 self._partial.rename(self.target)
 
     def abort(self) -> None:
-        """Leave nothing behind."""
+        """Remove everything that was written."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
@@ -221,7 +223,7 @@ class FolderSink:
 
 
 def _replaceable(target: Path) -> bool:
-    """Whether it is an export of ours, or an empty folder."""
+    """Return whether the target is a memsvc export or an empty folder."""
     if target.is_symlink() or not target.is_dir():
         return False
     try:
@@ -232,16 +234,16 @@ def _replaceable(target: Path) -> bool:
 
 
 class OpenZipSink:
-    """An export as a zip file in a file that its caller opened for writing and reading, and closes."""
+    """An export as a zip file, in a file that the caller opens for writing and reading, and closes."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Begin at the file's start; it is empty."""
+        """Start at the beginning of an empty file."""
         self._file = file
         self._entry: IO[bytes] | None = None
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
 
     def begin(self, path: str) -> None:
-        """Begin a file. All have the same date, so that equal exports are equal bytes."""
+        """Start a file. All have the same date, so that equal exports have equal bytes."""
         with _plain_disk():
             self._end()
             entry = zipfile.ZipInfo(path, ZIP_EPOCH)
@@ -251,7 +253,7 @@ class OpenZipSink:
             self._entry = self._zip.open(entry, "w", force_zip64=True)
 
     def write(self, data: bytes) -> None:
-        """Go on with it."""
+        """Append to the current file."""
         with _plain_disk():
             _begun(self._entry).write(data)
 
@@ -261,14 +263,14 @@ class OpenZipSink:
             self._entry = None
 
     def commit(self) -> None:
-        """All of it is in the file."""
+        """Complete the zip file."""
         with _plain_disk():
             self._end()
             self._zip.close()
             self._file.flush()
 
     def abort(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         with suppress(OSError, ValueError):
             self._end()
             self._zip.close()
@@ -278,17 +280,17 @@ class ZipSink(OpenZipSink):
     """An export as one zip file."""
 
     def __init__(self, target: Path, *, force: bool = False) -> None:
-        """Prepare it; nothing appears under ``target`` yet.
+        """Prepare the export; nothing appears under ``target`` yet.
 
         Raises:
-            AlreadyExistsError: something is there, and ``force`` is false or it is no zip file.
+            AlreadyExistsError: ``target`` exists, and ``force`` is false or it is not a zip file.
         """
         self.target = target
         if os.path.lexists(target) and not (
             force and target.is_file() and not target.is_symlink() and zipfile.is_zipfile(target)
         ):
             raise AlreadyExistsError(
-                f"{target} exists already.", hint="Choose another name; --force replaces a zip file, and nothing else."
+                f"{target} already exists.", hint="Choose another name; --force replaces a zip file, but nothing else."
             )
         self._partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         with _plain_disk():
@@ -296,7 +298,7 @@ class ZipSink(OpenZipSink):
             super().__init__(os.fdopen(os.open(self._partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b"))
 
     def commit(self) -> None:
-        """Let it appear under its name."""
+        """Rename the complete export to its target."""
         super().commit()
         with _plain_disk():
             os.fsync(self._file.fileno())
@@ -304,7 +306,7 @@ class ZipSink(OpenZipSink):
             self._partial.replace(self.target)
 
     def abort(self) -> None:
-        """Leave nothing behind."""
+        """Remove everything that was written."""
         super().abort()
         with suppress(OSError):
             self._file.close()
@@ -312,7 +314,7 @@ class ZipSink(OpenZipSink):
 
 
 def open_sink(target: Path, *, force: bool = False) -> Sink:
-    """A zip file where the name ends in ``.zip``, else a folder. Raises: as the two."""
+    """Return a sink for a zip file if the name ends in ``.zip``, else for a folder. Raises: as the two classes."""
     return ZipSink(target, force=force) if target.suffix.lower() == ZIP else FolderSink(target, force=force)
 
 
@@ -320,19 +322,19 @@ def open_sink(target: Path, *, force: bool = False) -> Sink:
 
 
 class Archive:
-    """An export that is read. Nothing is unpacked, and only files of the manifest are opened."""
+    """An export opened for reading. Nothing is unpacked, and only files of the manifest are opened."""
 
     def __init__(self, open_file: Callable[[str], IO[bytes]]) -> None:
         """Read and check the manifest.
 
         Raises:
-            ImportInvalidError: it is no export, or not one that this version can read.
+            ImportInvalidError: it is not an export, or not one that this version can read.
         """
         self._open = open_file
         with self.open(MANIFEST) as file:
             raw = self.read(file, MANIFEST, MAX_MANIFEST_BYTES + 1)
         if len(raw) > MAX_MANIFEST_BYTES:
-            raise ImportInvalidError(f"{MANIFEST}: it is too large.", file=MANIFEST)
+            raise ImportInvalidError(f"{MANIFEST}: the file is too large.", file=MANIFEST)
         self.manifest = _manifest(raw)
         self.files = {file.path: file for file in self.manifest.files}
 
@@ -343,27 +345,27 @@ class Archive:
 
     @staticmethod
     def read(file: IO[bytes], path: str, most: int) -> bytes:
-        """So many bytes at most of an open file."""
+        """Read at most ``most`` bytes of an open file."""
         with plain_reading(path):
             return file.read(most)
 
 
 @contextmanager
 def plain_reading(path: str) -> Iterator[None]:
-    """Say what is wrong with a file that cannot be read."""
+    """Turn errors of reading a file into ImportInvalidError."""
     try:
         yield
     except (KeyError, FileNotFoundError, NotADirectoryError):
         raise ImportInvalidError(f"{path}: the export has no such file.", file=path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise ImportInvalidError(f"{path}: it cannot be read ({error}).", file=path) from error
+        raise ImportInvalidError(f"{path}: the file cannot be read ({error}).", file=path) from error
 
 
 def _manifest(raw: bytes) -> Manifest:
     try:
         head = msgspec.json.decode(raw, type=_Head)
         if head.format != FORMAT:
-            raise ImportInvalidError(f"{MANIFEST}: this is no export of memsvc.", file=MANIFEST)
+            raise ImportInvalidError(f"{MANIFEST}: this is not an export of memsvc.", file=MANIFEST)
         if head.version != VERSION:
             raise ImportInvalidError(
                 f"{MANIFEST}: the export has format {head.version}; this memsvc reads format {VERSION}.",
@@ -379,7 +381,7 @@ def _manifest(raw: bytes) -> Manifest:
         if file.path not in known:
             raise ImportInvalidError(
                 f"{MANIFEST}: it lists {file.path[:100]!r}, which this memsvc does not know.",
-                hint="A newer memsvc wrote it, or somebody else did.",
+                hint="Import it with the version of memsvc that wrote it; it may be newer.",
                 file=MANIFEST,
             )
         if file.path in seen:
@@ -390,11 +392,11 @@ def _manifest(raw: bytes) -> Manifest:
 
 @contextmanager
 def open_archive(source: Path) -> Iterator[Archive]:
-    """An export in a folder or a zip file, whatever it is called.
+    """Open an export in a folder or a zip file, whatever its name.
 
     Raises:
-        NotFoundError: there is nothing.
-        ImportInvalidError: it is no export, or one that could do harm.
+        NotFoundError: the path does not exist.
+        ImportInvalidError: it is not an export, or could do harm.
     """
     if source.is_dir():
         with _opened_folder(source) as folder:
@@ -414,12 +416,12 @@ def open_archive(source: Path) -> Iterator[Archive]:
                     )
             yield archive
     else:
-        raise NotFoundError(f"There is no folder and no file {source}.", hint="Name an export of memsvc.")
+        raise NotFoundError(f"There is no folder or file {source}.", hint="Give the path of a memsvc export.")
 
 
 @contextmanager
 def _opened_folder(source: Path) -> Iterator[int]:
-    """A folder's descriptor: it stays the same folder, whatever takes its name meanwhile."""
+    """Yield a folder's descriptor, which refers to the same folder even if its name is reused meanwhile."""
     with plain_reading(source.name):
         folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -429,10 +431,10 @@ def _opened_folder(source: Path) -> Iterator[int]:
 
 
 def _open_regular(folder: int, name: str) -> IO[bytes]:
-    """Open a file that lies in a folder itself, and check what was opened rather than what had its name before.
+    """Open a regular file directly in a folder; the check is on the opened file, so that it cannot be swapped.
 
     Raises:
-        OSError: it is not there, or is a link, which may lead anywhere, or a pipe or device, which may never end.
+        OSError: the file does not exist, or is a link (may lead anywhere), a pipe or a device (may never end).
     """
     try:
         # Without O_NONBLOCK a pipe would wait for its writer.
@@ -440,17 +442,17 @@ def _open_regular(folder: int, name: str) -> IO[bytes]:
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        message = "it is a link, and an import follows none"
+        message = "it is a link, and an import does not follow links"
         raise OSError(message) from error
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        message = "it is no regular file"
+        message = "it is not a regular file"
         raise OSError(message)
     return os.fdopen(file, "rb")
 
 
 def _check_entries(packed: zipfile.ZipFile) -> None:
-    """Refuse what no export holds; nothing is unpacked anyway."""
+    """Refuse entries that no export has; nothing is unpacked anyway."""
     entries = packed.infolist()
     if len(entries) > MAX_ZIP_ENTRIES:
         raise ImportInvalidError(f"The zip file has {len(entries):,} entries; at most {MAX_ZIP_ENTRIES:,} are read.")
@@ -459,7 +461,7 @@ def _check_entries(packed: zipfile.ZipFile) -> None:
         name = entry.filename
         shown = repr(name[:100])
         if name.startswith("/") or "\\" in name or ":" in name or ".." in name.split("/"):
-            raise ImportInvalidError(f"The zip file names {shown}, which leads out of its folder.")
+            raise ImportInvalidError(f"The zip file names {shown}, which is outside the export's folder.")
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise ImportInvalidError(f"{shown} in the zip file is a link.")
         if name in seen:
@@ -467,5 +469,5 @@ def _check_entries(packed: zipfile.ZipFile) -> None:
         if entry.flag_bits & 0x1:
             raise ImportInvalidError(f"{shown} in the zip file is encrypted.")
         if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise ImportInvalidError(f"{shown} in the zip file is packed in a way that is not read.")
+            raise ImportInvalidError(f"{shown} in the zip file has an unsupported compression method.")
         seen.add(name)

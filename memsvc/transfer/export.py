@@ -1,7 +1,7 @@
-"""Export: everything that a user has, as JSON lines that ``memsvc.transfer.load`` reads, and as Markdown for people.
+"""Export: all data of a user, as JSON lines for ``memsvc.transfer.load`` and as Markdown for people.
 
-All of it is read in one snapshot, while others write, through server-side cursors: the size of a memory costs time and
-disk, not memory. An unchanged user gives the same bytes again, but for the time in the manifest.
+Everything is read in one snapshot through server-side cursors, so others can write meanwhile, and RAM does not grow
+with the size of the export. An unchanged user gives the same bytes again, except for the time in the manifest.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from memsvc.transfer.archive import (
 from memsvc.transfer.pages import FOLDER, Book
 
 ROWS = 500
-"""Rows that are fetched at once."""
+"""Rows that one fetch returns."""
 CHUNK_CHARS = 1 << 20
-"""Text that is collected before it is written."""
+"""Characters of text that are collected before they are written."""
 SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 Progress = Callable[[str, int], None]
-"""Told of each page of rows: the file, and how many rows or pages."""
+"""Called for each batch with the file and the number of rows or pages."""
 
 
 def _no_progress(_path: str, _rows: int) -> None:
@@ -58,17 +58,17 @@ async def export(
     markdown: bool = True,
     progress: Progress = _no_progress,
 ) -> Manifest:
-    """Write everything that a user has; the sink is committed when it ends well, and aborted otherwise.
+    """Write all data of a user; commit the sink on success, abort it on failure.
 
     Args:
         db: the database.
-        user_id: whose memory it is.
-        sink: where it goes.
-        markdown: also the pages for people.
-        progress: told how far it is.
+        user_id: the user.
+        sink: where to write the export.
+        markdown: also write the pages for people.
+        progress: called after each batch.
 
     Raises:
-        UserUnknownError: there is no such user any more.
+        UserUnknownError: the user no longer exists.
         StorageFullError: the export cannot be written.
     """
     try:
@@ -93,7 +93,7 @@ async def export(
 async def _user(connection: AsyncConnection, user_id: UUID) -> Row[Any]:
     user = (await connection.execute(query("export_user"), {"user_id": user_id})).one_or_none()
     if user is None:
-        raise UserUnknownError("This user does not exist any more.")
+        raise UserUnknownError("This user no longer exists.")
     return user
 
 
@@ -117,7 +117,7 @@ def _end(sink: Sink, manifest: Manifest) -> None:
 
 @dataclass(slots=True)
 class _Writing:
-    """One export on its way."""
+    """The state of one running export."""
 
     db: Database
     connection: AsyncConnection
@@ -127,8 +127,8 @@ class _Writing:
     files: list[ExportedFile] = field(default_factory=list)
 
     async def rows(self, kind: str) -> None:
-        """One file of JSON lines."""
-        await self.db.bind(self.connection, self.user_id)  # a token ends sooner than a long export
+        """Write one file of JSON lines."""
+        await self.db.bind(self.connection, self.user_id)  # a long export outlives a token
         path = file_of(kind)
         await asyncio.to_thread(self.sink.begin, path)
         digest = hashlib.sha256()
@@ -148,10 +148,10 @@ class _Writing:
         self.files.append(ExportedFile(path=path, rows=count, bytes=size, sha256=digest.hexdigest()))
 
     async def pages(self, user: Row[Any]) -> None:
-        """The Markdown."""
+        """Write the Markdown pages."""
         try:
             zone = valid_zone(user.time_zone)
-        except InvalidZoneError:  # of an older list of zones
+        except InvalidZoneError:  # a zone that the current list no longer has
             zone = ZoneInfo("UTC")
         await self.db.bind(self.connection, self.user_id)
         book = Book(self.db, self.connection, self.user_id, user.name, zone)

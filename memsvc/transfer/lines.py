@@ -1,7 +1,7 @@
-"""The lines of an export: what each kind of row looks like, and the check of a line that anybody may have written.
+"""The lines of an export: the fields of each kind of row, and the check of a line, which may come from anybody.
 
-Types, lengths, text and times are checked here, for an error that names the line; what rows have to do with each other
-(ids that exist, versions that do not overlap) is checked by the database's constraints.
+This module checks types, lengths, text and times, so that an error names the line. Constraints of the database check
+how rows relate to each other (that ids exist, that versions do not overlap).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memsvc.text.storable import check_storable
 MAX_LINE_BYTES = 8_000_000
 MAX_TEXT_CHARS = 8_000
 EARLIEST, LATEST = 1000, 9000
-"""Years in which something can be said, as at the other doors."""
+"""The years in which something can be said, as at the other doors."""
 
 Short = Annotated[str, Meta(max_length=200)]
 Identifier = Annotated[str, Meta(max_length=500)]
@@ -35,17 +35,17 @@ Operations = Annotated[list[Short], Meta(max_length=100)]
 Weekdays = Annotated[list[Small], Meta(max_length=7)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Ordinal = Annotated[int, Meta(ge=1, le=1_000_000)]
-Places = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
+LineNumbers = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
 Types = Annotated[list[Short], Meta(max_length=1_000)]
 Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d:\d\d$")]
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One row; every field must be there. Numbers, objects and times go to the database as they are written."""
+    """One row; every field is required. Numbers, objects and times go to the database as they are written."""
 
 
 class TypeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user's own types of nodes and edges have."""
+    """The fields that a user's own types of nodes and edges share."""
 
     name: Short
     category: Short
@@ -81,7 +81,7 @@ class SourceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     metadata: Raw
     created_at: str
     forget_after: str | None = None
-    """Older exports have none."""
+    """Older exports lack this field."""
 
 
 class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +113,7 @@ class NodeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class VersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What all versions have."""
+    """The fields that all versions share."""
 
     asserted_by: Short
     derived_from: UUID | None
@@ -206,7 +206,7 @@ class SourceLinkLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True
     alias_id: UUID | None
     merge_id: UUID | None
     location_id: UUID | None = None
-    """Older exports have none."""
+    """Older exports lack this field."""
     stance: Short
     confidence: float
     asserted_by: Short
@@ -238,7 +238,7 @@ class ProfileEvidenceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields
 
     version_id: UUID
     passage_id: UUID
-    lines: Places
+    lines: LineNumbers
 
 
 class MemorySignalsLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -317,14 +317,15 @@ LINES: Mapping[str, type[Line]] = {
     "schedules": ScheduleLine,
 }
 
-# What PostgreSQL writes for a time in UTC. fromisoformat would read more, also what the database reads differently.
+# The form in which PostgreSQL writes a time in UTC. fromisoformat accepts more, some of which the database reads
+# differently.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?\+00:00")
 PAST = ("created_at", "recorded_at", "recorded_from", "proposed_at", "decided_at", "last_recalled_at")
 OBJECTS = ("metadata", "data")
 
 
 class BadLineError(Exception):
-    """What is wrong with a line, in words."""
+    """A line is not valid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,20 +336,20 @@ class Checker:
     decoder: msgspec.json.Decoder[Line]
     fields: tuple[str, ...]
     today: datetime
-    """The database's clock: nothing was recorded later."""
+    """The database's current time: nothing was recorded later."""
     max_text_chars: int
 
     @classmethod
     def of(cls, kind: str, today: datetime, max_text_chars: int) -> Checker:
-        """The checker of a kind."""
+        """Return the checker for a kind."""
         line = LINES[kind]
         return cls(kind, msgspec.json.Decoder(line), line.__struct_fields__, today, max_text_chars)
 
     def check(self, raw: bytes) -> None:
-        """Look at one line.
+        """Check one line.
 
         Raises:
-            BadLineError: it cannot be a row.
+            BadLineError: the line cannot be a row.
         """
         try:
             line = self.decoder.decode(raw)
@@ -378,19 +379,19 @@ class Checker:
             _moment(field, value)
         elif field == "said_at":
             if not EARLIEST <= _moment(field, value).year < LATEST:
-                _refuse(f"{field} lies outside the years {EARLIEST} to {LATEST}")
+                _refuse(f"{field} is outside the years {EARLIEST} to {LATEST}")
         else:
             _check_stored(field, value)
 
     def _check_past(self, field: str, value: str) -> None:
         if _moment(field, value) > self.today:
-            _refuse(f"{field} lies in the future")
+            _refuse(f"{field} is in the future")
 
     def _check_passage(self, line: PassageLine) -> None:
         if line.language not in LANGUAGES:
-            _refuse("language is none of PostgreSQL's full text search")
+            _refuse("language is not supported by PostgreSQL's full text search")
         if len(line.text) > self.max_text_chars:
-            _refuse(f"text has {len(line.text):,} characters; at most {self.max_text_chars:,} fit")
+            _refuse(f"text has {len(line.text):,} characters; at most {self.max_text_chars:,} are allowed")
 
 
 def _refuse(what: str) -> NoReturn:
@@ -399,11 +400,11 @@ def _refuse(what: str) -> NoReturn:
 
 def _moment(field: str, value: str) -> datetime:
     if not MOMENT.fullmatch(value):
-        _refuse(f"{field} is no time such as 2026-03-14T08:30:00+00:00")
+        _refuse(f"{field} is not a time such as 2026-03-14T08:30:00+00:00")
     try:
         return datetime.fromisoformat(value)
     except ValueError:
-        _refuse(f"{field} is no time that there is")
+        _refuse(f"{field} is not a time that exists")
 
 
 def _check_stored(field: str, value: Any) -> None:
@@ -414,11 +415,11 @@ def _check_stored(field: str, value: Any) -> None:
 
 
 def _no_number(found: str) -> NoReturn:
-    _refuse(f"{found} is no number")
+    _refuse(f"{found} is not a number")
 
 
 def _check_object(field: str, raw: bytes) -> None:
-    """A JSON object whose texts can be stored; its numbers go to the database as they are written."""
+    """Check that a value is a JSON object whose texts can be stored; numbers go to the database as written."""
     if raw == b"{}":
         return
     try:
@@ -426,5 +427,5 @@ def _check_object(field: str, raw: bytes) -> None:
     except (ValueError, RecursionError) as error:
         raise BadLineError(f"{field} cannot be read ({error})") from error
     if not isinstance(value, dict):
-        _refuse(f"{field} is no object")
+        _refuse(f"{field} is not an object")
     _check_stored(field, value)

@@ -1,9 +1,9 @@
-"""Import: an export becomes the memory of a user who has none yet.
+"""Import: an export becomes the memory of a user who has no data yet.
 
-One transaction: the user, if there is none of that name, and all rows with their ids and times, under row security as
-the application. Words, statistics and jobs are made anew. Whatever is wrong with the files, nothing is stored, and the
-error names file and line. Into a user who has anything nothing is imported: to take rows away (such as the node that
-``memsvc user add`` makes) is a right that the application does not have.
+One transaction adds the user, if necessary, and all rows with their ids and times, under row security as the
+application. Words, statistics and jobs are computed again. If anything in the files is wrong, nothing is stored, and
+the error names file and line. Users with data are refused, because the application has no right to delete rows (such as
+the node that ``memsvc user add`` creates).
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ BATCH_ROWS = 500
 BATCH_BYTES = 4_000_000
 PROJECTED_ROWS = 5_000
 BOUND_ROWS = 200
-"""Rows between two bindings of the user when rows go one by one; a token lives for seconds at least."""
-# Classes of SQLSTATE that a row's own fault has: cardinality, data, integrity, limits of the program, our own refusals.
+"""Rows after which the user is bound again when rows are inserted one by one; a token lives for some seconds."""
+# Classes of SQLSTATE that blame the row: cardinality, data, integrity, program limits, and memsvc's own refusals.
 ROWS_FAULT = ("21", "22", "23", "54", "MS")
 MEANINGS = {
-    "23503": "it refers to something that the export does not hold, or that the ontology does not know",
-    "23505": "it was there already",
-    "23P01": "it overlaps another version of the same",
-    "23514": "a value lies outside of what is allowed",
+    "23503": "it refers to something that neither the export nor the ontology has",
+    "23505": "it exists already",
+    "23P01": "it overlaps another version of the same subject",
+    "23514": "a value is outside the allowed range",
     "23502": "a value is missing",
-    "MS002": "the core ontology has that already",
+    "MS002": "the core ontology already has it",
 }
-# What constraints cannot see: the statement that finds an offender, its file, its id, and what is wrong.
+# Checks that constraints cannot do: the statement that finds a wrong row, its file, its id column, and what is wrong.
 CHECKS = (
-    ("load_torn_messages", "passages", "passage_id", "it is a part of a message, without the part before it"),
-    ("load_long_spans", "source_links", "link_id", "its span ends behind its passage"),
-    ("load_misfiled", "passages", "passage_id", "its block does not say this in the archive"),
-    ("load_merge_circles", "merges", "merge_id", "by it a node would stand for itself"),
+    ("load_torn_messages", "passages", "passage_id", "it is a part of a message whose previous part is missing"),
+    ("load_long_spans", "source_links", "link_id", "its span ends after the end of its passage"),
+    ("load_misfiled", "passages", "passage_id", "its block does not have this text in the archive"),
+    ("load_merge_circles", "merges", "merge_id", "it would merge a node into itself"),
 )
 Progress = Callable[[str, int], None]
-"""Told of each batch: the file, and how many rows of it."""
+"""Called for each batch with the file and the number of rows."""
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,14 +64,14 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LineRef:
     """A line of the export."""
 
     path: str
     line: int
 
     def refuse(self, why: str) -> NoReturn:
-        """Say what is wrong with it."""
+        """Raise an error that says what is wrong with the line."""
         raise ImportInvalidError(f"{self.path}, line {self.line:,}: {why}.", file=self.path, line=self.line)
 
 
@@ -88,20 +88,20 @@ async def load(
     *,
     progress: Progress = _no_progress,
 ) -> Loaded:
-    """Import an export, all of it or nothing.
+    """Import an export, completely or not at all.
 
     Args:
         db: the database.
         app: the app of the user.
-        ref: id or external id of a user that has nothing, or the external id of one that is added, with name, zone and
+        ref: id or external id of a user without data, or the external id of a user to add with the name, zone and
             language of the export.
         archive: an open export.
         settings: limits.
-        progress: told how far it is.
+        progress: called after each batch.
 
     Raises:
-        ImportInvalidError: the export is broken, or somebody else's idea of one; names file and line.
-        UserNotEmptyError: the user has something.
+        ImportInvalidError: the export is damaged or not valid; names file and line.
+        UserNotEmptyError: the user already has data.
     """
     person = _person(archive.manifest.user)
     external = valid_name(ref, "user")
@@ -125,12 +125,14 @@ def _person(person: ExportedUser) -> ExportedUser:
     except InvalidRequestError as error:
         raise ImportInvalidError(f"{MANIFEST}: {error.message}", file=MANIFEST) from error
     if person.language not in LANGUAGES:
-        raise ImportInvalidError(f"{MANIFEST}: language is none of PostgreSQL's full text search.", file=MANIFEST)
+        raise ImportInvalidError(
+            f"{MANIFEST}: language is not supported by PostgreSQL's full text search.", file=MANIFEST
+        )
     return person
 
 
 async def _add_user(connection: AsyncConnection, app: UUID, external: str, person: ExportedUser) -> UUID:
-    """The user without a node: the export has one."""
+    """Add the user without a node, because the export has one."""
     made: UUID | None = (
         await connection.execute(
             text("SELECT memsvc.create_user(:app, :external, :name, :zone, :language)"),
@@ -144,13 +146,13 @@ async def _add_user(connection: AsyncConnection, app: UUID, external: str, perso
         )
     ).scalar_one()
     if made is None:
-        raise UserNotEmptyError(f"Somebody else added a user {external!r} meanwhile.")
+        raise UserNotEmptyError(f"Another request has just added a user {external!r}.")
     return made
 
 
 @dataclass(slots=True)
 class _Loading:
-    """One import on its way."""
+    """The state of one running import."""
 
     db: Database
     connection: AsyncConnection
@@ -160,7 +162,7 @@ class _Loading:
     progress: Progress
 
     async def run(self) -> dict[str, int]:
-        """Everything, in the caller's transaction; how many rows of each kind."""
+        """Import everything in the caller's transaction; return the number of rows of each kind."""
         today: datetime = (await self.connection.execute(query("load_settings"))).one().today
         await self._execute("load_lock")
         if (await self._execute("load_occupied")).scalar_one():
@@ -213,17 +215,17 @@ class _Loading:
         await self._bind()
         fault = await self._insert(kind, lines)
         if fault is not None:
-            for place, line in enumerate(lines):
-                if place % BOUND_ROWS == 0:
+            for offset, line in enumerate(lines):
+                if offset % BOUND_ROWS == 0:
                     await self._bind()
                 own = await self._insert(kind, [line])
                 if own is not None:
-                    Place(path, first + place).refuse(own)
-            Place(path, first).refuse(f"{fault}, here or in the {len(lines) - 1} lines behind")
+                    LineRef(path, first + offset).refuse(own)
+            LineRef(path, first).refuse(f"{fault}, here or in the next {len(lines) - 1} lines")
         self.progress(path, len(lines))
 
     async def _insert(self, kind: str, lines: list[bytes]) -> str | None:
-        """Insert rows behind a savepoint; what is wrong where the database refuses them."""
+        """Insert rows within a savepoint; return what is wrong if the database refuses them, else None."""
         rows = (b"[" + b",".join(lines) + b"]").decode()
         try:
             async with self.connection.begin_nested():
@@ -243,22 +245,22 @@ class _Loading:
         with self.archive.open(path) as stream, plain_reading(path):
             for number, line in enumerate(stream, 1):
                 if getattr(decoder.decode(line), key) == found:
-                    Place(path, number).refuse(why)
+                    LineRef(path, number).refuse(why)
         raise ImportInvalidError(f"{path}: {found}: {why}.", file=path)
 
 
 def meaning(error: DriverError) -> str:
-    """What a refusal of the database says about a row, without a word of the row."""
+    """Return why the database refused a row, without any of the row's text."""
     constraint = error.diag.constraint_name
-    why = MEANINGS.get(error.sqlstate or "", "the database cannot hold it")
+    why = MEANINGS.get(error.sqlstate or "", "the database cannot store it")
     return f"{why} ({constraint})" if constraint else why
 
 
 def checked_lines(stream: IO[bytes], file: ExportedFile, checker: Checker) -> Iterator[bytes]:
-    """Lines of a file, each of them checked, and at the end that these are all that were written.
+    """Yield the lines of a file, each checked; at the end, check the file against the manifest.
 
     Raises:
-        ImportInvalidError: the first bad line, or a file that the manifest does not mean.
+        ImportInvalidError: a line is bad, or the file differs from the manifest.
     """
     digest = hashlib.sha256()
     size = number = 0
@@ -268,19 +270,19 @@ def checked_lines(stream: IO[bytes], file: ExportedFile, checker: Checker) -> It
         if not line:
             break
         number += 1
-        place = Place(file.path, number)
+        at = LineRef(file.path, number)
         if len(line) > MAX_LINE_BYTES:
-            place.refuse(f"it has more than {MAX_LINE_BYTES:,} bytes")
+            at.refuse(f"it has more than {MAX_LINE_BYTES:,} bytes")
         digest.update(line)
         size += len(line)
         if size > file.bytes or number > file.rows:
-            place.refuse(f"the manifest says that the file has {file.rows:,} lines and {file.bytes:,} bytes")
+            at.refuse(f"the manifest says that the file has {file.rows:,} lines and {file.bytes:,} bytes")
         if not line.endswith(b"\n"):
-            place.refuse("it has no end")
+            at.refuse("it does not end with a line break")
         try:
             checker.check(line[:-1])
         except BadLineError as error:
-            place.refuse(str(error).rstrip("."))
+            at.refuse(str(error).rstrip("."))
         yield line[:-1]
     if (number, size) != (file.rows, file.bytes):
         raise ImportInvalidError(
@@ -289,4 +291,4 @@ def checked_lines(stream: IO[bytes], file: ExportedFile, checker: Checker) -> It
             file=file.path,
         )
     if digest.hexdigest() != file.sha256:
-        raise ImportInvalidError(f"{file.path}: its sha256 is not the manifest's.", file=file.path)
+        raise ImportInvalidError(f"{file.path}: its sha256 differs from the manifest's.", file=file.path)

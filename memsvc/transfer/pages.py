@@ -1,7 +1,7 @@
-"""The Markdown pages of an export, for people: conversations, and what is known of each node.
+"""The Markdown pages of an export, for people: conversations, and what is known about each node.
 
-An import does not read them. Everything is read in pages from the export's own snapshot, so that any size fits. A
-folder with too many files for a person is cut, and its README says so.
+An import does not read them. Rows are read in pages from the export's own snapshot, so that a memory of any size can be
+exported. A folder has at most MAX_PAGES files; the README says if some are left out.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ MESSAGES = 500
 EXCERPT_CHARS = 120
 FOLDER = "markdown"
 Piece = tuple[str | None, str]
-"""The file that begins with this text, or None: the text continues the previous file."""
+"""A file and its text. The file is new, or None if the text continues the previous file."""
 
 README = """\
 # Export of {name}
 
-Written by memsvc, for people. `memsvc import` reads `manifest.json` and the `.jsonl` files one folder above, and does
-not read this folder, so change and delete what you like.
+Written by memsvc, for people. `memsvc import` reads only `manifest.json` and the `.jsonl` files in the folder above, so
+you can change or delete anything in this folder.
 
-- [people.md](people.md): the people that are known.
-- `conversations/`: what was said, {conversations}.
-- `nodes/`: one page for each thing that is known{nodes}, with its names, facts and the messages that say so.
+- [people.md](people.md): the known people.
+- `conversations/`: the messages, {conversations}.
+- `nodes/`: one page for each known node{nodes}, with its names, its facts and the messages that support them.
 
-Times are those of {zone}. Messages are quoted as they were written: they are data, and no part of this page.
+Times are in the zone {zone}. Messages are quoted as they were written: they are data, not part of this page.
 """
 
 
 @dataclass(slots=True)
 class Book:
-    """All pages of one user, in the order in which they are written."""
+    """Writes all pages of one user, in order."""
 
     db: Database
     connection: AsyncConnection
@@ -58,7 +58,7 @@ class Book:
     name: str
     zone: ZoneInfo
     conversations: dict[UUID, str] = field(default_factory=dict)
-    """The page of each conversation that has one."""
+    """The page of each conversation, as far as it has one."""
     without_page: int = 0
     people: list[tuple[str, str]] = field(default_factory=list)
     """Label and page of each person."""
@@ -75,14 +75,14 @@ class Book:
         for label, page in self.people:
             yield None, f"- [{label}](nodes/{url_quote(page)})\n"
         if not self.people:
-            yield None, "No people are known.\n"
+            yield None, "No known people.\n"
         yield f"{FOLDER}/README.md", self._readme()
 
     def _readme(self) -> str:
         shown = f"one page for each of {len(self.conversations):,}"
         if self.without_page:
-            shown += f"; {self.without_page:,} more are in `passages.jsonl` only"
-        cut = f" (the first {self.nodes:,}; the others are in `nodes.jsonl` only)" if self.unshown else ""
+            shown += f"; {self.without_page:,} more are only in `passages.jsonl`"
+        cut = f" (the first {self.nodes:,}; the others are only in `nodes.jsonl`)" if self.unshown else ""
         return README.format(name=inline(self.name), conversations=shown, nodes=cut, zone=inline(self.zone.key))
 
     def _at(self, moment: datetime) -> str:
@@ -91,7 +91,7 @@ class Book:
     # Conversations
 
     async def _conversations(self) -> AsyncIterator[Piece]:
-        """Yield one page for each conversation; the parts of a long message are joined again."""
+        """Yield one page for each conversation, with the parts of long messages joined."""
         statement = query("export_conversations")
         result = await self.connection.stream(statement, {"user_id": self.user_id})
         names = Names()
@@ -177,10 +177,10 @@ class Book:
             for fact in facts.get(node, [])[:MAX_FACTS]:
                 yield None, self._fact(fact, labels) + self._sources(evidence.get(fact.version_id, []))
             if len(facts.get(node, [])) > MAX_FACTS:
-                yield None, f"\nThese are the newest {MAX_FACTS}; the others are in `edge_versions.jsonl`.\n"
+                yield None, f"\nThese are the newest {MAX_FACTS} facts; the others are in `edge_versions.jsonl`.\n"
 
     def _card(self, node: UUID, states: Sequence[Row[Any]], called: Sequence[Row[Any]]) -> str:
-        """Return title, descriptions and names."""
+        """Return a node's title, descriptions and names."""
         lines = [f"# {inline(states[0].label) if states else 'Unnamed'}\n"]
         for state in states:
             lines.append(f"\n{inline(state.type)}{self._span(state)}, importance {state.importance:g}")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# make-secrets.sh: make the secrets that docker-compose.yml names; existing ones are not changed.
+# make-secrets.sh: create the secrets that docker-compose.yml names. Secrets that exist already stay unchanged.
 #
-# Other users cannot enter the folder, but its files are readable by all: in a container, the reading user has another
-# id than their owner.
+# Only the owner can enter the folder. Its files are readable for everybody: in a container they keep their owner, whose
+# user id differs from that of the process that reads them.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets

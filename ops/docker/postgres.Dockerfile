@@ -1,8 +1,9 @@
 # The database: PostgreSQL 18 with pgvector, Apache AGE and PostGIS.
 #
-# The packages come from PGDG, whose repository the official image has set up. The tests run on the same packages
-# (ops/postgres/image.py); tzdata-legacy has time zones by their older names, such as Asia/Calcutta. The data is a volume
-# on /var/lib/postgresql; since PostgreSQL 18, a folder in it is named after the version.
+# The packages come from PGDG's repository, which the official image contains. The tests use the same packages
+# (ops/postgres/image.py). tzdata-legacy has the older names of time zones, such as Asia/Calcutta. The data are a volume
+# on /var/lib/postgresql; since version 18 the folder below it names the version.
+#
 # ops/docker/pin-digests.sh writes the base image's digest after its tag.
 ARG POSTGRES_IMAGE=postgres:18-trixie
 FROM ${POSTGRES_IMAGE}
@@ -15,10 +16,10 @@ RUN apt-get update \
         tzdata-legacy \
     && rm -rf /var/lib/apt/lists/*
 
-# By TCP: while the image creates a new database, it listens only on its socket and is not ready for clients.
+# The check uses TCP: while the image initialises a new database, the server listens on its socket only.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=12 \
     CMD ["pg_isready", "--host=127.0.0.1", "--username=postgres", "--quiet"]
 
-# For a failed statement, the log shows the error, without the statement, its values or rows.
+# The log shows the error of a failed statement, but not the statement, its values or the rows concerned.
 CMD ["postgres", "-c", "jit=off", "-c", "shared_buffers=512MB", "-c", "log_min_error_statement=panic", \
     "-c", "log_error_verbosity=terse", "-c", "log_parameter_max_length=0"]

@@ -1,9 +1,9 @@
 #!/bin/sh
-# enter.sh IMAGE HOME UID PROGRAM [ARGUMENT …]: run a program of the image as user UID, with HOME mounted on /srv.
+# enter.sh IMAGE HOME UID PROGRAM [ARGUMENT …]: run a program of the image as user UID, with HOME mounted at /srv.
 #
-# It is called in a mount namespace of its own ('unshare --mount'): no other process sees its mounts, and they end with
-# the last process started here, however that ends. So deleting the image can never reach the machine's own /dev through
-# a mount.
+# It is called in its own mount namespace ('unshare --mount'). Other processes do not see what is mounted here, and the
+# mounts end with the last process that was started here, however that process ends. So somebody who deletes the image
+# cannot follow a mount in it to the machine's own /dev.
 set -eu
 image=$1 home=$2 uid=$3
 shift 3

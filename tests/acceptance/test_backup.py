@@ -48,7 +48,7 @@ def back_up_and_restore(rig: Rig, tmp_path: Path) -> None:
         shutil.copy(rig.data / "secrets.json", empty / "secrets.json")
         told = elsewhere.ok("restore", str(folder), "--erasures", str(log))
         assert "users 1, passages 3" in told
-        assert "Erased again: 1; 0 were not in it." in told
+        assert "Erased again: 1; 0 were not in the backup." in told
         found = json.loads(elsewhere.ok("recall", "heron in the pond", "--json"))["memories"]
         assert {memory["message_id"] for memory in found} == {"m0", "m2"}
-        assert "Erased again: 0; 1 were not there." in elsewhere.ok("db", "erase-again", str(log))
+        assert "Erased again: 0; 1 were not in the database." in elsewhere.ok("db", "erase-again", str(log))

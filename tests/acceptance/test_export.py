@@ -60,7 +60,7 @@ def test_mistakes_are_explained(rig: Rig) -> None:
     nobody = rig.run("import", "ada.zip", "--app", "journey")
     assert (nobody.returncode, "--user" in nobody.stderr) == (4, True)
     there = rig.run("export", "ada.zip", "--user", "Ada", "--app", "journey")
-    assert (there.returncode, "exists already" in there.stderr) == (3, True)
+    assert (there.returncode, "already exists" in there.stderr) == (3, True)
     rig.ok("export", "ada.zip", "--user", "Ada", "--app", "journey", "--force")
     (rig.cwd / "note.txt").write_text("mine")
     kept = rig.run("export", "note.txt", "--user", "Ada", "--app", "journey", "--force")
@@ -71,7 +71,7 @@ def test_mistakes_are_explained(rig: Rig) -> None:
     (broken / "passages.jsonl").write_bytes(raw.replace(b"Rosinante", b"Rosalinde"))
     refused = rig.run("import", "broken", "--user", "broken", "--app", "journey")
     assert refused.returncode == 2
-    assert "passages.jsonl: its sha256 is not the manifest's" in refused.stderr
+    assert "passages.jsonl: its sha256 differs from the manifest's" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert "broken" not in rig.ok("user", "list", "--app", "journey")
     manifest = json.loads(rig.ok("export", "third", "--user", "Ada", "--app", "journey", "--json"))

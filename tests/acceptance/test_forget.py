@@ -60,7 +60,7 @@ def test_a_message_and_a_conversation_are_forgotten(rig: Rig, tmp_path: Path) ->
     [found] = json.loads(rig.ok("recall", "heron number 1", *mine, "-k", "1", "--json"))["memories"]
     would = json.loads(rig.ok("forget", "--message", found["passage_id"], "--preview", "--json", *mine))
     assert would["passages"] == 1
-    assert "rows that would go" in rig.ok("forget", "--message", found["passage_id"], "--preview", *mine)
+    assert "rows to erase" in rig.ok("forget", "--message", found["passage_id"], "--preview", *mine)
     receipt = json.loads(rig.ok("forget", "--message", found["passage_id"], "--yes", "--json", *mine))
     assert (receipt["kind"], receipt["state"], receipt["verified"]) == ("message", "done", True)
     assert receipt["requested_by"] == "cli"
@@ -88,15 +88,15 @@ def test_a_node_is_forgotten_by_its_name(rig: Rig, tmp_path: Path) -> None:
                 "SELECT %(u)s, node_id, 'Ines', 'ines', 'user' FROM n",
                 {"u": user_id},
             )
-    refused(rig, 2, r"Several nodes are called 'Ines'(.|\n)*Say which: [0-9a-f-]{36}, ", "--node", "Ines", "--yes",
-            "--app", "names")  # fmt: skip
-    refused(rig, 3, "No node is called 'Nobody'", "--node", "Nobody", "--yes", "--app", "names")
+    refused(rig, 2, r"Several nodes have the name 'Ines'(.|\n)*Choose one by id: [0-9a-f-]{36}, ", "--node", "Ines",
+            "--yes", "--app", "names")  # fmt: skip
+    refused(rig, 3, "No node has the name 'Nobody'", "--node", "Nobody", "--yes", "--app", "names")
     done = rig.run("forget", "--node", "Ines", "--yes", "--app", "names")
     first = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", done.stderr)[0]
     rig.ok("forget", "--node", first, "--yes", "--app", "names")
     receipt = json.loads(rig.ok("forget", "--node", "ines", "--yes", "--json", "--app", "names"))
     assert (receipt["kind"], receipt["counts"]["nodes"]) == ("node", 1)
-    refused(rig, 3, "No node is called", "--node", "Ines", "--yes", "--app", "names")
+    refused(rig, 3, "No node has the name", "--node", "Ines", "--yes", "--app", "names")
 
 
 def test_a_wrong_call_is_explained_and_erases_nothing(rig: Rig, tmp_path: Path) -> None:
@@ -104,13 +104,13 @@ def test_a_wrong_call_is_explained_and_erases_nothing(rig: Rig, tmp_path: Path) 
     mine = ("--app", "wrong")
     with rig.admin() as admin:
         before = rows_left(admin, user_id)
-        refused(rig, 2, "one thing at a time", *mine)
-        refused(rig, 2, "one thing at a time", "--message", "x", "--everything", "--user", "Ada", *mine)
+        refused(rig, 2, "exactly one thing to forget", *mine)
+        refused(rig, 2, "exactly one thing to forget", "--message", "x", "--everything", "--user", "Ada", *mine)
         refused(rig, 4, "--user", "--everything", "--yes", *mine)
         refused(rig, 2, "--yes", "--everything", "--user", "Ada", *mine)
         refused(rig, 2, "--yes", "--source", "talk", *mine)
-        refused(rig, 3, "no passage id", "--passage", "nonsense", "--yes", *mine)
-        refused(rig, 3, "no fact id", "--fact", "'; DROP TABLE", "--yes", *mine)
+        refused(rig, 3, "not a valid passage id", "--passage", "nonsense", "--yes", *mine)
+        refused(rig, 3, "not a valid fact id", "--fact", "'; DROP TABLE", "--yes", *mine)
         refused(rig, 4, "no user 'Eve'", "--everything", "--user", "Eve", "--yes", *mine)
         refused(rig, 4, "no user 'Eve'", "--everything", "--user", "Eve", "--preview", *mine)
         refused(rig, 3, "no app 'nowhere'", "--everything", "--user", "Ada", "--yes", "--app", "nowhere")

@@ -75,7 +75,7 @@ def test_a_node_is_found_shown_merged_and_taken_apart(rig: Rig) -> None:
     assert "He likes oak." in shown
     assert "merged into it" in rig.ok("node", twin["node_id"], *AS)
     assert "merge" in rig.ok("node", "Teo", "--history", *AS)
-    assert "is itself again" in rig.ok("unmerge", twin["node_id"], *AS)
+    assert "is separate again" in rig.ok("unmerge", twin["node_id"], *AS)
     assert "He likes oak." not in rig.ok("node", "Teo", *AS)
     assert "was not merged" in rig.ok("unmerge", twin["node_id"], *AS)
 
@@ -104,7 +104,7 @@ def test_a_name_of_several_nodes_lists_them_and_asks_for_the_id(rig: Rig) -> Non
 
 def test_wrong_arguments_end_with_a_plain_error(rig: Rig) -> None:
     refused(rig, 3, "No node is called 'Nobody'", "node", "Nobody", *AS)
-    refused(rig, 3, "no change id", "undo", "x", *AS)
+    refused(rig, 3, "not a valid change id", "undo", "x", *AS)
     nobody = "01a200c9-0000-7000-8000-00000000dead"
     refused(rig, 3, "No such pair", "duplicates", "accept", nobody, nobody, *AS)
     refused(rig, 2, "open, merged", "duplicates", "list", "--status", "x", *AS)

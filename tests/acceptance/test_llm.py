@@ -24,9 +24,9 @@ def test_a_model_is_checked_without_a_database(rig: Rig) -> None:
         told = rig.ok(
             "llm", "check", llm_url=server.url, llm_model="m-1", database_url="postgresql://nobody@127.0.0.1:1/x"
         )
-    assert told.startswith(f"m-1 at {server.url} answers: the first sign after ")
+    assert told.startswith(f"m-1 at {server.url} answers: first token after ")
     assert "90 tokens in, 10 out." in told
-    assert "It accepts a strict JSON schema. The answer had the form." in told
+    assert "It accepts a strict JSON schema. The answer matched the schema." in told
 
 
 def test_what_was_spent_is_shown_by_day_and_task(rig: Rig) -> None:

@@ -60,7 +60,7 @@ def test_a_model_is_built_switched_to_rolled_back_and_retired(told: Rig) -> None
     assert "paused" in told.ok("models")
     assert "is paused" in told.ok("models", "build", NEW, "--wait")
     assert "1 users have a job" in told.ok("models", "resume", NEW)
-    assert "none lacks them" in told.ok("models", "build", NEW, "--wait")
+    assert "none lack them" in told.ok("models", "build", NEW, "--wait")
 
     assert f"{NEW} is the active model now, {OLD} is leaving." in told.ok("models", "switch", NEW)
     assert shown(told) == {OLD: ("leaving", 5, 0), NEW: ("active", 5, 0)}
@@ -91,4 +91,4 @@ def test_one_user_can_be_counted_alone(told: Rig) -> None:
     told.ok("user", "add", "--name", "Bob")
     models = json.loads(told.ok("models", "list", "--json", "--user", "Bob"))["models"]
     assert {(model["embedded"], model["lacking"]) for model in models} == {(0, 0)}
-    assert told.ok("models", "embed", "--user", "Bob") == "0 vectors made.\n"
+    assert told.ok("models", "embed", "--user", "Bob") == "0 vectors stored.\n"

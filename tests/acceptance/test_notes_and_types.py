@@ -41,7 +41,7 @@ def test_notes_as_json_and_from_standard_input(rig: Rig) -> None:
     near = json.loads(rig.ok("note", "linked", other, "--json"))
     assert [note["note_id"] for note in near] == [made["note_id"]]
     assert rig.ok("note", "unlink", link["link_id"]) == "The link has ended.\n"
-    assert rig.ok("note", "unlink", link["link_id"]) == "The link had ended before.\n"
+    assert rig.ok("note", "unlink", link["link_id"]) == "The link had already ended.\n"
     assert json.loads(rig.ok("note", "linked", other, "--json")) == []
 
 
@@ -49,7 +49,7 @@ def test_notes_and_links_that_cannot_be(rig: Rig) -> None:
     note = rig.ok("note", "add", "--id", "Alone").strip()
     refused(rig, 2, "is not a kind of note", "note", "add", "x", "--kind", "thought")
     refused(rig, 2, "A title has 1 to 200", "note", "add", " ")
-    refused(rig, 3, "is no note id", "note", "show", "x")
+    refused(rig, 3, "is not a valid note id", "note", "show", "x")
     refused(rig, 3, "There is no node", "note", "show", "01900000-0000-7000-8000-000000000000")
     refused(rig, 2, "linked with itself", "note", "link", note, note, "extends")
     refused(rig, 2, "is not a relation of notes", "note", "link", note, note, "loves")
@@ -76,7 +76,7 @@ def test_types_that_cannot_be(rig: Rig) -> None:
     description = ("--description", "x")
     refused(rig, 3, "The core ontology has the type Person", "ontology", "add", "Person", *description)
     refused(rig, 2, "cannot be the name of a node type", "ontology", "add", "<b>", *description)
-    refused(rig, 2, "A node type joins nothing", "ontology", "add", "Plant", *description, "--to", "Person")
+    refused(rig, 2, "are for edge types", "ontology", "add", "Plant", *description, "--to", "Person")
     refused(rig, 2, "has no node type Plant", "ontology", "add", "WATERS", *description, "--to", "Plant")
     refused(rig, 3, "is a core type", "ontology", "deprecate", "LIVES_IN")
     refused(rig, 3, "has no edge type NOTHING", "ontology", "approve", "NOTHING")

@@ -70,7 +70,7 @@ def test_a_mistake_is_undone_by_replaying_the_log_to_the_moment_before_it(prepar
         back = {"restore_command": f"cp {archive}/%f %p", "archive_mode": "off", **target}
         with Rig(other, embedding_model="") as rig, embedded.running(other, options={"fsync": "off", **back}):
             assert texts(rig) == {"The heron stood in the pond.", "A marten ran off.", "The oak fell in the storm."}
-            assert "Erased again: 1; 0 were not there." in rig.ok("db", "erase-again", str(log))
+            assert "Erased again: 1; 0 were not in the database." in rig.ok("db", "erase-again", str(log))
             assert texts(rig) == {"The heron stood in the pond.", "The oak fell in the storm."}
 
 

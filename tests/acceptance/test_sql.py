@@ -133,7 +133,7 @@ def test_an_analyst_sees_functions_and_no_memories(rig: Rig) -> None:
         "memsvc_analyst|5\n"
     )
     both = rig.run("sql", "--analyst", "--user", "Ada", "SELECT 1")
-    assert (both.returncode, "leave --user out" in both.stderr) == (2, True)
+    assert (both.returncode, "leave out --user" in both.stderr) == (2, True)
 
 
 def test_a_dashboards_token_is_one_that_psql_shows(rig: Rig) -> None:

@@ -211,7 +211,7 @@ def test_what_no_worker_understands_stops_nobody_and_is_listed_retried_and_dropp
     assert rig.ok("jobs", "dead", "--retry", "all") == f"{len(POISON)} messages are in the queue again.\n"
     wait_until(lambda: dead(rig).keys() == poisons.keys() - {repaired})
 
-    assert "is dropped" in rig.ok("jobs", "dead", "--drop", chosen)
+    assert "was dropped" in rig.ok("jobs", "dead", "--drop", chosen)
     assert UUID(chosen) not in dead(rig)
     for command in (("--retry", chosen), ("--drop", chosen)):
         done = rig.run("jobs", "dead", *command)

@@ -31,7 +31,7 @@ from memsvc.graph.operations import Edge, Node, Thread
 from memsvc.profiles.write import forget_block, move, write_block
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import free_port
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.sql.world import READER, login_url
 
 WAIT_S = 60

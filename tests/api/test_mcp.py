@@ -245,7 +245,7 @@ async def test_hostile_arguments_are_refused_and_change_nothing(api: Litestar, c
         for tool, arguments in HOSTILE:
             code = await refused(client, tool, **arguments)
             assert code != "internal", (tool, arguments)
-        with pytest.raises(MCPError, match="no such tool"):
+        with pytest.raises(MCPError, match="No tool has this name"):
             await client.call_tool("drop_everything", {})
         after = (await use(client, "memory_status"))[1]
         assert {**after, "today": ""} == {**before, "today": ""}

@@ -58,7 +58,7 @@ async def test_the_picture_shows_names_facts_and_what_changed(
     monkeypatch.setattr(registry, "load", lambda _name, _settings: desk.extractor)
     await demo_facts.read_and_show(desk.db, desk.settings, desk.owner)
     told = capsys.readouterr().out
-    assert told.startswith("4 facts read out of 2 messages")
+    assert told.startswith("4 facts extracted from 2 messages")
     assert "People: Rui (1)\n" in told
     assert "Places: Faro (1), Porto (1)\n" in told
     facts, changed = told.partition("What changed")[::2]

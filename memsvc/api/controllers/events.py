@@ -1,4 +1,4 @@
-"""What happened, in order, for clients that ask; and tickets for those that listen."""
+"""Events in order, for clients that poll, and tickets for clients that listen on a socket."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class EventsController(Controller):
 
     @get(
         operation_id="listEvents",
-        summary="Read what happened",
-        description="Events of the user's memory behind a cursor, oldest first: ids of what came in, changed, was "
-        "erased or was recalled, never texts. A cursor is always given, so that one goes on from there: nothing is "
-        "left out and nothing comes twice. What a writer stores who commits late is told when it commits. With `wait`, "
-        "an empty answer is held back until something happens. `/ws` sends the same as it happens, with what it means "
-        "for the graph.",
+        summary="List events",
+        description="Lists the events of the user's memory after a cursor, oldest first: ids of what was stored, "
+        "changed, erased or recalled, never texts. Each answer has a next_cursor, even without events. Continue from "
+        "it: no event is missing and none comes twice. Events of a transaction that commits late appear when it "
+        "commits. With `wait`, an empty answer is delayed until an event occurs. `/ws` sends the same events as they "
+        "occur, with the changed nodes and edges.",
         response_description="Events.",
         responses=documented(400, 401, 403, 404, 410, 429, 503),
     )
@@ -45,18 +45,18 @@ class EventsController(Controller):
         cursor: Annotated[
             str | None,
             QueryParameter(
-                description="next_cursor of the page before, or a cursor of an event; 'now' for what comes from here "
-                "on. Left out: from the beginning of what is kept."
+                description="next_cursor of the last page, the cursor of an event, or 'now' for only new events. Left "
+                "out: from the oldest event that is kept."
             ),
         ] = None,
         limit: PageSize = 100,
         wait: Annotated[
-            int, QueryParameter(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait where nothing is there.")
+            int, QueryParameter(ge=0, le=LONGEST_WAIT_S, description="How many seconds to wait if there are no events.")
         ] = 0,
     ) -> EventPage:
         """Read them."""
         db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"]
-        assert isinstance(hub, Hub)  # noqa: S101 - put there when the app begins
+        assert isinstance(hub, Hub)  # noqa: S101 - set when the app starts
         position = await position_of(db, cursor, reader.settings.keep_events_days)
         found = await page_after(db, user_id, position, limit)
         over = time.monotonic() + wait
@@ -82,8 +82,8 @@ class LiveController(Controller):
         status_code=200,
         operation_id="makeTicket",
         summary="Make a ticket for a socket",
-        description="A ticket opens `/ws?ticket=…` once, within half a minute, for this user: browsers cannot send a "
-        "key with a WebSocket, and a key does not belong into an address. The connection lasts as long as a token "
+        description="Makes a ticket that opens `/ws?ticket=…` once, within 30 seconds, for this user. Browsers cannot "
+        "send a key with a WebSocket, and a key does not belong in a URL. The connection lasts as long as a token "
         "would.",
         response_description="The ticket.",
         responses=documented(400, 401, 403, 404, 503),
