@@ -119,7 +119,7 @@ STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
 THE_SCHEMA = re.compile(r"\bmemsvc\b")
 """Matches the schema's name, to which access is denied until policies are applied. The rest of PostgreSQL's message may
 be in any language."""
-NOT_READY = "Was a restore cut off? Say 'memsvc restore' again: it begins anew. Otherwise say 'memsvc db upgrade'."
+NOT_READY = "If a restore was interrupted, run 'memsvc restore' again. Otherwise run 'memsvc db upgrade'."
 
 
 def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:

@@ -104,7 +104,7 @@ BEGIN ATOMIC
   FROM memsvc.dramatiq_worker AS w
   ORDER BY w.heartbeat_at DESC;
 END;
-COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, the age of their heartbeats, and how many jobs each holds.';
+COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, the age of their heartbeats, and their number of jobs.';
 
 -- Figures for /metrics. embedding_lag_seconds is the age of the oldest job that computes vectors: no message with such
 -- a job has waited longer for its vector. Searching for the messages themselves would read every passage.
