@@ -236,7 +236,7 @@ def _scripts() -> list[Path]:
 
 def _mark(revision: str, version: str) -> str:
     """Identifies the sources of the graph: ``sql/projection``, its functions, the revision and AGE's version."""
-    texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-4]_*.sql"))]
+    texts = [*_scripts(), *sorted((folder("sql") / "functions" / "projection").glob("*.sql"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:32]
     return f"memsvc {digest} {revision} {version}"
 
