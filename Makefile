@@ -1,5 +1,6 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
-# Three workers on two cores: much of a test is waiting for a database, for a process to start or end, for time to pass.
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, T (one), SET (bench-recall, bench-extracted),
+# SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
+# Three workers suit two cores: tests mostly wait for a database, for a process to start or end, or for time to pass.
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
@@ -7,8 +8,12 @@ SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
 WORKERS ?= 3
 ARGS ?=
+FAST := tests/unit tests/sql
+T ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without the compiled files, each of a run's processes compiles memsvc and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 # Every target with a help text.
@@ -24,31 +29,41 @@ $(BIN)/.installed: pyproject.toml requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(BIN)/.installed ## Main job end to end in a data folder of its own: takes a conversation in, asks three questions
+demo: $(BIN)/.installed ## The main use, end to end, in a data folder of its own: stores a conversation, asks three questions
 	@$(BIN)/memsvc demo
 
 up: $(BIN)/.installed ## Database, API and worker in the foreground
 	@$(BIN)/memsvc up
 
-test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
+one: $(BIN)/.installed ## One test, file or folder: T=tests/sql/test_identity.py (ARGS="-x"); its server stays up for the next
+	@test -n "$(T)" || { echo "Say which: make one T=tests/sql/test_identity.py, or T=FILE::TEST"; exit 2; }
+	@MEMSVC_TEST_SERVER=$${MEMSVC_TEST_SERVER:-kept} $(BIN)/python -m pytest -n 0 $(T) $(ARGS)
+
+fast: $(BIN)/.installed ## The quick tests, in a minute: no server is started anew, and no process of memsvc
+	@MEMSVC_TEST_SERVER=kept $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" $(FAST) $(ARGS)
+
+test-server-stop: $(BIN)/.installed ## Stop the server that 'make one' and 'make fast' keep (it stops itself after half an hour)
+	@$(BIN)/python -m tests.kept stop
+
+test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and stop
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with AGE and PostGIS, beside the system (Debian, root)
+test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with AGE and PostGIS, from an image (Debian, root)
 	@$(BIN)/python -m ops.postgres image > /dev/null
 	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-full-image: $(BIN)/.installed ## Make the full server's image where it is missing; prints its folder
+full-image: $(BIN)/.installed ## Make the full server's image if it is missing; prints its folder
 	@$(BIN)/python -m ops.postgres image
 
 full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL of its database memsvc (ARGS="--data FOLDER")
 	@$(BIN)/python -m ops.postgres up $(ARGS)
 
-full-down: $(BIN)/.installed ## Stop it; its data stay
+full-down: $(BIN)/.installed ## Stop the full server; its data stay
 	@$(BIN)/python -m ops.postgres down $(ARGS)
 
 LEAKS := tests/leaks tests/api/test_isolation.py tests/sql/test_isolation.py tests/sql/test_identity.py tests/sql/test_privileges.py \
 	tests/sql/test_mutations.py
-test-leaks: $(BIN)/.installed ## On both servers: all ways to another user's memories by REST, SQL and Cypher; and that each wall is needed
+test-leaks: $(BIN)/.installed ## On both servers: all ways to other users' memories by REST, SQL and Cypher are closed; each protection is needed
 	@$(BIN)/python -m ops.postgres image > /dev/null
 	@MEMSVC_TEST_LEAKS=all $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
 	@MEMSVC_TEST_LEAKS=all MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
@@ -65,12 +80,12 @@ format: $(BIN)/.installed ## Let ruff format the code
 types: $(BIN)/.installed ## mypy, strict, over source and tests
 	@$(BIN)/mypy
 
-layers: $(BIN)/.installed ## Imports point down only
+layers: $(BIN)/.installed ## Check that imports point down only
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types layers test test-full ## All that there is to check; CI leaves out of test-full what the server cannot change
+check: lint types layers test test-full ## All checks; CI leaves out of test-full the tests whose outcome the server cannot change
 
-schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, function, view and policy that this version builds
+schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, function, view and policy of this version
 	@mkdir -p build
 	@$(BIN)/python -m memsvc.server.schema_dump > build/schema.sql.new && mv build/schema.sql.new build/schema.sql
 	@echo build/schema.sql
@@ -84,7 +99,7 @@ examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI docu
 
 LOCKING := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
 	--extra embedded --extra onnx --extra nlp
-lock: ## Write requirements.lock and the image's lock anew (torch is left out on purpose: see docs/dependencies.md)
+lock: ## Write requirements.lock and the image's lock anew (without torch: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/$(LOCKING) --extra dev --output-file requirements.lock pyproject.toml
 	@echo torch > $(VENV)/left-out.txt
@@ -100,55 +115,55 @@ bench-ingest: $(BIN)/.installed ## Speed of the write path
 bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
 	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
 
-bench-grid: $(BIN)/.installed ## Weights by search on the sets together, cross-validated (SETS=locomo,madial,beam-100k)
+bench-grid: $(BIN)/.installed ## Search for recall's weights on several sets together, cross-validated (SETS=locomo,madial,beam-100k)
 	@$(BIN)/python -m bench.grid --sets $(SETS) $(ARGS)
 
-bench-confidence: $(BIN)/.installed ## Fits how sure recall may be of an answer, and shows the thresholds (ARGS="--keep /tmp/asked.json")
+bench-confidence: $(BIN)/.installed ## Fit recall's confidence, and show the thresholds (ARGS="--keep /tmp/asked.json")
 	@$(BIN)/python -m bench.confidence $(ARGS)
 
-bench-latency: $(BIN)/.installed ## Speed of recall for users of many sizes (SIZES=10k,100k,1m), beside two other programs
+bench-latency: $(BIN)/.installed ## Speed of recall for users of several sizes (SIZES=10k,100k,1m), compared with two other programs
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 
-bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, latency, recovery from kills, fairness
+bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness
 	@$(BIN)/python -m bench.queue $(ARGS)
 
-bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside igraph, AGE and kuzu, on the full server (ARGS=--embedded)
+bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, compared with igraph, AGE and kuzu, on the full server (ARGS=--embedded)
 	@$(BIN)/python -m bench.graph $(ARGS)
 
-bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, what it finds
+bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, results
 	@$(BIN)/python -m bench.duplicates $(ARGS)
 
-bench-extract: $(BIN)/.installed ## Facts read out of conversations, beside gold labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
+bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
 	@$(BIN)/python -m bench.extract $(ARGS)
 
-bench-extracted: $(BIN)/.installed ## Reading a set for facts, and what the facts do to recall (SET=locomo)
+bench-extracted: $(BIN)/.installed ## Extract the facts of a set, and measure their effect on recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
 
-bench-calibration: $(BIN)/.installed ## Learns anew from gold how sure the offline extractor may be; after each change of its rules (ARGS=--show)
+bench-calibration: $(BIN)/.installed ## Fit the offline extractor's confidence to the labels; run it after each change of its rules (ARGS=--show)
 	@$(BIN)/python -m bench.calibration $(ARGS)
 
-bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records told apart, beside plain strings
+bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records, compared with plain strings
 	@$(BIN)/python -m bench.identity $(ARGS)
 
 bench-guides: $(BIN)/.installed ## Each guide from a fresh clone: clone, environment, install, the guide; seconds (ARGS=--only curl,psql)
 	@$(BIN)/python -m bench.guides $(ARGS)
 
-bench-nearby: $(BIN)/.installed ## What is near among 100,000 places, by PostGIS and by cube, on the full server (ARGS=--embedded)
+bench-nearby: $(BIN)/.installed ## Search for nearby places among 100,000, with PostGIS and with cube, on the full server (ARGS=--embedded)
 	@$(BIN)/python -m bench.nearby $(ARGS)
 
-bench-places: $(BIN)/.installed ## What recall's place arm gives and takes, on histories drawn by lot (ARGS="--seed 3 --weights 1,4")
+bench-places: $(BIN)/.installed ## Gains and losses of recall's place arm, on random histories (ARGS="--seed 3 --weights 1,4")
 	@$(BIN)/python -m bench.recall_places $(ARGS)
 
-bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
+bench-live: $(BIN)/.installed ## 100 sockets of 10 users and a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
 	@$(BIN)/python -m bench.live $(ARGS)
 
-bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, beside 100,000 passages (ARGS="--seconds 10")
+bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, with 100,000 passages (ARGS="--seconds 10")
 	@$(BIN)/python -m bench.api $(ARGS)
 
-bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 heavy recalls at once of another (ARGS="--before CHECKOUT": an older version in turn)
+bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 simultaneous heavy recalls of another (ARGS="--before CHECKOUT": also an older version)
 	@$(BIN)/python -m bench.neighbours $(ARGS)
 
-bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits found again; what analyses of 100,000 facts cost (ARGS=--open)
+bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits that are found; cost of analyses of 100,000 facts (ARGS=--open)
 	@$(BIN)/python -m bench.analysis $(ARGS)
 
 clean: ## Remove what was built here; data folders stay

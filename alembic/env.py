@@ -1,4 +1,4 @@
-"""Where Alembic begins, whoever called it; ``memsvc.server.alembic_commands`` has what each command does."""
+"""Alembic's entry point, however it is called; ``memsvc.server.alembic_commands`` runs the commands."""
 
 from memsvc.server.alembic_commands import run
 

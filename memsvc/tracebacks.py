@@ -1,8 +1,8 @@
-"""What a log says of an error: what it was and where, never its words.
+"""Writes errors to a log: what they were and where they happened, but never their messages.
 
-An error's words quote what was being worked on: PostgreSQL's "Key (text)=(…) already exists", Python's "invalid
-literal for int() with base 10: …". So a log shows the class, PostgreSQL's code and constraint, the operating system's
-error, the code of memsvc's own errors, and the lines of code that were being run.
+An error's message may quote user data: PostgreSQL's "Key (text)=(…) already exists", Python's "invalid literal for
+int() with base 10: …". So a log shows the class, PostgreSQL's code and constraint, the operating system's error, the
+code of memsvc's own errors, and the lines of code that were running.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_FRAMES = 50
 
 
 def named(error: BaseException) -> str:
-    """What an error was, in words of nobody."""
+    """The class and codes of an error, without its message."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     facts: list[object] = []
@@ -28,14 +28,14 @@ def named(error: BaseException) -> str:
         facts.append(error.code)
     elif isinstance(error, OSError) and error.errno:
         facts.append(errno.errorcode.get(error.errno, error.errno))
-    elif isinstance(state := getattr(error, "sqlstate", None), str):  # psycopg's, which this floor does not import
+    elif isinstance(state := getattr(error, "sqlstate", None), str):  # psycopg's; this module must not import psycopg
         diagnosis = getattr(error, "diag", None)
         facts += [state, getattr(diagnosis, "table_name", None), getattr(diagnosis, "constraint_name", None)]
     return " ".join([name, *(str(fact) for fact in facts if fact)])
 
 
 def dictionaries(exc_info: ExcInfo) -> list[dict[str, Any]]:
-    """The error and what led to it, the last one first, as JSON has it."""
+    """The error and its causes, the last error first, as values for JSON."""
     return [
         {
             "exc_type": named(error),
@@ -55,7 +55,7 @@ def dictionaries(exc_info: ExcInfo) -> list[dict[str, Any]]:
 
 
 def write(stream: TextIO, exc_info: ExcInfo) -> None:
-    """The same for people, in Python's own order: what came first stands first."""
+    """Write the error and its causes as text, in Python's own order: the first error comes first."""
     for error, _ in reversed(list(_chain(exc_info[1]))):
         stream.write("Traceback (most recent call last):\n")
         stream.writelines(traceback.format_list(_frames(error)))
@@ -65,18 +65,18 @@ def write(stream: TextIO, exc_info: ExcInfo) -> None:
 
 
 def _chain(error: BaseException) -> Iterator[tuple[BaseException, bool]]:
-    """The error and what it came from; whether each was named as the cause of the one before."""
-    met: set[int] = set()
+    """The error and its causes; for each, whether it is the explicit cause of the error before it."""
+    seen: set[int] = set()
     following: BaseException | None = error
     is_cause = False
-    while following is not None and id(following) not in met:
+    while following is not None and id(following) not in seen:
         yield following, is_cause
-        met.add(id(following))
+        seen.add(id(following))
         is_cause = following.__cause__ is not None
         hidden = following.__suppress_context__ and not is_cause
         following = None if hidden else following.__cause__ or following.__context__
 
 
 def _frames(error: BaseException) -> traceback.StackSummary:
-    """Where it was raised; lines of code, no values."""
+    """The stack where the error was raised: lines of code, no values."""
     return traceback.extract_tb(error.__traceback__, limit=-MOST_FRAMES)

@@ -1,6 +1,6 @@
 -- Roles, schema and extensions of memsvc. Run by 'memsvc db upgrade' with the administrator's login, before the
--- migrations; safe to run again. Passwords are set by the caller. Nothing here is a superuser, and nothing here may
--- bypass row security.
+-- migrations; safe to run again. The caller sets the passwords. No role here is a superuser, and none may bypass row
+-- security.
 
 DO $roles$
 DECLARE
@@ -15,9 +15,8 @@ BEGIN
     END IF;
   END LOOP;
   -- The administrator acts as the owner for migrations, and as memsvc_recall, memsvc_eraser and memsvc_watchdog, which
-  -- own functions.
-  -- (An administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not
-  -- own.)
+  -- own functions. An administrator may be a plain role with CREATEROLE; INHERIT lets it read the schema, which it does
+  -- not own.
   EXECUTE format('GRANT memsvc_owner TO %I WITH SET TRUE, INHERIT TRUE', current_user);
   EXECUTE format(
     'GRANT memsvc_recall, memsvc_eraser, memsvc_watchdog TO %I WITH SET TRUE, INHERIT FALSE', current_user
@@ -26,7 +25,7 @@ END
 $roles$;
 
 GRANT memsvc_recall, memsvc_eraser TO memsvc_owner WITH SET TRUE, INHERIT FALSE;
--- To end sessions of these logins, which takes their privileges (sql/functions/accounts/30_watchdog.sql).
+-- Ending sessions of these logins needs their privileges (sql/functions/accounts/30_watchdog.sql).
 GRANT memsvc_reader, memsvc_cypher, memsvc_analyst TO memsvc_watchdog WITH INHERIT TRUE, SET FALSE;
 
 ALTER ROLE memsvc_app LOGIN;
@@ -34,16 +33,16 @@ ALTER ROLE memsvc_reader LOGIN;
 ALTER ROLE memsvc_cypher LOGIN;
 ALTER ROLE memsvc_analyst LOGIN;
 
--- Partial indexes and per-user sizes are lost under generic plans (FACTS: 39 ms for 0.5).
+-- A generic plan uses neither partial indexes nor the number of rows of a user (39 ms instead of 0.5).
 ALTER ROLE memsvc_app SET plan_cache_mode = force_custom_plan;
 ALTER ROLE memsvc_app SET jit = off;
 ALTER ROLE memsvc_app SET idle_in_transaction_session_timeout = '60s';
 ALTER ROLE memsvc_app SET search_path = memsvc, public;
 
--- People at psql and Cypher: read-only by setting and, what counts, by privilege. Operators on AGE's values are found by
--- search_path; behind everything else, so that they replace nothing. Roles belong to the whole server, so what they are
--- set to is said here (but for AGE's library, in sql/projection/010_access.sql), the same for databases with Cypher and
--- without: nobody who connects while another database is upgraded may find half of it.
+-- Logins for people with psql and Cypher: read-only by a setting and, more important, by their privileges. Operators on
+-- AGE's values are found by search_path; ag_catalog comes last, so that it hides nothing. Roles belong to the whole
+-- server, so their settings are all made here (except AGE's library, in sql/projection/010_access.sql), the same for
+-- databases with and without Cypher: a session that begins while another database is upgraded must find all of them.
 ALTER ROLE memsvc_reader SET default_transaction_read_only = on;
 ALTER ROLE memsvc_reader SET statement_timeout = '30s';
 ALTER ROLE memsvc_reader SET idle_in_transaction_session_timeout = '60s';
@@ -63,16 +62,17 @@ ALTER ROLE memsvc_analyst SET idle_in_transaction_session_timeout = '60s';
 ALTER ROLE memsvc_analyst SET transaction_timeout = '5min';
 ALTER ROLE memsvc_analyst SET search_path = memsvc, public;
 
--- Settings that a login cannot change itself, so only a superuser may give them, or who was granted SET on them; where
--- the administrator may not, 'memsvc doctor' names what is missing and docs/operations.md says what to do.
+-- Settings that a login cannot change itself. Only a superuser, or a role that was granted SET on them, may make them.
+-- If the administrator may not, 'memsvc doctor' names what is missing and docs/operations.md says what to do.
 --
--- The server's log must not hold what a failed statement held: its text (STATEMENT), its values (parameters, DETAIL,
--- CONTEXT), or a message that quotes one ('invalid input syntax for type integer: "..."'). So errors of these logins are
--- not logged at all; whoever sent the statement is told, and memsvc logs an error of its own. The level 'log' still
--- lets an administrator log slow statements and waits of the service, whose statements hold no values. Those of people
--- do, so of their logins nothing is logged but the end of a session.
+-- The server's log must not hold the contents of a failed statement: its text (STATEMENT), its values (parameters,
+-- DETAIL, CONTEXT), or a message that quotes a value ('invalid input syntax for type integer: "..."'). So errors of
+-- these logins are not logged at all: the sender of the statement receives them, and memsvc logs an error of its own.
+-- At level 'log' an administrator can still log slow statements and waits of the service, whose statements hold no
+-- values.
+-- People's statements hold values, so for their logins only the end of a session is logged.
 --
--- A session's temporary files are limited: a query that sorts without end must not fill the disk.
+-- A session's temporary files are limited: a query that sorts too many rows must not fill the disk.
 DO $guarded$
 DECLARE
   one record;
@@ -106,15 +106,16 @@ CREATE SCHEMA IF NOT EXISTS memsvc AUTHORIZATION memsvc_owner;
 GRANT USAGE, CREATE ON SCHEMA memsvc TO memsvc_recall, memsvc_eraser, memsvc_watchdog; -- CREATE: they own functions
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
--- Extensions that a server lacks end the upgrade here, with PostgreSQL's own message; 'memsvc doctor' lists them.
+-- If the server lacks one of these extensions, the upgrade fails here with PostgreSQL's own message; 'memsvc doctor'
+-- lists them.
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 CREATE EXTENSION IF NOT EXISTS unaccent;
 
--- Optional ones light a capability up; where one is missing, or may not be made, the rest works. Places are searched by
--- PostGIS, else by cube, which plain administrators may make, too.
+-- Optional extensions; without them everything else works. Places are searched with PostGIS, or with cube, which an
+-- administrator who is no superuser may create too.
 DO $places$
 DECLARE
   wanted text;
@@ -143,10 +144,10 @@ BEGIN
 END
 $database$;
 
--- Sessions of one login see each other's statements in these views; people share memsvc_reader. And whoever may take
--- advisory locks or look at them could see when another user's memories are written, and keep them from being written.
--- Large objects are nobody's: any login could fill the disk with them, and read those of the others.
--- Only a superuser may revoke this, so a managed server answers with a warning here and 'memsvc doctor' repeats it.
+-- Sessions of one login see each other's statements in these views, and people share memsvc_reader. A login that may
+-- take or read advisory locks could see when another user's memories are written, and could block that. Large objects
+-- are not protected: any login could fill the disk with them, and read those of others. Only a superuser may revoke
+-- these privileges; on a managed server this block raises a warning, and 'memsvc doctor' shows it too.
 DO $monitoring$
 DECLARE
   locking regprocedure;

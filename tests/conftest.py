@@ -1,23 +1,20 @@
 """One real PostgreSQL for the whole run, one cloned database per worker, one fresh user per test.
 
-``MEMSVC_TEST_SERVER=full`` runs the same tests on the full server of ``ops/postgres`` instead of the embedded one, and
+``MEMSVC_TEST_SERVER=kept`` uses an embedded server that stays up between runs (``tests/kept.py``) instead of one made
+from nothing. ``MEMSVC_TEST_SERVER=full`` runs the same tests on the full server of ``ops/postgres``, and
 ``MEMSVC_TEST_DATABASE_URL`` (an administrator's URL) on any other; its databases named ``memsvc_test_*`` are dropped
-and made again. Tests of the embedded server itself, and of commands that start it, are the same everywhere, and so are
-those that touch no database: ``--on-the-server`` leaves out what does not work on the server under test. Which tests do
-is no list that somebody keeps: they ask for the fixture ``cluster``, themselves or by another fixture.
+and made again. The marker ``server`` names the tests whose outcome the server can change: CONTRIBUTING.md has the rule.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import os
 import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -25,8 +22,6 @@ from uuid import UUID
 import hypothesis
 import psycopg
 import pytest
-from psycopg import sql
-from sqlalchemy import make_url
 
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database, role_url
@@ -36,38 +31,32 @@ from memsvc.server import embedded
 from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from ops.postgres import server as full_server
+from tests import kept
+from tests.cluster import FAST, Cluster
+from tests.kept import TEMPLATE
 
+TESTS = Path(__file__).parent
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
+RUN_VARIABLE = "MEMSVC_TEST_RUN"  # a number that tells runs on a kept server apart
 SERVER = os.environ.get("MEMSVC_TEST_SERVER", "embedded")
-collect_ignore = [] if SERVER == "full" else ["full", "cypher"]  # what only the full server has
-TEMPLATE = "memsvc_test_template"
-FAST = {
-    "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120",
-    "shared_buffers": "256MB",
-}  # fmt: skip
+ON_THE_FULL_SERVER = ["full", "cypher"]  # folders of tests on what only that server has
+collect_ignore = [] if SERVER == "full" else ON_THE_FULL_SERVER
 _numbers = itertools.count()
+_kept_run = contextlib.ExitStack()
 
 # Other examples in each run, in CI too; how long one takes depends on who else works on the machine.
 hypothesis.settings.register_profile("memsvc", derandomize=False, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("memsvc")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """CI runs all tests on the embedded server, and then with this option on the full one."""
-    parser.addoption("--on-the-server", action="store_true", help="only tests that work on the server under test")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is the same whatever the server; ``tests/full`` starts full servers of its own."""
-    if config.getoption("--on-the-server"):
-        chosen = [item for item in items if works_on_the_server(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-        items[:] = chosen
-
-
-def works_on_the_server(item: pytest.Item) -> bool:
-    """True for a test whose outcome may depend on which server is under test."""
-    return "cluster" in getattr(item, "fixturenames", ()) or item.path.is_relative_to(Path(__file__).parent / "full")
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What runs on the full server alone has its marker too; what drives the command line takes long."""
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in ON_THE_FULL_SERVER:
+            item.add_marker("server")
+        if item.get_closest_marker("acceptance"):
+            item.add_marker("slow")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -81,6 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = Path(tempfile.mkdtemp(prefix="memsvc-test-"))
         folder.chmod(0o755)  # the server's unprivileged user must reach its data
         os.environ[FOLDER_VARIABLE] = str(folder)
+        if SERVER == "kept":
+            os.environ[RUN_VARIABLE] = str(_kept_run.enter_context(kept.run(folder)))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -91,6 +82,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             embedded.stop(folder)
         with contextlib.suppress(Exception):
             full_server.stop(folder / "full")
+        _kept_run.close()
+        os.environ.pop(RUN_VARIABLE, None)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -100,46 +93,22 @@ def folder() -> Path:
     return Path(os.environ[FOLDER_VARIABLE])
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """The server under test, by its administrator's URL."""
-
-    base_url: str
-
-    def admin_url(self, database: str) -> str:
-        """The administrator's URL of one database."""
-        return make_url(self.base_url).set(database=database).render_as_string(hide_password=False)
-
-    def execute(self, statement: sql.SQL | sql.Composed, database: str = "postgres") -> None:
-        """Run one statement as the administrator, outside a transaction."""
-        with psycopg.connect(self.admin_url(database), autocommit=True) as connection:
-            connection.execute(statement)
-
-    def has(self, extension: str) -> bool:
-        """Whether an extension can be made on the server."""
-        with psycopg.connect(self.base_url) as connection:
-            found = connection.execute("SELECT FROM pg_available_extensions WHERE name = %s", [extension])
-            return found.fetchone() is not None
-
-    def recreate(self, database: str, template: str | None = None) -> None:
-        """Make a database anew, empty or as a clone."""
-        name = sql.Identifier(database)
-        self.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
-        self.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template or "template0")))
-
-
 @pytest.fixture(scope="session")
 def cluster(folder: Path) -> Iterator[Cluster]:
     """A running server, shared by all workers."""
-    assert SERVER in {"embedded", "full"}, SERVER
+    assert SERVER in {"embedded", "kept", "full"}, SERVER
+    lock = folder / "template.lock"
     if given := os.environ.get("MEMSVC_TEST_DATABASE_URL"):
-        yield Cluster(given)
+        yield Cluster(given, lock)
+    elif SERVER == "kept":
+        with kept.cluster() as stays:
+            yield stays
     elif SERVER == "full":
         with full_server.running(folder / "full", options=FAST) as full:
-            yield Cluster(full.url())
+            yield Cluster(full.url(), lock, folder / "full" / "home" / "server.log")
     else:
         with embedded.running(folder, options=FAST) as server:
-            yield Cluster(server.conninfo())
+            yield Cluster(server.conninfo(), lock, folder / "server.log")
 
 
 @pytest.fixture(scope="session")
@@ -157,30 +126,32 @@ def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
 
 @pytest.fixture(scope="session")
 def worker_id(request: pytest.FixtureRequest) -> str:
-    """Name of the worker; "main" where pytest runs without workers."""
-    return str(getattr(request.config, "workerinput", {"workerid": "main"})["workerid"])
+    """Tells this worker's databases from those of others; "main" where pytest runs without workers."""
+    name = str(getattr(request.config, "workerinput", {"workerid": "main"})["workerid"])
+    number = os.environ.get(RUN_VARIABLE)
+    return name if number is None else f"{number}_{name}"
 
 
 @pytest.fixture(scope="session")
 def template(cluster: Cluster, folder: Path) -> str:
-    """Name of a database at head that is made once a run and cloned by everybody."""
+    """Name of a database at head that is made once a run (or kept), and cloned by everybody."""
     done = folder / "template.done"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cluster.alone():
         if not done.exists():
-            cluster.recreate(TEMPLATE)
-            upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder, "cypher": "off"}))
+            if number := os.environ.get(RUN_VARIABLE):
+                kept.template(cluster, int(number))
+            else:
+                cluster.recreate(TEMPLATE)
+                upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder, "cypher": "off"}))
             done.touch()
     return TEMPLATE
 
 
 @pytest.fixture(scope="session")
-def database_name(cluster: Cluster, template: str, worker_id: str, folder: Path) -> str:
+def database_name(cluster: Cluster, template: str, worker_id: str) -> str:
     """This worker's own database."""
     name = f"memsvc_test_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
+    cluster.clone(name, template)
     return name
 
 

@@ -2,21 +2,21 @@
 export interface Options {
   /** A key or a token. */
   key?: string;
-  /** Id or external id of the user to act for; may be left out where the key is one user's. */
+  /** Id or external id of the user to act for. May be left out if the key belongs to one user. */
   user?: string;
-  /** How often a call is tried; 4. */
+  /** The most tries of a call. Default: 4. */
   tries?: number;
-  /** Longest wait for an answer, in milliseconds, for each try; 30,000. */
+  /** The longest wait for an answer, in milliseconds, for each try. Default: 30,000. */
   timeoutMs?: number;
-  /** Longest wait before the next try, in milliseconds; where the service asks for more, the call ends with its error. 10,000. */
+  /** The longest wait before the next try, in milliseconds. If the service asks for more, the call fails. Default: 10,000. */
   longestMs?: number;
 }
-/** A call was refused, or nobody answered. */
+/** A call was refused, or the service did not answer. */
 export class MemsvcError extends Error {
   /** Stable: match on it. */
   code: string;
   hint: string;
-  /** Of the answer; 0: there was none. */
+  /** The HTTP status of the answer; 0: there was no answer. */
   status: number;
   details: Record<string, unknown>;
 }
@@ -224,11 +224,11 @@ export class Memsvc {
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
   /** List analyses. */
   listAnalyses(input?: { query?: { "kind"?: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_analysis_runs_AnalysisRun_>;
-  /** Look at an analysis. */
+  /** Get an analysis. */
   getAnalysis(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AnalysisRun>;
-  /** Read what an analysis found. */
+  /** List the results of an analysis. */
   listAnalysisResults(input: { path: { "run_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_analysis_runs_AnalysisResult_>;
-  /** Ask for an analysis of the graph. */
+  /** Start an analysis of the graph. */
   analyse(input: { path: { "kind": "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" }; header?: { "X-Memsvc-User"?: string | null }; body: AnalysisIn }): Promise<AnalysisAsked>;
   /** Answer a question from memory. */
   answerQuestion(input: { header?: { "X-Memsvc-User"?: string | null }; body: QuestionIn }): Promise<MemoryAnswer>;
@@ -236,7 +236,7 @@ export class Memsvc {
   listChanges(input?: { query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */
   writeChanges(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: OperationsIn }): Promise<Change>;
-  /** Look at a change. */
+  /** Get a change. */
   describeChange(input: { path: { "change_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownChange>;
   /** Undo a change. */
   undoChange(input: { path: { "change_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
@@ -250,63 +250,63 @@ export class Memsvc {
   forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List a conversation's messages. */
   listMessages(input: { path: { "conversation": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Message_>;
-  /** List pairs that may be the same. */
+  /** List possible duplicates. */
   listDuplicates(input?: { query?: { "status"?: "open" | "merged" | "rejected" | "split"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_identity_review_Pair_>;
-  /** Part one node that is two. */
+  /** Split a node. */
   splitNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: SplitIn }): Promise<Split>;
-  /** Say that the two are the same. */
+  /** Merge a pair of duplicates. */
   acceptDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
-  /** Say that the two are different. */
+  /** Reject a pair of duplicates. */
   rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
   /** List erasures. */
   listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_erasing_memories_Receipt_>;
   /** Check an erasure. */
   getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
-  /** Read what happened. */
+  /** List events. */
   listEvents(input?: { query?: { "cursor"?: string | null; "limit"?: number; "wait"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<EventPage>;
   /** Export everything. */
   exportUser(input?: { query?: { "markdown"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<unknown>;
-  /** Read text for facts. */
+  /** Extract facts from text. */
   extract(input: { query?: { "dry_run"?: boolean }; header?: { "X-Memsvc-User"?: string | null }; body: ExtractIn }): Promise<Asked | extract_preview_Preview | extract_preview_Preview>;
-  /** How far reading is. */
+  /** List the progress of extraction. */
   listExtractions(input?: { query?: { "conversation"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_asking_Progress_>;
-  /** Put reading off. */
+  /** Pause extraction. */
   pauseExtraction(input?: { query?: { "conversation"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Paused>;
-  /** Facts about nodes. */
+  /** List facts about nodes. */
   listFacts(input: { query: { "about": Array<string>; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "side"?: "from" | "to" | "both"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FactsPage>;
   /** Assert a fact. */
   addFact(input: { header?: { "X-Memsvc-User"?: string | null }; body: FactIn }): Promise<Change>;
-  /** Look at a fact. */
+  /** Get a fact. */
   describeFact(input: { path: { "edge_id": string }; query?: { "known_at"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownEdge>;
   /** Forget a fact. */
   forgetFact(input: { path: { "edge_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Correct or end a fact. */
   correctFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FactPatch }): Promise<Change>;
-  /** Take a fact back. */
+  /** Retract a fact. */
   retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
-  /** Read all of the graph. */
+  /** Read the whole graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
   /** Ask the graph in Cypher. */
   askCypher(input: { header?: { "X-Memsvc-User"?: string | null }; body: CypherIn }): Promise<CypherAnswer>;
-  /** What differs between two moments. */
+  /** Compare two moments. */
   diffGraph(input: { query: { "from": string; "to"?: string | null; "axis"?: "known" | "valid"; "known_at"?: string | null; "kind"?: Array<"node" | "edge" | "alias" | "place" | "merge"> | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Diff>;
-  /** Walk from nodes to what is near. */
+  /** Find what is near some nodes. */
   walkNeighbourhood(input: { query: { "node": Array<string>; "hops"?: number; "type"?: Array<string> | null; "side"?: "from" | "to" | "both"; "fan_out"?: number; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
-  /** Find how two nodes are joined. */
+  /** Find paths between two nodes. */
   findPaths(input: { query: { "from": string; "to": string; "max_hops"?: number; "type"?: Array<string> | null; "side"?: "from" | "to" | "both"; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Paths>;
-  /** Count what is in the graph. */
+  /** Count nodes and facts. */
   graphStats(input?: { query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Stats>;
-  /** Read what is among nodes. */
+  /** Read a subgraph. */
   readSubgraph(input: { query: { "node": Array<string>; "hops"?: number; "type"?: Array<string> | null; "fan_out"?: number; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
   /** Enrich a message before the model. */
   hookMessage(input: { header?: { "X-Memsvc-User"?: string | null }; body: HookMessageIn }): Promise<Enrichment>;
-  /** Take in an answer behind the model. */
+  /** Store an answer after the model. */
   hookResponse(input: { header?: { "X-Memsvc-User"?: string | null }; body: HookResponseIn }): Promise<StoredMessage>;
   /** End a session. */
   hookSessionEnd(input: { header?: { "X-Memsvc-User"?: string | null }; body: SessionEndIn }): Promise<SessionEnded>;
   /** List jobs. */
   listJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_jobs_Job_>;
-  /** Look at a job. */
+  /** Get a job. */
   getJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
   /** Cancel a job. */
   cancelJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
@@ -326,7 +326,7 @@ export class Memsvc {
   closeLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkEnd }): Promise<LinkEnded>;
   /** Make a ticket for a socket. */
   makeTicket(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Ticket>;
-  /** Look at oneself. */
+  /** Get the current user. */
   getMe(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Me>;
   /** Open a memory. */
   openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
@@ -336,33 +336,33 @@ export class Memsvc {
   forgetMessage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List the chat server's models. */
   listModels(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<ModelList>;
-  /** What is near a place. */
+  /** Find what is near a place. */
   nearby(input?: { query?: { "lat"?: number | null; "lon"?: number | null; "radius"?: number | null; "k"?: number; "box"?: string | null; "type"?: Array<string> | null; "as_of"?: string | null; "valid_from"?: string | null; "valid_to"?: string | null; "known_at"?: string | null; "format"?: "json" | "geojson" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Nearby>;
   /** Find nodes. */
   searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_search_MatchedNode_>;
-  /** Make a node. */
+  /** Create a node. */
   addNode(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NodeIn }): Promise<Change>;
-  /** Look at a node. */
+  /** Get a node. */
   describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<graph_describe_ShownNode>;
   /** Forget a node. */
   forgetNode(input: { path: { "node_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Correct a node's properties. */
   correctNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: NodePatch }): Promise<Change>;
-  /** Give a node names. */
+  /** Add names to a node. */
   addAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesIn }): Promise<Change>;
-  /** Take names of a node back. */
+  /** Retract names of a node. */
   retractAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesOut }): Promise<Change>;
-  /** Everything that was recorded of a node. */
+  /** Get the history of a node. */
   nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
-  /** Where a node is, and was. */
+  /** List a node's locations. */
   nodeLocations(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Locations>;
-  /** Say where a node is. */
+  /** Set a node's location. */
   locateNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: PlaceFields }): Promise<Change>;
-  /** A node is not there any more, or never was. */
+  /** End or retract a node's location. */
   endLocation(input: { path: { "node_id": string }; query?: { "ended_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** Merge a node into another. */
   mergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: MergeIn }): Promise<Change>;
-  /** Take a merge back. */
+  /** Unmerge a node. */
   unmergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** List notes. */
   listNotes(input?: { query?: { "kind"?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; "tag"?: string | null; "q"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_notes_Note_>;
@@ -382,7 +382,7 @@ export class Memsvc {
   proposeNodeType(input: { header?: { "X-Memsvc-User"?: string | null }; body: NodeTypeProposal }): Promise<NodeType | EdgeType>;
   /** Withdraw a proposal. */
   withdrawType(input: { path: { "types": "node-types" | "edge-types"; "name": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<unknown>;
-  /** Describe a type anew. */
+  /** Change a type's description. */
   describeType(input: { path: { "types": "node-types" | "edge-types"; "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: TypeChange }): Promise<NodeType | EdgeType>;
   /** Approve, reject or deprecate a type. */
   decideType(input: { path: { "types": "node-types" | "edge-types"; "name": string; "decision": "approve" | "reject" | "deprecate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<NodeType | EdgeType>;
@@ -400,33 +400,33 @@ export class Memsvc {
   changeBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: ChangeIn }): Promise<Block>;
   /** Demote a block. */
   demoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: DemotionIn }): Promise<Block>;
-  /** Read what a block said. */
+  /** Read a block's history. */
   blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
   /** Recall memories. */
   recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
-  /** Say what was used. */
+  /** Give feedback on a recall. */
   giveFeedback(input: { path: { "recall_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedbackIn }): Promise<FeedbackReceipt>;
-  /** List facts that wait for a decision. */
+  /** List facts under review. */
   listReviews(input?: { query?: { "state"?: "doubtful" | "refused" | "accepted" | "edited" | "rejected" | "all"; "source"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_review_Review_>;
-  /** Look at a fact that waits for a decision. */
+  /** Get a fact under review. */
   getReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Review>;
   /** Correct a fact and accept it. */
   editReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: EditIn }): Promise<Decided>;
   /** Accept a fact. */
   acceptReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
-  /** Reject a fact for ever. */
+  /** Reject a fact permanently. */
   rejectReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
   /** List recurring work. */
   listSchedules(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_schedule_Schedule_>;
   /** Set recurring work. */
   setSchedule(input: { path: { "kind": string }; header?: { "X-Memsvc-User"?: string | null }; body: ScheduleIn }): Promise<Schedule>;
-  /** Ask for the night's work now. */
+  /** Run sleep mode now. */
   sleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepIn }): Promise<SleepAsked>;
-  /** List what ran in sleep mode. */
+  /** List runs of sleep mode. */
   listSleepRuns(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runner_Run_>;
-  /** Look at a run of sleep mode. */
+  /** Get a run of sleep mode. */
   getSleepRun(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Run>;
   /** Open a source around a passage. */
   openSource(input: { path: { "source_id": string }; query?: { "around"?: string | null; "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedSource>;
@@ -434,7 +434,7 @@ export class Memsvc {
   forgetSource(input: { path: { "source_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Make a token. */
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
-  /** What is salient. */
+  /** List salient memories. */
   topOfMind(input?: { query?: { "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "traces"?: boolean; "facts"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TopOfMind>;
   /** List users. */
   listUsers(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;

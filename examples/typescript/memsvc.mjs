@@ -127,18 +127,18 @@ export class MemsvcError extends Error {
   }
 }
 
-/** What is done once for each Idempotency-Key. */
+/** Operations that are done once for each Idempotency-Key. */
 const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode"]);
 
-/** What only reads, or is the same when it is done again; an operation with GET is so too. */
+/** Operations besides GET that only read, or that change nothing more when repeated. */
 const AGAIN = new Set([
   "recall", "buildContext", "answerQuestion", "askCypher", "addFact", "createLink", "giveFeedback",
 ]);
 
-/** Codes of a busy service that do not say that nothing was done; the latter is some proxy's. */
+/** Codes of a busy service after which the call may have been done. The second comes from a proxy. */
 const UNKNOWN = new Set(["outcome_unknown", "http_503"]);
 
-/** Why there was no connection, as Node tells: nothing was sent. */
+/** Node's codes for a failed connection: nothing was sent. */
 const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 
 export class Memsvc {
@@ -163,9 +163,9 @@ export class Memsvc {
       for (const value of [given].flat()) if (value != null) address.searchParams.append(name, value);
     const headers = { ...this.#headers, ...header };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    // With this key the same can be sent again where nobody knows whether it arrived.
+    // With this key the request can be repeated if it may not have arrived.
     if (ONCE.has(operation)) headers["Idempotency-Key"] ??= crypto.randomUUID();
-    const known = ONCE.has(operation) || body?.message_id != null; // what a hook is told has an id of its own
+    const known = ONCE.has(operation) || body?.message_id != null; // a hook's message has its own id
     const repeatable = method === "GET" || known || AGAIN.has(operation) || query.preview === true;
     for (let tried = 1; ; tried++) {
       let answer, text;
@@ -176,7 +176,7 @@ export class Memsvc {
       } catch (error) {
         answer = undefined;
         const harmless = repeatable || NOT_SENT.has(error.cause?.code);
-        const hint = harmless ? "" : "It may have been done: look.";
+        const hint = harmless ? "" : "It may have been done. Check before you repeat it.";
         if (!harmless || tried >= this.#tries) throw new MemsvcError("unreachable", error.message, { hint });
       }
       if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? read(text) : text;
@@ -196,7 +196,7 @@ for (const operation of Object.keys(OPERATIONS))
     return this.call(operation, input);
   };
 
-/** Headers carry bytes; names of people are sent as those of UTF-8. */
+/** Headers carry bytes, so names are sent as UTF-8. */
 function latin1(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
@@ -205,7 +205,7 @@ function read(text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new MemsvcError("answer_invalid", error.message, { hint: "Is this memsvc's address?" });
+    throw new MemsvcError("answer_invalid", error.message, { hint: "Check memsvc's address." });
   }
 }
 
@@ -214,7 +214,7 @@ function problem(status, text) {
     const { code, detail, hint, ...details } = JSON.parse(text);
     if (code) return new MemsvcError(code, detail, { ...details, hint, status });
   } catch {
-    // not memsvc's: some proxy's
+    // not from memsvc but from a proxy
   }
   return new MemsvcError(`http_${status}`, text.slice(0, 500), { status });
 }

@@ -1,21 +1,21 @@
 export interface Options {
   /** A key or a token. */
   key?: string;
-  /** Id or external id of the user to act for; may be left out where the key is one user's. */
+  /** Id or external id of the user to act for. May be left out if the key belongs to one user. */
   user?: string;
-  /** How often a call is tried; 4. */
+  /** The most tries of a call. Default: 4. */
   tries?: number;
-  /** Longest wait for an answer, in milliseconds, for each try; 30,000. */
+  /** The longest wait for an answer, in milliseconds, for each try. Default: 30,000. */
   timeoutMs?: number;
-  /** Longest wait before the next try, in milliseconds; where the service asks for more, the call ends with its error. 10,000. */
+  /** The longest wait before the next try, in milliseconds. If the service asks for more, the call fails. Default: 10,000. */
   longestMs?: number;
 }
-/** A call was refused, or nobody answered. */
+/** A call was refused, or the service did not answer. */
 export class MemsvcError extends Error {
   /** Stable: match on it. */
   code: string;
   hint: string;
-  /** Of the answer; 0: there was none. */
+  /** The HTTP status of the answer; 0: there was no answer. */
   status: number;
   details: Record<string, unknown>;
 }

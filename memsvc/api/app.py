@@ -1,6 +1,6 @@
-"""The one place where the API is put together.
+"""The one place where the API is assembled.
 
-``create_app`` joins controllers, the guard, errors and documentation into a Litestar application; ``application`` is
+``create_app`` combines controllers, guards, errors and documentation into a Litestar application. ``application`` is
 the factory for a server: ``granian --interface asgi --factory memsvc.api.app:application``.
 """
 
@@ -128,15 +128,15 @@ GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
 UNMATCHED = "unmatched"
 LARGEST_BODIES = 8
-"""So many bodies of the most bytes have room at once; of smaller ones more."""
+"""How many bodies of the largest size fit into memory at the same time; of smaller ones, more fit."""
 FAILED = 500
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
 
 class ObservedLitestar(Litestar):
-    """Litestar that gives each request an id, a line in the log and its place in the metrics.
+    """Litestar with an id, a log line and metrics for each request.
 
-    This stands around the application, not in its middleware, which does not see requests that match no route.
+    This wraps the application, because middleware does not see requests that match no route.
     """
 
     async def __call__(
@@ -168,7 +168,7 @@ class ObservedLitestar(Litestar):
                 _record(scope, status, time.perf_counter() - started, span)
 
     def _name_all_methods(self, scope: Scope, answer: HTTPResponseStartEvent) -> None:
-        """Name the methods of all handlers of an address: Litestar's own answer knows those of one."""
+        """List the methods of all handlers of an address. Litestar's own answer lists those of only one."""
         path = scope.get("path_template")
         methods = {method for route in self.routes if route.path_format == path for method in route.methods}
         if methods:
@@ -181,14 +181,14 @@ def _header(scope: Scope, wanted: bytes) -> str:
 
 
 def _traced(scope: Scope) -> traces.Span:
-    """The request's span; what looks at the service again and again has none."""
+    """Start the request's span. Health checks and metrics get none."""
     if not traces.is_on() or scope["path"] in QUIET_ROUTES:
         return traces.NOTHING
     return traces.span("request", "server", parent=_header(scope, b"traceparent"))
 
 
 def _names_of(request_id: str, span: traces.Span) -> dict[str, str]:
-    """By which the log's lines of a request are found."""
+    """The ids by which the log lines of a request are found."""
     return {"request_id": request_id} | ({"trace_id": span.trace_id} if span.trace_id else {})
 
 
@@ -198,7 +198,7 @@ def _request_id(scope: Scope) -> str:
 
 
 def _record(scope: Scope, status: int, seconds: float, span: traces.Span) -> None:
-    """Count, log and trace; by the route's template, for paths and methods of strangers must not become labels."""
+    """Count, log and trace a request by its route's template. Clients' paths and methods must not become labels."""
     route = str(scope.get("path_template") or UNMATCHED)
     method = str(scope.get("method"))
     labels = {"method": method if method in METHODS else "OTHER", "route": route, "status": str(status)}
@@ -221,19 +221,19 @@ def create_app(
     embedder: QueryEmbedder | None = None,
     extractors: Extractors | None = None,
 ) -> Litestar:
-    """Put the API together.
+    """Build the API.
 
     Args:
-        settings: limits, secrets, and the database's URL where ``db`` is not given.
-        db: a database that the caller opened and closes; else one is opened with the app and closed with it.
-        embedder: gives vectors of queries; None: recall goes by words.
-        extractors: read text for facts; None: those that the settings name, loaded when they are asked for.
+        settings: limits, secrets, and the database's URL if ``db`` is not given.
+        db: a database that the caller opens and closes. Default: the app opens one and closes it.
+        embedder: embeds queries; None: recall goes by words only.
+        extractors: extract facts from text; None: those of the settings, loaded on first use.
 
     Raises:
         ConfigurationError: neither ``db`` nor a database's URL is given, or the reranker's URL is missing.
     """
     if db is None and settings.database_url is None:
-        raise ConfigurationError("MEMSVC_DATABASE_URL is empty.", hint="Set it; 'memsvc api' works without.")
+        raise ConfigurationError("MEMSVC_DATABASE_URL is empty.", hint="Set it, or run 'memsvc api', which needs none.")
 
     reranker = reranker_of(settings)
 
@@ -285,7 +285,7 @@ def create_app(
 
 
 async def hang_up(app: Litestar) -> None:
-    """Send live clients away: a server that is told to stop would wait for them for ever."""
+    """Disconnect live clients, for which a stopping server would wait for ever."""
     hub: Hub | None = app.state.get("live")
     if hub is not None:
         await hub.close()
@@ -297,7 +297,7 @@ def _open(settings: Settings) -> Database:
 
 
 def application() -> Litestar:
-    """The application of this process, configured by the environment; for a server."""
+    """Build the application of this process, configured by the environment, for a server."""
     configured = settings()
     observe.configure_logging(configured)
     traces.start(configured)

@@ -1,7 +1,7 @@
-"""Request bodies: JSON in UTF-8, decoded strictly into the type that the handler names.
+"""Request bodies: JSON in UTF-8, decoded strictly into the type that the handler declares.
 
-Litestar would decode to plain values first and convert them leniently ("1" for 1); here msgspec decodes once, and every
-way in which bytes can fail to be the expected JSON becomes a clear error.
+Litestar would first decode to plain values and convert them leniently ("1" for 1). Here msgspec decodes once, and every
+way in which bytes can differ from the expected JSON becomes a clear error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memsvc.sources.messages import MessageIn
 
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 SMALL_BYTES = 64_000
-"""So much of a body is not counted: all connections together hold little by it."""
+"""The first bytes of a body that are not counted. In all connections together they are few."""
 LONE_SURROGATE = re.compile(
     rb"""
       \\u[dD][89abAB][0-9a-fA-F]{2} (?! \\u[dD][c-fC-F])                 # a high one without its low one
@@ -36,7 +36,7 @@ LONE_SURROGATE = re.compile(
 
 
 class Batch(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Several messages at once, stored all or not at all."""
+    """Several messages, of which all or none are stored."""
 
     messages: list[MessageIn]
     """1 to 1,000 messages, of one or of several conversations."""
@@ -46,7 +46,7 @@ def decode(body: bytes, into: Any) -> Any:
     """Decode a JSON body.
 
     Raises:
-        InvalidTextError: it is not UTF-8, or holds half of a surrogate pair.
+        InvalidTextError: it is not UTF-8, or contains half of a surrogate pair.
         InvalidRequestError: it is not JSON, is nested too deeply, or does not have the form of ``into``.
     """
     try:
@@ -59,25 +59,25 @@ def decode(body: bytes, into: Any) -> Any:
         raise InvalidRequestError("The body is nested too deeply.", hint="Send flatter JSON.") from error
     except msgspec.DecodeError as error:
         if LONE_SURROGATE.search(body):
-            raise InvalidTextError("The body holds half of a surrogate pair; it is not valid UTF-8.") from error
+            raise InvalidTextError("The body contains half of a surrogate pair, so it is not valid UTF-8.") from error
         raise InvalidRequestError(f"The body is not JSON: {error}.", hint="Send one JSON object.") from error
 
 
 def decode_messages(body: bytes, _into: Any) -> MessageIn | Batch:
-    """Decode one message, or an object with the one field ``messages``; see ``decode`` for errors."""
+    """Decode one message, or an object with the single field ``messages``. ``decode`` lists the errors."""
     top: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
     found: MessageIn | Batch = decode(body, Batch if "messages" in top else MessageIn)
     return found
 
 
 class Room:
-    """What large bodies of all requests under way take together, counted as they come and not as they are announced.
+    """The memory for large bodies of all running requests, counted as bytes arrive and not as they are announced.
 
-    A quarter of it is one key's at most, and small bodies need none of it, so no key alone keeps others out.
+    One key gets at most a quarter of it, and small bodies need none, so no single key keeps others out.
     """
 
     def __init__(self, most: int) -> None:
-        """All of it is free.
+        """Start with all of it free.
 
         Args:
             most: bytes.
@@ -88,12 +88,12 @@ class Room:
 
     @contextmanager
     def receiving(self, scope: HTTPScope, receive: Receive) -> Iterator[Receive]:
-        """A request's ``receive`` that takes room, until the block ends.
+        """Return a ``receive`` that takes room for a request until the block ends.
 
         Raises, when it receives:
-            OverloadedError: there is no more room.
+            OverloadedError: no room is left.
         """
-        if scope["method"] not in WITH_BODY:  # what comes all the same is kept by nobody
+        if scope["method"] not in WITH_BODY:  # a body that comes anyway is not kept
             yield receive
             return
         came, taken = 0, 0
@@ -107,7 +107,7 @@ class Room:
             if came > SMALL_BYTES and size:
                 key = getattr(scope.get("auth"), "key_id", None)
                 if size > self._free or self._taken[key] + size > self._share:
-                    raise OverloadedError("Too many large bodies arrive at once.")
+                    raise OverloadedError("Too many large bodies are arriving at the same time.")
                 self._free -= size
                 self._taken[key] += size
                 taken += size
@@ -123,13 +123,13 @@ class Room:
 
 
 class JsonRequest(Request[Any, Any, Any]):
-    """A request whose body is JSON of the handler's type; ``opt["decode"]`` names another decoder than ``decode``."""
+    """A request whose body is JSON of the handler's type. ``opt["decode"]`` replaces ``decode``."""
 
     async def json(self) -> Any:
         """The decoded body.
 
         Raises:
-            HTTPException: 415, it does not say that it is JSON.
+            HTTPException: 415, the content type is not JSON.
             InvalidRequestError: see ``decode``.
         """
         kind, options = self.content_type
@@ -143,8 +143,8 @@ class JsonRequest(Request[Any, Any, Any]):
         """The body's bytes.
 
         Raises:
-            ClientException: the client went away before it was complete.
-            BodyTooSlowError: it takes longer than MEMSVC_BODY_TIMEOUT_S; nothing else waits for it meanwhile.
+            ClientException: the client disconnected before it was complete.
+            BodyTooSlowError: it takes longer than MEMSVC_BODY_TIMEOUT_S. Nothing else waits for it meanwhile.
         """
         try:
             async with asyncio.timeout(service_of(self).settings.body_timeout_s):
@@ -152,4 +152,4 @@ class JsonRequest(Request[Any, Any, Any]):
         except TimeoutError as error:
             raise BodyTooSlowError from error
         except InternalServerException as error:
-            raise ClientException("The body ended before it was complete.") from error
+            raise ClientException("The body is incomplete.") from error

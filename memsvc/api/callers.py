@@ -1,8 +1,8 @@
-"""Who calls: the guard that checks the key, and the dependencies by which each handler says what it needs.
+"""Callers: the guard that checks the key, and the dependencies with which a handler declares the scope it needs.
 
-The guard stands before all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, a
-``writer``, a ``forgetter``, an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for
-another.
+The guard applies to all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, ``writer``,
+``talker``, ``forgetter``, ``administrator`` or ``keyholder``. It gets the user for whom it acts and cannot act for
+another one.
 """
 
 from __future__ import annotations
@@ -42,36 +42,36 @@ UserHeader = Annotated[
     str | None,
     HeaderParameter(
         name=USER_HEADER,
-        description="Id or external id of the user to act for; needed where the key may act for several.",
+        description="Id or external id of the user to act for. Needed if the key may act for several users.",
     ),
 ]
 CHATS_ON = {"chats_on": True}
-"""The ``opt`` of handlers that need no database to answer, and keep memory from callers in doubt."""
+"""The ``opt`` of handlers that can answer without the database, and then give unchecked callers no memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the process stands on."""
+    """What all requests of a process share."""
 
     db: Database
     settings: Settings
     embedder: QueryEmbedder | None
-    """Gives vectors of queries; None: words only."""
+    """Embeds queries; None: recall goes by words only."""
     reranker: ResidentReranker | None = None
-    """Puts the best memories into order where a recall asks for it; None: there is none."""
+    """Sorts the best memories if a recall asks for it; None: not configured."""
     extractors: Extractors | None = None
-    """Read text for facts, each loaded when it is first asked for."""
+    """Extract facts from text. Each is loaded on first use."""
     upstream: Upstream | None = None
-    """The chat server behind the drop-in door."""
+    """The chat server to which chat completions are passed on."""
     cypher: Database | None = None
     """The pool of the login for Cypher."""
     afterwards: Afterwards = field(default_factory=Afterwards)
-    """Work that goes on behind answers."""
+    """Work that continues after answers are sent."""
     admitting: Admitting = field(default_factory=Admitting)
-    """Knows who may chat while the database does not answer."""
+    """Decides who may chat while the database does not answer."""
 
     async def close(self) -> None:
-        """Finish what goes on behind answers; let go of chat server and Cypher. Who opened the database closes it."""
+        """Finish the work after answers, and close the chat server and Cypher. The database's opener closes that."""
         await self.afterwards.settle()
         if self.upstream is not None:
             await self.upstream.close()
@@ -81,7 +81,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who acts for one user."""
+    """A caller who acts for one user."""
 
     db: Database
     settings: Settings
@@ -92,11 +92,11 @@ class Caller:
     extractors: Extractors | None = None
 
     async def extractor(self, name: str | None) -> tuple[Extractor, str]:
-        """The extractor of this name, loaded, and its name; the configured one, where none is named.
+        """Return the extractor with this name, loaded, and its name. Default: the configured one.
 
         Raises:
-            InvalidRequestError: there is none of this name here.
-            ExtractorMissingError: the configured one is not installed, or reading is switched off.
+            InvalidRequestError: no installed extractor has this name.
+            ExtractorMissingError: the configured one is not installed, or extraction is switched off.
             ConfigurationError: a setting that the configured one needs is missing.
         """
         if self.extractors is None:
@@ -107,33 +107,33 @@ class Caller:
             if not name:
                 raise
             raise InvalidRequestError(
-                "There is no such extractor here.", hint="Leave it out: the configured one reads.", field="extractor"
+                "No such extractor is installed.", hint="Leave it out to use the configured one.", field="extractor"
             ) from error
 
     async def spend_messages(self, messages: int) -> None:
-        """Count messages that are about to be stored, where the key has a limit.
+        """Count messages that are about to be stored, if the key has a limit.
 
         Raises:
-            QuotaExceededError: they are too many for today.
+            QuotaExceededError: they exceed today's quota.
         """
         await keys.spend_messages(self.db, self.principal, messages)
 
     @property
     def asserted_by(self) -> str:
-        """Who says what is written: user, with a token or a key of one user; else app."""
+        """Who asserts what is written: user with a token or a key of one user, else app."""
         return "app" if self.principal.bound_user_id is None else "user"
 
 
 @dataclass(frozen=True, slots=True)
 class Administrator:
-    """Somebody who may manage users and keys of one app."""
+    """A caller who may manage the users and keys of one app."""
 
     db: Database
     app_id: UUID
 
 
 def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
-    """What the app that answers this request stands on."""
+    """Return the service of the app that answers this request."""
     found: Service = connection.app.state["service"]
     return found
 
@@ -144,7 +144,7 @@ def _credential(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
 
 
 def _user_ref(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
-    """The user header; names outside Latin-1 arrive as UTF-8 bytes."""
+    """Read the user header. Names outside Latin-1 arrive as UTF-8 bytes."""
     value = connection.headers.get(USER_HEADER)
     if value is None:
         return None
@@ -155,13 +155,13 @@ def _user_ref(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
 
 
 async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of ``/v1``: lets nobody through without a working key or token.
+    """The guard of ``/v1``: refuses callers without a valid key or token.
 
-    Where the handler's ``opt`` is ``CHATS_ON``, a key that worked lately is enough while the database does not answer;
-    ``doubt_of`` tells.
+    If the handler's ``opt`` has ``CHATS_ON``, a key that was valid recently is enough while the database does not
+    answer. ``doubt_of`` returns whether that was the case.
 
     Raises:
-        UnauthenticatedError: whatever is wrong with it.
+        UnauthenticatedError: the key or token is missing or invalid.
     """
     credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)
     if not credential:
@@ -179,10 +179,10 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
 
 
 def doubt_of(request: Request[Any, Any, Any]) -> Doubt | None:
-    """Why the caller of a ``CHATS_ON`` handler was let in without the database's word; None: it was asked.
+    """Why the caller of a ``CHATS_ON`` handler was admitted without asking the database; None: it was asked.
 
     Raises:
-        MemsvcError: it has refused the key meanwhile.
+        MemsvcError: the database has refused the key since.
     """
     found: Doubt | None = request.state["doubt"]
     return None if found is None or found.is_over() else found
@@ -223,9 +223,9 @@ async def provide_forgetter(request: Request[Any, Any, Any], user: UserHeader = 
 
 
 async def provide_keyholder(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
-    """A caller with a key (a token must not prolong its own life) that may read or write for a user."""
+    """A caller with a key that may read or write for a user. A token must not extend its own life."""
     if not _credential(request).startswith(keys.KEY_PREFIX):
-        raise ForbiddenError("A token cannot make tokens.", hint="Use the key that it was made with.")
+        raise ForbiddenError("A token cannot make tokens.", hint="Use the key with which the token was made.")
     principal = _principal(request)
     return _caller(request, principal.require_owner("write" if "write" in principal.scopes else "read"))
 
@@ -236,7 +236,7 @@ async def provide_administrator(request: Request[Any, Any, Any]) -> Administrato
     principal.require("admin")
     if principal.bound_user_id is not None:
         raise ForbiddenError(
-            "A key of one user may not manage users and keys.", hint="Use a key with the scope admin for the whole app."
+            "A key of one user cannot manage users and keys.", hint="Use a key of the whole app with the scope admin."
         )
     return Administrator(service_of(request).db, principal.app_id)
 

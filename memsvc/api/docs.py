@@ -1,6 +1,6 @@
-"""The page at ``/docs``: one file that draws the OpenAPI document and needs nothing from outside.
+"""The page at ``/docs``: one file that shows the OpenAPI document and loads nothing from outside.
 
-The ready-made pages load their scripts from a CDN; many memsvc servers cannot reach one.
+The usual pages load their scripts from a CDN, which many memsvc servers cannot reach.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("docs.html").read_text(encoding="utf-8")
 
 
 def _hash(element: str) -> str:
-    """The inline script or style as Content-Security-Policy names it: everything else is refused by the browser."""
+    """The hash of the inline script or style for Content-Security-Policy; the browser refuses everything else."""
     found = re.search(rf"<{element}>(.*?)</{element}>", PAGE, re.DOTALL)
     body = found[1] if found else ""
     return f"'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'"

@@ -1,7 +1,7 @@
-"""Examples of answers in the OpenAPI document: answers that the application itself gave.
+"""Examples of answers in the OpenAPI document, recorded from the application itself.
 
-``examples.json`` has them by operation and status. The story of ``tests/api/story.py`` calls for them;
-``make examples`` writes them anew, and a test fails where an answer has another form by now than its example.
+``examples.json`` holds them by operation and status. ``tests/api/story.py`` makes the requests and ``make examples``
+writes the file. A test fails if an answer no longer has the form of its example.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ FILE = Path(__file__).with_name("examples.json")
 METHODS = ("get", "put", "post", "delete", "patch")
 JSON = "application/json"
 Answers = dict[str, dict[str, list[msgspec.Raw]]]
-"""Examples by the operation's id and the answer's status. As they are: Litestar would leave out what is null."""
+"""Examples by operation id and status. They stay raw JSON, because Litestar would leave out nulls."""
 
 
 def operations(document: OpenAPI) -> Iterator[Operation]:
-    """All of the document."""
+    """Yield all operations of the document."""
     for item in (document.paths or {}).values():
         yield from (found for method in METHODS if (found := getattr(item, method)) is not None)
 

@@ -1,8 +1,7 @@
-"""The forms of requests and answers in the OpenAPI document, as exact as the application itself takes them.
+"""Makes the schemas of the OpenAPI document as exact as the application itself.
 
-What Litestar derives from the handlers leaves some of it open: that unknown fields are refused, how long a tuple is,
-which strings are times, that an answer may fit several forms. Clients that are made from the document, and tools that
-try what it promises (tests/api/schemathesis), need it.
+Litestar's schemas do not say that unknown fields are refused, how long a tuple is, which strings are times, or that an
+answer may match several forms. Generated clients, and tools that test the document (tests/api/schemathesis), need this.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from memsvc.api.openapi import named_structs
 from memsvc.graph.draw import MEDIA_TYPES
 
 MOMENT = "moment"
-"""A format of our own: ISO 8601, without an offset on the user's clock; a date, or a date and a time."""
+"""memsvc's own format: an ISO 8601 date, or date and time; without an offset in the user's time zone."""
 MOMENT_FIELDS = frozenset({
     "said_at", "said_from", "said_to", "as_of", "known_at", "valid_from", "valid_to", "ended_at", "since", "until",
 })  # fmt: skip
 DRAWN = frozenset({"pageGraph", "walkNeighbourhood", "readSubgraph", "findPaths"})
-"""Operations that answer with a drawing where one is asked for."""
+"""Operations that can answer with a drawing."""
 OPEN = frozenset({"ChatMessageIn", "ChatCompletionIn", "ChatCompletion", "ModelList"})
-"""The chat server's forms: they have more fields than memsvc reads."""
+"""Forms of the chat server, which have more fields than memsvc reads."""
 AnySchema = Schema | Reference
 
 
 def make_exact(document: OpenAPI) -> None:
-    """Say what the document leaves open."""
+    """Complete the document's schemas."""
     closed = {name: struct for name, struct in named_structs() if _closed(struct)}
     for schema in (document.components.schemas or {}).values():
         _complete(schema)
@@ -60,12 +59,12 @@ def _closed(struct: type[Struct]) -> bool:
 
 
 def _from_zero(schema: Schema, struct: type[Struct]) -> None:
-    """A number that may be left out can begin with 0: Litestar takes this bound for none."""
+    """Set the minimum 0 of optional numbers, which Litestar drops."""
     for field in fields(struct):
-        told = (schema.properties or {}).get(field.encode_name)
+        shown = (schema.properties or {}).get(field.encode_name)
         metas = [meta for one in (field.type, *get_args(field.type)) for meta in get_args(one) if type(meta) is Meta]
-        if isinstance(told, Schema) and any(meta.ge == 0 for meta in metas):
-            told.minimum = 0
+        if isinstance(shown, Schema) and any(meta.ge == 0 for meta in metas):
+            shown.minimum = 0
 
 
 def _parameters(operation: Operation) -> Iterator[Parameter]:
@@ -81,7 +80,7 @@ def _good(responses: Mapping[str, OpenAPIResponse | Reference]) -> Iterator[Open
 
 
 def _moment(schema: AnySchema) -> None:
-    """Name the format of a string, or of the string among others."""
+    """Set the format of a string, also of a string that is one of several types."""
     if not isinstance(schema, Schema):
         return
     if schema.type is OpenAPIType.STRING and schema.format is None:
@@ -93,20 +92,20 @@ def _moment(schema: AnySchema) -> None:
 
 
 def _complete(schema: Any) -> None:
-    """Tuples have the length that they have; 'any number of these' is not 'these or anything'."""
+    """Set the length of tuples, and remove the empty schema from the alternatives of a list's items."""
     if not isinstance(schema, Schema):
         return
     if schema.prefix_items:
         schema.min_items = schema.max_items = len(schema.prefix_items)
     if schema.items is not None and isinstance(schema.items, Schema) and schema.items.one_of:
-        told = [one for one in schema.items.one_of if one != Schema()]
-        schema.items = told[0] if len(told) == 1 else replace(schema.items, one_of=told)
+        kinds = [one for one in schema.items.one_of if one != Schema()]
+        schema.items = kinds[0] if len(kinds) == 1 else replace(schema.items, one_of=kinds)
     for inner in (*(schema.properties or {}).values(), *(schema.one_of or ()), schema.items):
         _complete(inner)
 
 
 def _any_of(answer: OpenAPIResponse) -> None:
-    """An answer of one form may have all fields of another."""
+    """Use anyOf, because an answer of one form may have all fields of another one."""
     for content in (answer.content or {}).values():
         if isinstance(content.schema, Schema) and content.schema.one_of:
             content.schema = replace(content.schema, any_of=content.schema.one_of, one_of=None)

@@ -1,9 +1,9 @@
-"""Rooms of live clients in this process: one for each user that somebody listens for.
+"""Rooms of live clients in this process: one room for each user with clients.
 
-One task serves them all. It waits for a notification, or for a fraction of a second, asks the database in one statement
-which rooms have news, reads these under row security, and gives each message to all in the room. A client that is
-behind reads by itself until it has caught up, so it neither misses a message nor gets one twice; one that does not take
-what it is given is dropped, and comes back with its cursor.
+One task serves all rooms. It waits for a notification, or for a fraction of a second. It asks the database in one
+statement which rooms have new events, reads these under row security, and gives each message to all clients of the
+room. A client that is late reads from the database until it has caught up, so it neither misses a message nor gets one
+twice. A client that does not take its messages is dropped; it can come back with its cursor.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from memsvc.errors import (
     UserErasedError,
     UserUnknownError,
 )
-from memsvc.graph.events import Frame, Place, frames_behind, users_with_news
+from memsvc.graph.events import Frame, Position, frames_after, users_with_news
 
 POLL_S = 0.4
 """The longest that a lost notification, or a writer that sends none, delays a message."""
 RETRY_S = 1.0
 GRACE_S = 5.0
-"""How long an ending service waits for clients to take their leave."""
+"""How long a service that shuts down waits for clients to disconnect."""
 AT_ONCE = 4
-"""Rooms that are read at the same time: each takes a connection."""
+"""How many rooms are read at the same time. Each takes a database connection."""
 MOST_WAITING = 256
 MOST_WAITING_CHARS = 4_000_000
 
 
 class Subscription:
-    """What one client is still to be sent."""
+    """The messages that one client has still to receive."""
 
-    def __init__(self, place: Place) -> None:
-        """Begin behind a place."""
-        self.place = place
+    def __init__(self, position: Position) -> None:
+        """Begin after a position."""
+        self.position = position
         self.ended = asyncio.Event()
-        """Nothing more comes; ``error`` says why."""
+        """Set when nothing more comes; ``error`` says why."""
         self.error: MemsvcError | None = None
         self._waiting: deque[Frame] = deque()
         self._chars = 0
         self._something = asyncio.Event()
 
     def offer(self, frame: Frame) -> None:
-        """Queue a message; drops a client that has too many waiting."""
+        """Queue a message, or drop the client if too many are waiting."""
         size = len(frame.message or "")
         if self._waiting and (len(self._waiting) >= MOST_WAITING or self._chars + size > MOST_WAITING_CHARS):
             self.end(SlowReaderError())
@@ -64,22 +64,22 @@ class Subscription:
             self._chars += size
             self._something.set()
 
-    def told(self, frame: Frame) -> str:
-        """Move on behind a message; its text for this client."""
-        self.place = frame.after(self.place)
-        return frame.text(self.place)
+    def advance(self, frame: Frame) -> str:
+        """Move on past a message, and return its text for this client."""
+        self.position = frame.after(self.position)
+        return frame.text(self.position)
 
     def end(self, error: MemsvcError) -> None:
-        """Let go of everything; the first reason counts."""
+        """Drop all waiting messages. The first error is kept."""
         self.error = self.error or error
         self._waiting.clear()
         self._something.set()
         self.ended.set()
 
     async def next(self, seconds: float) -> str | None:
-        """The next message behind ``place``, which moves on with it; None: there was none for so long.
+        """Return the next message after ``position`` and move on past it; None if none came in time.
 
-        Empty where what happened has nothing to show.
+        The text is empty if the event has nothing to show.
 
         Raises:
             MemsvcError: nothing more comes.
@@ -94,15 +94,15 @@ class Subscription:
                     self._chars -= len(frame.message or "")
                     if not self._waiting:
                         self._something.clear()
-                    if not self.place.covers(frame.transaction, frame.event):  # else it was read while catching up
-                        return self.told(frame)
+                    if not self.position.covers(frame.transaction, frame.event):  # else it was read while catching up
+                        return self.advance(frame)
         except TimeoutError:
             return None
 
 
 @dataclass(slots=True)
 class _Room:
-    place: Place
+    position: Position
     subscriptions: set[Subscription] = field(default_factory=set)
 
     def end(self, error: MemsvcError) -> None:
@@ -114,12 +114,12 @@ class Hub:
     """All rooms of this process."""
 
     def __init__(self, db: Database, *, most: int, most_of_user: int) -> None:
-        """Nothing connects before somebody listens.
+        """Connect to nothing yet; the first client starts that.
 
         Args:
-            db: the database; one of its connections is held while anybody listens.
-            most: so many clients at most.
-            most_of_user: so many of one user.
+            db: the database. One connection is held while there are clients.
+            most: the most clients in all.
+            most_of_user: the most clients of one user.
         """
         self._db, self._most, self._most_of_user = db, most, most_of_user
         self._rooms: dict[UUID, _Room] = {}
@@ -129,7 +129,7 @@ class Hub:
         self._closed = False
 
     async def close(self) -> None:
-        """Send everybody away, wait until they are gone, and stop."""
+        """Disconnect all clients, wait until they are gone, and stop."""
         self._closed = True
         for room in self._rooms.values():
             room.end(RestartingError())
@@ -144,10 +144,10 @@ class Hub:
 
     @contextmanager
     def present(self) -> Iterator[None]:
-        """While the block runs, the task that runs it serves a client: ``close`` waits for it.
+        """Mark the current task as serving a client while the block runs, so ``close`` waits for it.
 
         Raises:
-            RestartingError: the service is ending.
+            RestartingError: the service is shutting down.
         """
         if self._closed:
             raise RestartingError
@@ -160,31 +160,31 @@ class Hub:
             self._present.discard(task)
 
     @contextmanager
-    def listening(self, user_id: UUID, place: Place, end: Place) -> Iterator[Subscription]:
-        """In the user's room until the block ends.
+    def listening(self, user_id: UUID, position: Position, end: Position) -> Iterator[Subscription]:
+        """Subscribe to the user's room until the block ends.
 
         Args:
             user_id: whose events.
-            place: where the client is.
-            end: where events ended a moment ago, as ``end_of`` says; the room begins there if nobody is in it.
+            position: how far the client has read.
+            end: the end of the events, from ``end_of``. A new room begins there.
 
-        A block that ends by ``SlowReaderError`` counts as a client that was dropped, whoever found it slow: ``offer``,
-        since too much waits, or the block itself, since one message was not taken in time.
+        A block that ends with ``SlowReaderError`` counts as a dropped client. ``offer`` raises it if too much waits,
+        and the block itself if a message was not taken in time.
 
         Raises:
-            TooManyConnectionsError: there is no place left.
+            TooManyConnectionsError: the limit is reached.
         """
         room = self._rooms.get(user_id) or _Room(end)
-        everybody = sum(len(one.subscriptions) for one in self._rooms.values())
-        if everybody >= self._most or len(room.subscriptions) >= self._most_of_user:
+        clients = sum(len(one.subscriptions) for one in self._rooms.values())
+        if clients >= self._most or len(room.subscriptions) >= self._most_of_user:
             raise TooManyConnectionsError
         self._rooms[user_id] = room
-        subscription = Subscription(place)
+        subscription = Subscription(position)
         room.subscriptions.add(subscription)
         observe.LIVE_CONNECTIONS.inc()
         self._anybody.set()
         if self._task is None:
-            # In a context of its own: it serves everybody, and belongs to no request.
+            # In its own context: the task serves all clients and belongs to no request.
             self._task = asyncio.create_task(self._serve(), context=Context())
         try:
             yield subscription
@@ -198,9 +198,9 @@ class Hub:
                 del self._rooms[user_id]
 
     async def messages(self, user_id: UUID, subscription: Subscription, quiet_s: float) -> AsyncIterator[str | None]:
-        """All messages behind the subscription's place: those that were missed, then those that come.
+        """Yield all messages after the subscription's position: first those that were missed, then new ones.
 
-        None after each ``quiet_s`` seconds without one; empty text where what happened has nothing to show.
+        Yields None after each ``quiet_s`` seconds without a message, and empty text if an event has nothing to show.
 
         Raises:
             MemsvcError: nothing more comes.
@@ -208,42 +208,42 @@ class Hub:
         missed = True
         while missed:
             try:
-                frames = await frames_behind(self._db, user_id, subscription.place)
-            except UserUnknownError as error:  # who came was known
+                frames = await frames_after(self._db, user_id, subscription.position)
+            except UserUnknownError as error:  # the user existed when the client connected
                 raise UserErasedError from error
             for frame in frames.items:
-                yield subscription.told(frame)
-            subscription.place, missed = frames.end, frames.more
+                yield subscription.advance(frame)
+            subscription.position, missed = frames.end, frames.more
         while True:
             yield await subscription.next(quiet_s)
 
     async def _serve(self) -> None:
-        """Tell everybody what is new, for as long as the process lives; outlives a database that goes away."""
+        """Send new events to all clients as long as the process lives, also after the database was away."""
         while True:
             await self._anybody.wait()
             try:
                 async with self._db.listening([EVENTS]) as heard:
                     while self._rooms:
-                        await self._tell()
+                        await self._send_news()
                         await heard(POLL_S)
             except MemsvcError as error:
                 observe.logger().warning("live updates wait", code=error.code)
                 await asyncio.sleep(RETRY_S)
-            except Exception as error:  # noqa: BLE001 - clients would wait for ever, and nobody would know
+            except Exception as error:  # noqa: BLE001 - else clients would wait for ever without any sign
                 observe.logger().error("live updates failed", exc_info=error)
                 await asyncio.sleep(RETRY_S)
             if not self._rooms:
                 self._anybody.clear()
 
-    async def _tell(self) -> None:
+    async def _send_news(self) -> None:
         rooms = dict(self._rooms)
         async with self._db.transaction() as connection:
-            news, end = await users_with_news(connection, {user_id: room.place for user_id, room in rooms.items()})
+            news, end = await users_with_news(connection, {user_id: room.position for user_id, room in rooms.items()})
             erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
         for user_id in erased:
             rooms[user_id].end(UserErasedError())
         for user_id in rooms.keys() - set(news):
-            rooms[user_id].place = end
+            rooms[user_id].position = end
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def read(user_id: UUID) -> None:
@@ -256,7 +256,7 @@ class Hub:
         more = True
         while more and room.subscriptions:
             try:
-                frames = await frames_behind(self._db, user_id, room.place)
+                frames = await frames_after(self._db, user_id, room.position)
             except UserUnknownError:
                 room.end(UserErasedError())
                 return
@@ -264,7 +264,7 @@ class Hub:
                 observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
-            room.place, more = frames.end, frames.more
+            room.position, more = frames.end, frames.more
 
 
 def _age_s(event: UUID) -> float:

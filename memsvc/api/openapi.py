@@ -1,7 +1,7 @@
-"""The OpenAPI document: what Litestar derives from the handlers, and the words that only the source code has.
+"""The OpenAPI document: what Litestar derives from the handlers, plus descriptions from the source code.
 
-Structs describe each field by the string under it. Python drops those strings when it runs, so they are read from the
-source once, when the app is made: what a reader of the code sees is what a reader of ``/docs`` sees.
+The string under a struct's field describes the field. Python drops these strings, so they are read from the source,
+once, when the app is created. Readers of the code and readers of ``/docs`` see the same descriptions.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from msgspec import Struct
 
 from memsvc import __version__
 
-DESCRIPTION = """Long-term memory for AI assistants, kept in PostgreSQL: messages go in, the few memories that matter \
-for the next answer come out, each with the reason why it was chosen and the source that it came from.
+DESCRIPTION = """Long-term memory for AI assistants in PostgreSQL. You send messages; memsvc returns the few memories \
+that matter for the next answer, each with the reason why it was chosen and its source.
 
 Send a key or a token as 'Authorization: Bearer …'. A key that may act for several users of its app needs the header \
-X-Memsvc-User with a user's id or external id. What belongs to others looks as if it did not exist.
+X-Memsvc-User with a user's id or external id. Other users' data is reported as not found.
 
-Errors are application/problem+json with a stable code, a hint and the request's id, which is also in the header \
-X-Request-Id of every answer; send that header yourself to choose the id (letters, digits, '.', '_', '-', up to 64)."""
+Errors are application/problem+json with a stable code, a hint and the request's id. Every answer has the id in its \
+header X-Request-Id. To choose the id, send that header yourself (up to 64 letters, digits, '.', '_' and '-')."""
 
 CONFIG = OpenAPIConfig(
     title="memsvc",
@@ -45,28 +45,31 @@ CONFIG = OpenAPIConfig(
     ),
     security=[{"bearer": []}],
     tags=[
-        Tag(name="messages", description="Text comes in."),
-        Tag(name="recall", description="Memories come out."),
-        Tag(name="chat", description="Doors for chat apps: OpenAI's own, hooks, and answers with sources."),
-        Tag(name="graph", description="Facts, nodes and names with their history; walking from node to node, drawing."),
-        Tag(name="extraction", description="Text becomes facts, and what a person decides about doubtful ones."),
-        Tag(name="conversations", description="What is stored, as it came."),
-        Tag(name="notes", description="What is written by hand, and how it hangs together."),
-        Tag(name="profile", description="What an assistant keeps in mind, and edits itself."),
-        Tag(name="ontology", description="What nodes and edges can be."),
-        Tag(name="live", description="What happens, as it happens."),
-        Tag(name="shortcuts", description="Short addresses for the most used operations."),
-        Tag(name="forgetting", description="What must not be kept; for good."),
-        Tag(name="jobs", description="Background work, once and recurring."),
-        Tag(name="account", description="Who asks."),
-        Tag(name="administration", description="Users and keys of an app; needs the scope admin."),
-        Tag(name="service", description="The service about itself; needs no key."),
+        Tag(name="messages", description="Store messages."),
+        Tag(name="recall", description="Find memories and build contexts for prompts."),
+        Tag(name="chat", description="For chat apps: OpenAI's chat completions, hooks, and answers with sources."),
+        Tag(name="graph", description="Facts, nodes and names with their history; exploring and drawing the graph."),
+        Tag(name="extraction", description="Extract facts from text, and review doubtful ones."),
+        Tag(name="conversations", description="Read stored conversations."),
+        Tag(name="notes", description="Notes written by hand, and links between them."),
+        Tag(
+            name="profile",
+            description="Short texts about the user, which an assistant edits and every context contains.",
+        ),
+        Tag(name="ontology", description="The types of nodes and edges."),
+        Tag(name="live", description="Events of the user's memory."),
+        Tag(name="shortcuts", description="Short paths for the most used operations."),
+        Tag(name="forgetting", description="Erase data for good."),
+        Tag(name="jobs", description="Background jobs and schedules."),
+        Tag(name="account", description="The caller's own account."),
+        Tag(name="administration", description="Users and keys of an app. Needs the scope admin."),
+        Tag(name="service", description="Health, metrics and documentation. Needs no key."),
     ],
 )
 
 
 def field_words(struct: type[Struct]) -> dict[str, str]:
-    """What the source says about each field of a struct, its base classes included."""
+    """Return the description of each field of a struct and its base classes, from the source."""
     words: dict[str, str] = {}
     for ancestor in reversed(struct.__mro__):
         if not issubclass(ancestor, Struct) or ancestor is Struct:
@@ -86,7 +89,7 @@ def field_words(struct: type[Struct]) -> dict[str, str]:
 
 
 def named_structs() -> Iterator[tuple[str, type[Struct]]]:
-    """All structs of memsvc by name: components of the document carry the name as their title."""
+    """Yield all structs of memsvc by name. The document's components have the name as their title."""
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("memsvc."):
             for name, found in list(vars(module).items()):
@@ -95,7 +98,7 @@ def named_structs() -> Iterator[tuple[str, type[Struct]]]:
 
 
 def add_words(document: OpenAPI) -> None:
-    """Put the descriptions of structs and fields into the document."""
+    """Add the descriptions of structs and fields to the document."""
     structs = dict(named_structs())
     for schema in (document.components.schemas or {}).values():
         struct = structs.get((schema.title or "").split("[", 1)[0])

@@ -1,7 +1,7 @@
-"""What can be done to the graph, as JSON: bodies that become operations of ``memsvc.graph``.
+"""Operations on the graph as JSON: bodies that become operations of ``memsvc.graph``.
 
-Times are strings, read on the user's clock where they have no offset. A batch tells its operations apart by ``op``; in
-it a node that the same batch makes is named by the place of its operation, from 0.
+Times are strings. Without an offset they are read in the user's time zone. ``op`` is the kind of an operation in a
+batch. Operations refer to a node that the same batch creates by the index of its operation, from 0.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Ref = UUID | int
 
 
 class WithEvidence(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What passages can speak for."""
+    """Fields of operations that can have evidence."""
 
     evidence: list[Evidence] = []
-    """Passages that show it, at most 100."""
+    """At most 100 passages that support it."""
 
 
 class WithSpan(WithEvidence, kw_only=True, forbid_unknown_fields=True):
-    """What is so over a span of time."""
+    """Fields of operations that hold over a span of time."""
 
     valid_from: str | None = None
-    """From when: ISO 8601, without an offset on the user's clock. Left out: as far as known, always."""
+    """Since when it holds (ISO 8601; without an offset in the user's time zone). Left out: always, as far as known."""
     valid_to: str | None = None
-    """The first moment at which it was not so any more. Left out: it still is."""
+    """The first moment at which it no longer holds. Left out: it still holds."""
 
     def span(self, owner: Owner) -> dict[str, Any]:
-        """Fields of an operation: evidence and both times.
+        """Return the fields of an operation: evidence and both times.
 
         Raises:
-            InvalidTimeError: one of them is no time.
+            InvalidTimeError: one of them is not a time.
         """
         return {
             "evidence": self.evidence,
@@ -50,12 +50,12 @@ class WithSpan(WithEvidence, kw_only=True, forbid_unknown_fields=True):
 
 
 class NodeFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
-    """Properties of a node, all of them."""
+    """All properties of a node."""
 
     type: str
     """A node type of the ontology."""
     label: str
-    """What it is shown as."""
+    """The name under which it is shown."""
     description: str = ""
     data: dict[str, Any] = {}
     """Further properties."""
@@ -64,7 +64,7 @@ class NodeFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
     node_id: UUID | None = None
 
     def node(self, owner: Owner, *, make: bool) -> graph.Node:
-        """The operation."""
+        """Return the operation."""
         return graph.Node(
             type=self.type,
             label=self.label,
@@ -78,14 +78,14 @@ class NodeFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
 
 
 class FactFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
-    """A fact without its ends."""
+    """A fact without its nodes."""
 
     type: str
     """An edge type of the ontology."""
     fact: str
-    """As a sentence."""
+    """The fact as a sentence."""
     key: str = ""
-    """Tells several relations of one type between the same two nodes apart."""
+    """Distinguishes several relations of one type between the same two nodes."""
     data: dict[str, Any] = {}
     """Further properties."""
     weight: float = 1.0
@@ -94,7 +94,7 @@ class FactFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
     """Above 0, at most 1."""
 
     def edge(self, owner: Owner, from_node: Ref, to_node: Ref) -> graph.Edge:
-        """The operation."""
+        """Return the operation."""
         return graph.Edge(
             from_node=from_node,
             type=self.type,
@@ -109,54 +109,54 @@ class FactFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
 
 
 class NodeOperation(NodeFields, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="node"):
-    """Properties of a node. Without node_id a new one is made."""
+    """Sets the properties of a node. Without node_id it creates a new one."""
 
     make: bool = False
-    """Make it under the given node_id where it is not there."""
+    """Create the node with the given node_id if it does not exist."""
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return self.node(owner, make=self.make)
 
 
 class EdgeOperation(FactFields, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="edge"):
-    """A fact. What it contradicts in its time is superseded."""
+    """Asserts a fact. Facts that it contradicts in its valid time are superseded."""
 
     from_node: Ref
-    """An id, or the place of the operation that makes the node."""
+    """An id, or the index of the operation that creates the node."""
     to_node: Ref
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return self.edge(owner, self.from_node, self.to_node)
 
 
 class AliasOperation(WithSpan, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="alias"):
-    """A node is called so."""
+    """Adds a name to a node."""
 
     node_id: Ref
-    """An id, or the place of the operation that makes the node."""
+    """An id, or the index of the operation that creates the node."""
     alias: str
     confidence: float = 1.0
     """Above 0, at most 1."""
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return graph.Alias(node=self.node_id, alias=self.alias, confidence=self.confidence, **self.span(owner))
 
 
 class PlaceFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
-    """Where something is."""
+    """The location of a node."""
 
     latitude: float
     """Degrees north (WGS 84), -90 to 90."""
     longitude: float
-    """Degrees east (WGS 84), -180 to 180; 180 is kept as -180."""
+    """Degrees east (WGS 84), -180 to 180. 180 is stored as -180."""
     radius_m: float = 0.0
-    """How far around that point it reaches, or how sure it is, in metres."""
+    """How far it extends around that point, or how uncertain the point is, in metres."""
 
     def location(self, owner: Owner, node: Ref) -> graph.Location:
-        """The operation."""
+        """Return the operation."""
         return graph.Location(
             node=node,
             latitude=self.latitude,
@@ -167,28 +167,28 @@ class PlaceFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
 
 
 class PlaceOperation(PlaceFields, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="place"):
-    """A node is there. Where else it was said to be in that time is superseded."""
+    """Sets the location of a node. Its other locations in that time are superseded."""
 
     node_id: Ref
-    """An id, or the place of the operation that makes the node."""
+    """An id, or the index of the operation that creates the node."""
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return self.location(owner, self.node_id)
 
 
 class CloseOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="close"):
-    """It ended: an edge (edge_id), a name (node_id and alias), a stay (node_id, place), or properties (node_id)."""
+    """Ends an edge (edge_id), a name (node_id, alias), a location (node_id, place), or properties (node_id)."""
 
     ended_at: str
-    """From then on it was not so."""
+    """The first moment at which it no longer holds."""
     edge_id: UUID | None = None
     node_id: UUID | None = None
     alias: str | None = None
     place: bool = False
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         at = read_moment(self.ended_at, owner, "ended_at")
         assert at is not None  # noqa: S101 - the field cannot be left out
         thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias, place=self.place)
@@ -196,7 +196,7 @@ class CloseOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag
 
 
 class RetractOperation(WithSpan, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="retract"):
-    """It was never so, or not in this time: an edge, a name, a place, or a node's properties, as for close."""
+    """Records that something never held, or not in this time: an edge, name, location or properties, as for close."""
 
     edge_id: UUID | None = None
     node_id: UUID | None = None
@@ -204,26 +204,26 @@ class RetractOperation(WithSpan, kw_only=True, forbid_unknown_fields=True, tag_f
     place: bool = False
 
     def operation(self, owner: Owner) -> graph.Operation:
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias, place=self.place)
         return graph.Retract(thread=thread, **self.span(owner))
 
 
 class CorrectOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="correct"):
-    """A version that is known now should say something else, over the same time."""
+    """Corrects the content of a current version, over the same time."""
 
     version_id: UUID
     content: dict[str, Any]
-    """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
+    """The fields to replace: type, label, description, data, importance of a node; fact, data, weight, confidence of an
     edge; confidence of a name; latitude, longitude, radius_m of a location."""
 
-    def operation(self, owner: Owner) -> graph.Operation:  # noqa: ARG002 - as the others have it
-        """As the graph takes it."""
+    def operation(self, owner: Owner) -> graph.Operation:  # noqa: ARG002 - the same signature as the others
+        """Return the operation of ``memsvc.graph``."""
         return graph.Correct(version=self.version_id, content=self.content, evidence=self.evidence)
 
 
 class MergeOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="merge"):
-    """A node is the same as another, which stands for it from now on."""
+    """Merges a node into another one, which represents both from now on."""
 
     node_id: UUID
     canonical_id: UUID
@@ -232,7 +232,7 @@ class MergeOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag
     """Above 0, at most 1."""
 
     def operation(self, owner: Owner) -> graph.Operation:  # noqa: ARG002
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return graph.Merge(
             node=self.node_id,
             canonical=self.canonical_id,
@@ -243,12 +243,12 @@ class MergeOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag
 
 
 class UnmergeOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="unmerge"):
-    """A node is itself again."""
+    """Undoes the merge of a node."""
 
     node_id: UUID
 
     def operation(self, owner: Owner) -> graph.Operation:  # noqa: ARG002
-        """As the graph takes it."""
+        """Return the operation of ``memsvc.graph``."""
         return graph.Unmerge(node=self.node_id, evidence=self.evidence)
 
 
@@ -266,22 +266,22 @@ AnyOperation = (
 
 
 class OperationsIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A batch of operations, done in their order, all of them or none."""
+    """A batch of operations, run in order, all of them or none."""
 
     operations: list[AnyOperation]
-    """1 to 1,000."""
+    """1 to 1,000 operations."""
 
     def read(self, owner: Owner) -> list[graph.Operation]:
-        """As the graph takes them.
+        """Return the operations of ``memsvc.graph``.
 
         Raises:
-            MemsvcError: one cannot be read; ``details["row"]`` is its place.
+            MemsvcError: an operation cannot be read; ``details["row"]`` is its index.
         """
         found = []
-        for place, given in enumerate(self.operations):
+        for row, given in enumerate(self.operations):
             try:
                 found.append(given.operation(owner))
             except MemsvcError as error:
-                error.details = {**error.details, "row": place}
+                error.details = {**error.details, "row": row}
                 raise
         return found

@@ -1,9 +1,9 @@
-"""By which names this service may be called, and from the web pages of which hosts.
+"""Checks the host name by which a client calls this service, and the origin of a web page that calls it.
 
-A browser takes pages of any site to any address that their server names, also to one of this machine or network (DNS
-rebinding), and sends the Host of that site; a page that calls an address of ours across sites sends its Origin. Doors
-that a browser can open without asking first, ``/mcp`` and ``/ws``, therefore take known names alone. Programs send the
-name that they call, and no Origin.
+The server of any site can let a browser connect to any address, also of this machine or network (DNS rebinding); the
+browser then sends that site's name as Host. A page that calls this service from another site sends its Origin. Browsers
+can open ``/mcp`` and ``/ws`` without a preflight request, so these accept only known names. Programs send the name that
+they call, and no Origin.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - not listened on h
 
 
 def check_origin(connection: ASGIConnection[Any, Any, Any, Any], settings: Settings) -> None:
-    """Refuse who calls by a foreign name, and web pages of foreign hosts.
+    """Refuse calls with an unknown host name, and web pages of unknown hosts.
 
     Raises:
-        HostRefusedError: the Host is missing or not in the list.
-        OriginRefusedError: there is an Origin, and its host is not in the list.
+        HostRefusedError: the Host is missing or not known.
+        OriginRefusedError: there is an Origin with an unknown host.
     """
     known = _known(settings)
     hosts = connection.headers.getall("host", [])
@@ -40,14 +40,14 @@ def check_origin(connection: ASGIConnection[Any, Any, Any, Any], settings: Setti
 
 
 def _known(settings: Settings) -> frozenset[str]:
-    """Names in the list, without those of the loopback interface."""
+    """The known names, without those of the loopback interface."""
     public = urlsplit(settings.public_url).hostname if settings.public_url else None
     own = {settings.host} - ANY_ADDRESS
     return frozenset(name.lower() for name in (*settings.allowed_hosts_list, *own, *([public] if public else [])))
 
 
 def _is_known(host: str, known: frozenset[str]) -> bool:
-    """Whether the name of a host, given with or without a port, is in the list or leads to this machine."""
+    """Whether a host name, with or without a port, is known or leads to this machine."""
     found = NAME.fullmatch(host.strip().lower())
     if found is None:
         return False

@@ -1,6 +1,6 @@
 """Parameters that several routes share, and the guard against unknown ones.
 
-The guard stands before all routes that need a key. One whose callers add parameters of their own says so: ``LENIENT``.
+The guard applies to all routes that need a key, except those with ``LENIENT``, whose callers add their own parameters.
 """
 
 from __future__ import annotations
@@ -21,43 +21,45 @@ from memsvc.sources.moments import read_moment
 AsOfParameter = Annotated[
     str | None,
     QueryParameter(
-        description="When it was true: ISO 8601, without an offset on the user's clock; 'always' for every time. "
-        "Now, where it is not given."
+        description="Read what was true at this moment (ISO 8601; without an offset in the user's time zone), or "
+        "'always' for every time. Default: now."
     ),
 ]
 KnownAtParameter = Annotated[
     str | None,
-    QueryParameter(description="As memsvc knew it then (ISO 8601, not in the future); else as it knows now."),
+    QueryParameter(description="Read what memsvc knew at this moment (ISO 8601, not in the future). Default: now."),
 ]
-CursorParameter = Annotated[str | None, QueryParameter(description="next_cursor of the page before.")]
-BeforeParameter = Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")]
+CursorParameter = Annotated[str | None, QueryParameter(description="next_cursor of the last page.")]
+BeforeParameter = Annotated[
+    str | None, QueryParameter(description="Only what was recorded before this time (ISO 8601).")
+]
 AfterParameter = Annotated[
-    str | None, QueryParameter(description="The older name of cursor.", schema_extra={"deprecated": True})
+    str | None, QueryParameter(description="The old name of cursor.", schema_extra={"deprecated": True})
 ]
 OnceParameter = Annotated[
     str | None,
     HeaderParameter(
         name="Idempotency-Key",
         pattern="^[!-~]{1,200}$",
-        description="A key of your own for this request: sent again within 24 hours, it is done once and gets the same "
-        "answer. With another body it is refused (idempotency_conflict).",
+        description="Your own key for this request. Repeated within 24 hours, the request is done only once and "
+        "returns the same answer. With a different body it is refused (idempotency_conflict).",
     ),
 ]
-PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
+PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="The most items on this page.")]
 LENIENT = {"any_parameters": True}
-"""``opt`` of a controller or route that passes over parameters that it does not have."""
+"""``opt`` of a controller or route that ignores unknown parameters."""
 
 
 def begin_of(cursor: str | None, after: str | None) -> UUID | None:
-    """The id after which a page begins, by whichever name of the parameter it is given.
+    """Return the id after which a page begins, from either name of the parameter.
 
     Raises:
-        BadCursorError: it is no id.
-        InvalidRequestError: it is given by both, and they differ.
+        BadCursorError: it is not an id.
+        InvalidRequestError: both names are given with different values.
     """
     if cursor is not None and after is not None and cursor != after:
         raise InvalidRequestError(
-            "cursor and after are two names of one parameter; here they differ.",
+            "cursor and after are the same parameter, but their values differ.",
             hint="Send next_cursor as cursor, and leave out after.",
             field="cursor",
         )
@@ -65,32 +67,32 @@ def begin_of(cursor: str | None, after: str | None) -> UUID | None:
 
 
 def read_before(before: str | None, cursor: str | None, owner: Owner) -> datetime | None:
-    """Before when a page of a history begins: a time that was asked for, or the page before it, whichever is earlier.
+    """Return the time before which a page of a history begins: ``before`` or the cursor, whichever is earlier.
 
     Raises:
-        InvalidTimeError: ``before`` is no time.
-        BadCursorError: the cursor is none of ours.
+        InvalidTimeError: ``before`` is not a time.
+        BadCursorError: memsvc did not issue the cursor.
     """
     moments = (read_moment(before, owner, "before"), read_time(cursor))
     return min((moment for moment in moments if moment is not None), default=None)
 
 
 async def known_parameters(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """A guard: a parameter that the route does not have is a mistake, not a wish to be ignored.
+    """A guard that refuses parameters that the route does not have, because they are mistakes.
 
-    It awaits nothing; a plain function would be called in a thread, and each request would wait for one.
+    It awaits nothing. A plain function would run in a thread, and each request would wait for one.
 
     Raises:
-        InvalidRequestError: it names the parameter and those that there are.
+        InvalidRequestError: it names the unknown parameter and the known ones.
     """
     if not connection.query_params or "any_parameters" in handler.opt:
         return
-    there = [
+    known = [
         field.kwarg_definition.name or name
         for name, field in handler.parsed_fn_signature.parameters.items()
         if isinstance(field.kwarg_definition, QueryParameter)
     ]
     for given in connection.query_params:
-        if given not in there:
-            hint = f"There are: {', '.join(sorted(there))}." if there else "This address takes none."
-            raise InvalidRequestError(f"There is no parameter {given[:60]!r} here.", hint=hint, field=given[:60])
+        if given not in known:
+            hint = f"Parameters: {', '.join(sorted(known))}." if known else "This address takes no parameters."
+            raise InvalidRequestError(f"{given[:60]!r} is not a parameter here.", hint=hint, field=given[:60])

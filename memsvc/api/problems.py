@@ -1,7 +1,7 @@
-"""The one place where errors become answers: problem+json of RFC 9457.
+"""The one place where errors become answers: problem+json as in RFC 9457.
 
-Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the
-way out; what nobody foresaw is logged with where it happened and shown as ``internal`` with the request id alone.
+Every error has a stable ``code``. Errors of ``memsvc.errors`` are shown with their message and hint. Unexpected errors
+are logged with their traceback and shown as ``internal`` with only the request id.
 """
 
 from __future__ import annotations
@@ -42,34 +42,34 @@ from memsvc.errors import (
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
 SERVER_ERROR = 500
-UNEXPECTED_HINT = "Report it with this request_id; the service's log has the rest."
+UNEXPECTED_HINT = "Report it with this request_id. The service's log has the details."
 
 
 class Problem(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """An error, as RFC 9457 has it."""
+    """An error, in the form of RFC 9457."""
 
     type: str
-    """urn:memsvc:error: and the code."""
+    """urn:memsvc:error: followed by the code."""
     title: str
     """What the code means."""
     status: int
     code: str
     """Stable: match on it."""
     detail: str
-    """What was wrong with this very request."""
+    """What is wrong with this request."""
     hint: str
     """What to do about it."""
     request_id: str | None = None
     """Also in the X-Request-Id header and in the service's log."""
     row: int | None = None
-    """Which message or operation of a batch, from 0."""
+    """The index of the message or operation in a batch, from 0."""
     field: str | None = None
-    """Which field or parameter."""
+    """The field or parameter that is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an error that memsvc's own classes do not cover means to a client."""
+    """The code, title and hint of an error that has no class of its own."""
 
     code: str
     title: str
@@ -79,8 +79,8 @@ class Meaning:
 INTERNAL = Meaning("internal", "The service failed.", UNEXPECTED_HINT)
 OF_STATUS = {
     400: Meaning("invalid_request", "The request does not have the expected form.", InvalidRequestError.hint),
-    404: Meaning("not_found", "There is nothing at this address.", "GET /docs lists all routes."),
-    405: Meaning("method_not_allowed", "This address does not know the method.", "See the Allow header."),
+    404: Meaning("not_found", "No route has this address.", "GET /docs lists all routes."),
+    405: Meaning("method_not_allowed", "This address does not support the method.", "See the Allow header."),
     413: Meaning("body_too_large", "The request's body is too large.", "Send less at once."),
     415: Meaning("unsupported_media_type", "The body is not JSON.", "Send Content-Type: application/json, in UTF-8."),
     429: Meaning("too_many_requests", "Too many requests.", "Try again in a moment."),
@@ -93,7 +93,7 @@ MAX_DETAIL_CHARS = 500
 
 
 def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
-    """What msgspec says about a body, with the field's path and, in a batch of messages, the row."""
+    """Turn msgspec's error about a body into one with the field's path and, in a batch, the row."""
     found = VALUE_AT.match(str(error))
     message, path = (found["message"], found["path"] or "") if found else (str(error), "")
     if named := NAMED_FIELD.search(message):
@@ -149,18 +149,18 @@ def _meaning(error: MemsvcError) -> Meaning:
 
 def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
     meaning = _meaning(error)
-    if error.status == HTTPStatus.NOT_IMPLEMENTED:  # nothing failed: the server is as whoever runs it has made it
-        observe.logger().info("request needs what is not there", code=error.code, **error.details)
+    if error.status == HTTPStatus.NOT_IMPLEMENTED:  # nothing failed: the operator chose this database
+        observe.logger().info("request needs a missing capability", code=error.code, **error.details)
     if error.status < SERVER_ERROR or error.status == HTTPStatus.NOT_IMPLEMENTED:
         return _answer(meaning, error.status, error.message, error.details)
     cause = tracebacks.named(error.__cause__) if error.__cause__ is not None else None
     observe.logger().error("request failed", code=error.code, detail=error.message, cause=cause)
-    # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.
+    # A plain 500 is for the operator: its message may name folders and settings, which the client must not see.
     return _answer(meaning, error.status, meaning.title if error.status == SERVER_ERROR else error.message)
 
 
 def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
-    """What clients call a parameter that the handler may call otherwise (Idempotency-Key)."""
+    """The public name of a parameter, which may differ from the handler's name (Idempotency-Key)."""
     parameter = request.route_handler.parsed_fn_signature.parameters.get(key)
     definition = parameter.kwarg_definition if parameter is not None else None
     return (definition.name if isinstance(definition, ParameterKwarg) else None) or key
@@ -181,13 +181,13 @@ def _of_litestar(request: Request[Any, Any, Any], error: HTTPException) -> Respo
 
 
 def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
-    """The answer to any error."""
+    """Return the answer to any error."""
     if isinstance(error, MemsvcError):
         return _of_memsvc(error)
     if isinstance(error, HTTPException) and error.status_code < SERVER_ERROR:
         return _of_litestar(request, error)
     observe.logger().error("unexpected error", exc_info=error)
-    return _answer(INTERNAL, SERVER_ERROR, "Something unexpected happened.")
+    return _answer(INTERNAL, SERVER_ERROR, "An unexpected error occurred.")
 
 
 EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
@@ -200,22 +200,22 @@ MEANINGS_FOR_DOCS = {
     400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, bad_cursor, "
     "user_required, …).",
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
-    403: "The key's scopes do not allow that (forbidden).",
-    404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
+    403: "The key's scopes do not allow this (forbidden).",
+    404: "This user has no such thing (not_found, conversation_unknown, node_unknown, user_unknown, …).",
     408: "The body did not arrive in time (body_too_slow).",
-    409: "It contradicts what is stored or fits several things (message_conflict, already_exists, node_ambiguous, "
-    "version_superseded, job_state, …).",
-    410: "What is asked for may be deleted by now (cursor_expired).",
-    413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
+    409: "The request conflicts with stored data, or matches several things (message_conflict, already_exists, "
+    "node_ambiguous, version_superseded, job_state, …).",
+    410: "The requested data may have been deleted (cursor_expired).",
+    413: "The request is too large (text_too_long, batch_too_large, body_too_large).",
     415: "The body is not JSON (unsupported_media_type).",
-    429: "Too much is asked for (rate_limited, quota_exceeded, too_many_connections). See Retry-After.",
-    500: "Something unexpected happened; the log has the rest under the request's id (internal).",
+    429: "A limit is reached (rate_limited, quota_exceeded, too_many_connections). See Retry-After.",
+    500: "An unexpected error occurred (internal). The log has the details under the request's id.",
     501: "The database lacks an extension that this needs (capability_missing).",
-    502: "The chat server cannot be reached, or broke off (upstream). See the hint.",
-    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded, upgraded); or its "
-    "answer was lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See "
-    "Retry-After.",
-    504: "The chat server gives no sign (upstream_timeout). See the hint.",
+    502: "The chat server cannot be reached, or broke off its answer (upstream). See the hint.",
+    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded, upgraded). Or its "
+    "answer was lost, and the data may have been stored (outcome_unknown: send it again with the same "
+    "Idempotency-Key or id). See Retry-After.",
+    504: "The chat server did not respond in time (upstream_timeout). See the hint.",
     507: "The database's disk is full (storage_full).",
 }
 
@@ -238,7 +238,7 @@ SHOWN: dict[int, MemsvcError] = {
     504: UpstreamTimeoutError(),
     507: StorageFullError(),
 }
-"""An error of each status, as an example; the others are not memsvc's own."""
+"""An example error for each status. The other statuses have no class in memsvc.errors."""
 EXAMPLE_ID = "0f8c1d1e5a2b4c7d"
 
 
@@ -251,7 +251,10 @@ def _example(status: int) -> dict[str, Any]:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the document; of keys, limits; of bodies, slow ones; of databases, full."""
+    """The error responses of an operation, for the OpenAPI document.
+
+    Each status brings related ones: 401 brings 429 (limits), 415 brings 408 (slow bodies), 503 brings 507 (disk full).
+    """
     if HTTPStatus.UNAUTHORIZED in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
     if HTTPStatus.UNSUPPORTED_MEDIA_TYPE in statuses:

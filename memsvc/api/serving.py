@@ -1,8 +1,9 @@
 """The HTTP server: Granian, within this process.
 
-Granian takes so many connections at once (``backpressure``), and those beyond wait until others end. By its defaults
-these are 128, and it guesses the protocol from what comes first, without a time limit: 128 clients that say nothing
-would keep out all others for ever. So HTTP/1.1 alone is spoken, where a head has its time, and there are many places.
+Granian serves a limited number of connections at the same time (``backpressure``); further ones wait until others end.
+By default the limit is 128, and Granian guesses the protocol from the first bytes, without a time limit: 128 silent
+clients would keep out all others for ever. So memsvc allows only HTTP/1.1, where reading the head has a time limit, and
+sets a higher limit.
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 HEAD_S = 30.0
-"""Longest time for the head of a request, and between two requests of a connection."""
+"""The longest time for the head of a request, and between two requests of a connection, in seconds."""
 PLACES = 1_024
-"""Connections beside the live ones."""
+"""Connections in addition to the live ones."""
 BACKLOG = 1_024
-"""Connections that the kernel accepts before the server has looked at them, where the system allows as many."""
+"""Connections that the kernel queues for the server, if the system allows as many."""
 FILES = 256
-"""Further files that a process has open: the database's connections, models, pipes."""
+"""Further files that a process has open: database connections, models, pipes."""
 
 
 def server(
     app: Any, host: str, port: int, *, live: int, interface: Interfaces = Interfaces.ASGI, head_s: float = HEAD_S
 ) -> Server:
-    """A server for an application; ``serve()`` serves until ``stop()``.
+    """Build a server for an application. ``serve()`` runs until ``stop()``.
 
     Args:
         app: the application.
-        host: where to listen.
-        port: the same.
-        live: so many connections may be live ones, which stay open.
+        host: the address to listen on.
+        port: the port to listen on.
+        live: how many connections may be live ones, which stay open.
         interface: ASGI, or ASGI without a lifespan.
-        head_s: longest time for a head.
+        head_s: the longest time for a head, in seconds.
     """
     connections = live + PLACES
     connections = max(PLACES // 4, min(connections, _may_open(connections + FILES) - FILES))
@@ -53,10 +54,10 @@ def server(
 
 
 def _may_open(files: int) -> int:
-    """Let this process have so many files open, as far as the system lets it: often 1,024 where it may have more.
+    """Raise this process's limit of open files as far as the system allows; the default is often 1,024.
 
     Returns:
-        How many it may have now, at most what was asked for.
+        How many files it may open now, at most ``files``.
     """
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not everywhere

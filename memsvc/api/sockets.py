@@ -1,8 +1,8 @@
 """``/ws``: what happens to a user's memory, as it happens, over a WebSocket.
 
-A client comes with a key or token in the header Authorization, or with a ticket in the address. It is sent messages of
-``memsvc.graph.events``, each with a cursor; what it says itself is ignored. An error is sent as ``ERROR {code,
-message, hint}``, and then the socket is closed with 4000 and the error's HTTP status.
+A client connects with a key or token in the header Authorization, or with a ticket in the URL. It receives messages of
+``memsvc.graph.events``, each with a cursor. What the client sends is ignored. An error is sent as ``ERROR {code,
+message, hint}``; then the socket is closed with the code 4000 plus the error's HTTP status.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from memsvc.errors import (
     SlowReaderError,
     TicketInvalidError,
 )
-from memsvc.graph.events import NOW, Ready, end_of, place_of
+from memsvc.graph.events import NOW, Ready, end_of, position_of
 
 Socket = WebSocket[Any, Any, Any]
 PING = '{"type":"PING"}'
 QUIET_S = 20.0
-"""After so long without a message, a ping shows proxies that somebody is there."""
+"""After this time without a message, a ping shows proxies that the connection is alive."""
 SEND_S = 20.0
-"""A client that does not take one message in this time is slow."""
+"""A client that does not take a message within this time is too slow."""
 CHECK_S = 60.0
-"""How often a key or token is looked at again."""
-MOST_HEARD = 100
-MOST_HEARD_CHARS = 10_000
-"""What a client may say in all: it has nothing to say."""
+"""How often a key or token is checked again."""
+MOST_RECEIVED = 100
+MOST_RECEIVED_CHARS = 10_000
+"""The most messages that a client may send, and the longest of them; it has no reason to send any."""
 CLOSE_BASE = 4_000
 NO_VERDICT = (RateLimitedError, OverloadedError, DatabaseUnavailableError)
-"""What says nothing about whether somebody may still listen."""
+"""Errors that do not mean that the client may no longer listen."""
 PARAMETERS = {"ticket", "cursor"}
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="ERROR"):
-    """The last message before the socket is closed, where something was wrong."""
+    """The last message before the socket is closed because of an error."""
 
     code: str
     message: str
@@ -64,26 +64,26 @@ class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="ER
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Somebody who may listen."""
+    """A client that may listen."""
 
     owner: Owner
     still: Callable[[], Awaitable[None]]
-    """Raises where that is not so any more."""
+    """Raises when the client may no longer listen."""
 
 
 async def _admit(socket: Socket) -> Admitted:
-    """Who comes.
+    """Admit a client.
 
     Raises:
-        HostRefusedError, OriginRefusedError: not by this name, or not from this web page.
-        UnauthenticatedError, ForbiddenError, UserRequiredError, UserUnknownError: not with this key, token or ticket.
-        InvalidRequestError: the address has a parameter that there is not.
+        HostRefusedError, OriginRefusedError: the host name, or the web page, is not allowed.
+        UnauthenticatedError, ForbiddenError, UserRequiredError, UserUnknownError: the key, token or ticket is refused.
+        InvalidRequestError: the URL has an unknown parameter.
     """
     service = service_of(socket)
     check_origin(socket, service.settings)
     for given in socket.query_params:
         if given not in PARAMETERS:
-            raise InvalidRequestError(f"There is no parameter {given[:60]!r} here.", field=given[:60])
+            raise InvalidRequestError(f"{given[:60]!r} is not a parameter here.", field=given[:60])
     ticket = socket.query_params.get("ticket")
     if ticket is not None:
         owner = await use_ticket(service.db, ticket)
@@ -91,7 +91,7 @@ async def _admit(socket: Socket) -> Admitted:
 
         async def in_time() -> None:
             if time.monotonic() >= over:
-                raise TicketInvalidError("What the ticket allowed is over.")
+                raise TicketInvalidError("The time that the ticket allows is over.")
 
         return Admitted(owner, in_time)
 
@@ -112,8 +112,8 @@ async def _send(socket: Socket, text: str) -> None:
 
 
 async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscription) -> None:
-    """Send everything until nothing more comes."""
-    await _send(socket, msgspec.json.encode(Ready(cursor=subscription.place.cursor)).decode())
+    """Send all messages until the subscription ends."""
+    await _send(socket, msgspec.json.encode(Ready(cursor=subscription.position.cursor)).decode())
     async for text in hub.messages(owner.user_id, subscription, QUIET_S):
         if text is None:
             await _send(socket, PING)
@@ -122,20 +122,20 @@ async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscripti
             observe.LIVE_MESSAGES.inc()
 
 
-async def _hear(socket: Socket) -> None:
-    """Return when the client leaves."""
-    heard = 0
+async def _receive(socket: Socket) -> None:
+    """Return when the client disconnects; refuse one that sends too much."""
+    received = 0
     with suppress(WebSocketDisconnect):
-        while heard < MOST_HEARD:
+        while received < MOST_RECEIVED:
             said = await socket.receive_data(mode="text")
-            heard += 1
-            if len(said or "") > MOST_HEARD_CHARS:
+            received += 1
+            if len(said or "") > MOST_RECEIVED_CHARS:
                 break
-        raise InvalidRequestError("Nothing is to be said here.", hint="Only listen; to ask, use the REST API.")
+        raise InvalidRequestError("This socket takes no messages.", hint="Only listen, and use the REST API to ask.")
 
 
 async def _watch(admitted: Admitted, subscription: Subscription) -> None:
-    """Raise when the client may not listen any more, or when its room was closed."""
+    """Raise when the client may no longer listen, or when its room is closed."""
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout(CHECK_S):
@@ -147,8 +147,8 @@ async def _watch(admitted: Admitted, subscription: Subscription) -> None:
 
 
 @asynccontextmanager
-async def _told(socket: Socket) -> AsyncIterator[None]:
-    """Tell the client what went wrong in the block, and close the socket."""
+async def _closing(socket: Socket) -> AsyncIterator[None]:
+    """Send the client the error that ended the block, and close the socket."""
     code = 1000
     try:
         yield
@@ -165,25 +165,25 @@ async def _told(socket: Socket) -> AsyncIterator[None]:
 
 @websocket("/ws")
 async def live_socket(socket: Socket) -> None:
-    """Serve one client, from its coming to its leaving."""
+    """Serve one client until it disconnects."""
     await socket.accept()
     with suppress(RestartingError), socket.app.state["live"].present():
         await _serve(socket)
 
 
 async def _serve(socket: Socket) -> None:
-    async with _told(socket):
+    async with _closing(socket):
         admitted = await _admit(socket)
         service, hub = service_of(socket), socket.app.state["live"]
         end = await end_of(service.db)
         cursor = socket.query_params.get("cursor", NOW)
-        place = await place_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
-        with hub.listening(admitted.owner.user_id, place, end) as subscription:
+        position = await position_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
+        with hub.listening(admitted.owner.user_id, position, end) as subscription:
             tasks = [
                 asyncio.ensure_future(work)
                 for work in (
                     _talk(socket, hub, admitted.owner, subscription),
-                    _hear(socket),
+                    _receive(socket),
                     _watch(admitted, subscription),
                 )
             ]

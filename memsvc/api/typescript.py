@@ -1,7 +1,7 @@
 """Writes the TypeScript client from the OpenAPI document: ``make client``.
 
-Two files: ``memsvc.mjs`` runs as it is in Node 18, Deno, Bun and browsers, and ``memsvc.d.mts`` has its types. Each
-operation is a method of its own name, which takes what goes into path, query, headers and body.
+It writes two files: ``memsvc.mjs`` runs unchanged in Node 18, Deno, Bun and browsers, and ``memsvc.d.mts`` has its
+types. Each operation is a method with the operation's name. It takes the values for path, query, headers and body.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Schema = dict[str, Any]
 
 
 def document() -> Schema:
-    """The OpenAPI document; no database is asked for it."""
+    """Return the OpenAPI document, without using a database."""
     app = create_app(Settings.model_validate({"database_url": "postgresql://nobody/nothing", "embedding_model": ""}))
     return app.openapi_schema.to_schema()
 
 
 def type_of(schema: Schema) -> str:
-    """A schema as a type."""
+    """Return a schema as a TypeScript type."""
     if "$ref" in schema:
         return _name(schema["$ref"].rsplit("/", 1)[1])
     if "const" in schema:
@@ -69,20 +69,20 @@ def _fields(schema: Schema) -> str:
         inner = schema.get("additionalProperties")
         return f"Record<string, {type_of(inner) if isinstance(inner, dict) else 'unknown'}>"
     required = schema.get("required", ())
-    told = (f"{name}{'' if name in required else '?'}: {type_of(one)}" for name, one in schema["properties"].items())
+    fields = (f"{name}{'' if name in required else '?'}: {type_of(one)}" for name, one in schema["properties"].items())
     more = " & Record<string, unknown>" if schema.get("additionalProperties") is True else ""
-    return f"{{ {'; '.join(told)} }}{more}"
+    return f"{{ {'; '.join(fields)} }}{more}"
 
 
 def operations(api: Schema) -> Iterator[tuple[str, str, str, Schema]]:
-    """Name, method, path and description of each."""
+    """Yield the name, method, path and description of each operation."""
     for path, methods in sorted(api["paths"].items()):
         for method, operation in methods.items():
             yield operation["operationId"], method.upper(), path, operation
 
 
 def types(api: Schema) -> str:
-    """``memsvc.d.mts``."""
+    """Return the text of ``memsvc.d.mts``."""
     lines = [WRITTEN, (FOLDER / "runtime.d.mts").read_text(encoding="utf-8").strip()]
     for name, schema in sorted(api["components"]["schemas"].items()):
         lines.append(f"export type {_name(name)} = {type_of(schema)};")
@@ -97,11 +97,11 @@ def _input(operation: Schema) -> str:
     for kind in KINDS:
         given = [one for one in operation.get("parameters", ()) if one["in"] == kind]
         must = any(one.get("required") for one in given)
-        told = "; ".join(
+        fields = "; ".join(
             f'"{one["name"]}"{"" if one.get("required") else "?"}: {type_of(one.get("schema", {}))}' for one in given
         )
         if given:
-            parts.append(f"{kind}{'' if must else '?'}: {{ {told} }}")
+            parts.append(f"{kind}{'' if must else '?'}: {{ {fields} }}")
         needed |= must
     if body := operation.get("requestBody"):
         parts.append(f"body: {type_of(body['content'].get(JSON, {}).get('schema', {}))}")
@@ -111,18 +111,18 @@ def _input(operation: Schema) -> str:
 
 def _answer(operation: Schema) -> str:
     good = [one for status, one in operation["responses"].items() if status.startswith("2")]
-    told = [type_of(one["content"][JSON]["schema"]) for one in good if JSON in one.get("content", {})]
-    return " | ".join(dict.fromkeys(told)) or "unknown"
+    shapes = [type_of(one["content"][JSON]["schema"]) for one in good if JSON in one.get("content", {})]
+    return " | ".join(dict.fromkeys(shapes)) or "unknown"
 
 
 def program(api: Schema) -> str:
-    """``memsvc.mjs``."""
+    """Return the text of ``memsvc.mjs``."""
     table = "\n".join(f'  {name}: ["{method}", "{path}"],' for name, method, path, _ in operations(api))
     return f"{WRITTEN}\nconst OPERATIONS = {{\n{table}\n}};\n\n{RUNTIME.read_text(encoding='utf-8')}"
 
 
 def files() -> dict[str, str]:
-    """Names of the files, and what stands in them."""
+    """Return the names and texts of the files."""
     api = document()
     return {"memsvc.mjs": program(api), "memsvc.d.mts": types(api)}
 

@@ -1,1 +1,1 @@
-"""Memory for chats: what a turn gets of memory, and what memory gets of a turn. No HTTP here."""
+"""Memory for chats: recalling for a turn, and storing it. No HTTP here."""

@@ -1,9 +1,9 @@
-"""Who may chat where the database does not answer: who could a few minutes ago, with the same key for the same user.
+"""Admits chat callers while the database does not answer, if their key worked for the same user minutes ago.
 
-A key is looked up in the database. A chat is to go on without it, so the last good caller of each key is kept in this
-process, by a hash of the key and by the user that was named, and counts where a look-up fails or takes too long.
-Such a caller may ask the chat server. Memory waits for the look-up, which goes on: a key that was revoked meanwhile
-reads and writes nothing.
+Keys are looked up in the database. Chats must go on without it, so this process keeps the last valid caller of each
+key, by a hash of the key and by the named user, and uses it if a look-up fails or takes too long. Such a caller may ask
+the chat server. Memory waits for the look-up, which continues, so a key that was revoked meanwhile reads and writes
+nothing.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from memsvc.errors import (
 from memsvc.settings import Settings
 
 MOST = 1_000
-"""Callers that are kept; who has not chatted for longest goes first. One takes about a kilobyte."""
+"""The most callers to keep. The one that has not chatted for longest is dropped first. Each takes about 1 kB."""
 LIFE_S = 600.0
-"""So long a caller counts after the database was asked for it: longer than a restart or a failover takes, and not
-longer than a token outlives its key (``jwt_ttl_s``, 15 minutes)."""
+"""How long a caller is valid after its last look-up: longer than a restart or a failover takes, and not longer than a
+token outlives its key (``jwt_ttl_s``, 15 minutes)."""
 MOST_LATE = 64
-"""Look-ups that nobody waits for any more; while there are so many, none begins: each holds its chat's words."""
+"""The most look-ups that nobody waits for any more. At the limit no new one starts, as each holds its chat's text."""
 MINUTE_S = 60.0
 NO_ANSWER = (DatabaseUnavailableError, OverloadedError, StorageFullError)
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a caller was let in without the database's word, and the look-up that may still give it."""
+    """Why a caller was admitted without an answer of the database, and the look-up that may still answer."""
 
     code: str
     asking: asyncio.Future[Principal | MemsvcError]
 
     def is_over(self) -> bool:
-        """The look-up, late as it was, let the caller in.
+        """Whether the late look-up has admitted the caller.
 
         Raises:
-            MemsvcError: it refused the key.
+            MemsvcError: the database refused the key.
         """
         if not self.asking.done() or isinstance(self.asking.result(), NO_ANSWER):
             return False
@@ -61,39 +61,39 @@ class Doubt:
         return True
 
     async def settled(self) -> Principal:
-        """Who asks, once the database has said so.
+        """Wait for the look-up, and return the caller.
 
         Raises:
-            MemsvcError: it refuses the key, or cannot be asked.
+            MemsvcError: the database refuses the key, or cannot be reached.
         """
         return _given(await asyncio.shield(self.asking))
 
 
 class Admitting:
-    """Looks callers of chats up, and keeps the last good ones; of one event loop."""
+    """Looks up the callers of chats, and keeps the last valid ones. Belongs to one event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Nobody is known; ``clock`` counts seconds."""
+        """Start without known callers. ``clock`` counts seconds."""
         self._clock = clock
         self._known: OrderedDict[tuple[bytes, str | None], tuple[float, Principal]] = OrderedDict()
         self._refused = 0
-        """How often a key was."""
+        """How many look-ups refused a key."""
         self._late = 0
         self._minute = -1.0
         self._let_in = Counter[str | None]()
-        """In this minute, by key, of those that have a limit."""
+        """Requests admitted in this minute, by key, for keys with a limit."""
 
     async def admit(
         self, db: Database, settings: Settings, afterwards: Afterwards, credential: str, user_ref: str | None
     ) -> tuple[Principal, Doubt | None]:
-        """Who asks, and None; or who asked with this key for this user before, and the doubt.
+        """Return the caller and None, or the last known caller of this key and user with the doubt.
 
-        The database gets ``chat_memory_ms`` for somebody who is known. Others have nobody else to vouch for them, and
-        wait as long as for a free connection, ``pool_timeout_s``.
+        For a known caller, the database gets ``chat_memory_ms`` to answer. Unknown callers wait longer,
+        ``pool_timeout_s``, because only the database can admit them.
 
         Raises:
-            UnauthenticatedError, RateLimitedError: as ``keys.authenticate``; while in doubt, requests are counted here.
-            DatabaseUnavailableError, OverloadedError, StorageFullError: no answer, and nobody who is known.
+            UnauthenticatedError, RateLimitedError: as ``keys.authenticate``. Requests in doubt are counted here.
+            DatabaseUnavailableError, OverloadedError, StorageFullError: no answer, and the caller is not known.
         """
         known = self._find(credential, user_ref)
         if self._late >= MOST_LATE:
@@ -115,14 +115,14 @@ class Admitting:
         return known, Doubt(code, asking)
 
     def forget(self, credential: str) -> None:
-        """A key was refused: it counts no more, whichever user it names."""
+        """Drop a refused key, for all users."""
         self._refused += 1
         digest = _digest(credential)
         for name in [name for name in self._known if name[0] == digest]:
             del self._known[name]
 
     async def _asked(self, db: Database, credential: str, user_ref: str | None) -> Principal | MemsvcError:
-        """What the database says, early or late; errors are given, for nobody may be there any more to be told."""
+        """Ask the database. Errors are returned and not raised, because nobody may wait any more."""
         since, refused = self._clock(), self._refused
         try:
             principal = await keys.authenticate(db, credential, user_ref)
@@ -133,7 +133,7 @@ class Admitting:
             return error
         name = _digest(credential), user_ref
         self._known.pop(name, None)
-        if principal.owner is not None and self._refused == refused:  # a later look-up may have been refused
+        if principal.owner is not None and self._refused == refused:  # else a later look-up may have refused it
             self._known[name] = since, principal
         if len(self._known) > MOST:
             self._known.popitem(last=False)
@@ -143,10 +143,10 @@ class Admitting:
         self._late -= 1
 
     def _count(self, known: Principal) -> None:
-        """Count a caller in doubt, as the database would: by key, with its tokens.
+        """Count a request of a caller in doubt as the database would: by key, including its tokens.
 
         Raises:
-            RateLimitedError: it is one too many in this minute, in this process.
+            RateLimitedError: it exceeds the limit per minute, counted in this process.
         """
         if (most := known.limits.requests_per_minute) is None:
             return

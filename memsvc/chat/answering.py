@@ -1,10 +1,10 @@
-"""Answers from memory alone: claims with the memories that say them, or that memory has nothing to say.
+"""Answers questions only from memory: claims with the memories that support them, or that nothing is in memory.
 
-Recall finds and packs memories, with the core blocks of the profile; where it finds nothing relevant and there are no
-blocks, that is the answer, and no model is asked. With a language model, its claims count as far as they name memories
-that it was given. Without one, or where it fails, the memories themselves are quoted: of blocks, which nobody recalled,
-those lines that have words of a question most of whose words stand in the block. Memories that are not likely to answer
-are neither quoted nor shown to the model.
+Recall finds and packs memories, together with the core blocks of the profile. If it finds nothing relevant and there
+are no blocks, the answer is that it is not in memory, and no model is asked. With a language model, its claims count if
+they cite memories that it was given. Without one, or if it fails, the memories are quoted. Blocks are not recalled: a
+block is quoted if it contains most words of the question, and then only its lines with some of them. Memories that are
+not likely to answer are neither quoted nor shown to the model.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ MOST_CLAIMS, MOST_QUOTES = 20, 5
 MAX_CLAIM_CHARS = 2_000
 SPACES = re.compile(r"\s+")
 MOST_OF_WORDS = 0.5
-"""A block answers a question of which more than this share of words stand in it."""
+"""A block answers a question if it contains more than this share of the question's words."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that memory says."""
+    """A statement that memory supports."""
 
     text: str
     sources: list[str]
-    """Short ids of the memories that say it, one at least; each stands in ``sources`` of the answer."""
+    """Short ids of the memories that support it, at least one. All are in ``sources`` of the answer."""
 
 
 class AnswerSource(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory, or a block of the profile, that an answer rests on."""
+    """A memory, or a block of the profile, that supports an answer."""
 
     id: str
     """GET /v1/memories/{id} opens it."""
@@ -59,32 +59,32 @@ class AnswerSource(msgspec.Struct, frozen=True, kw_only=True):
     memory_id: UUID
     text: str
     speaker: str
-    """Of a block: its name."""
+    """The speaker; for a block its name."""
     said: str | None
-    """When, on the speaker's clock."""
+    """When it was said, in the speaker's time zone."""
     conversation: str
     validity: str
-    """Of a fact: since when, until when."""
+    """For a fact: since when and until when it holds."""
 
 
 class MemoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What memory answers."""
+    """An answer from memory."""
 
     answer: str
-    """The claims in one text with their ids in brackets; or that it is not in memory."""
+    """All claims as one text, with ids in brackets; or that it is not in memory."""
     found: bool
-    """False: nothing in memory supports an answer."""
+    """False: no memory supports an answer."""
     claims: list[Claim]
     sources: list[AnswerSource]
-    """What the claims name, in the order of their first naming."""
+    """The memories that the claims cite, in the order of first citation."""
     by: Literal["model", "quotes"]
-    """Who made the claims: the language model, or they are the memories' own words."""
+    """Where the claims come from: the language model, or quotes of the memories."""
     degraded: list[str]
-    """What could not be asked: vector, llm."""
+    """What the answer had to do without: vector, llm."""
     recall_id: UUID | None
-    """For feedback."""
+    """Names this recall when sending feedback."""
     confidence: float | None
-    """0 to 1: how likely it was, before they were read, that the memories answer the question."""
+    """The probability, 0 to 1, that the recalled memories answer the question, judged before reading them."""
 
 
 async def answer_question(
@@ -105,16 +105,16 @@ async def answer_question(
         owner: whose memory.
         question: in natural language.
         settings: limits, and the language model.
-        embedder: gives the question's vector.
-        filters: which memories count; the profile does where they say nothing of conversations, times or places.
-        budget_tokens: of the memories that are read, 50 to 100,000.
-        model: False: quote, though there is a language model.
+        embedder: embeds the question.
+        filters: which memories count. The profile counts unless they filter by conversation, time or place.
+        budget_tokens: the most tokens of memories to read, 50 to 100,000.
+        model: False: quote memories even if a language model is configured.
 
     Returns:
-        The answer, and the context it was made from, for who notes recalls.
+        The answer, and the context it was made from, for recording the recall.
 
     Raises:
-        InvalidRequestError, TextTooLongError, ConversationUnknownError: the question or a filter cannot be.
+        InvalidRequestError, TextTooLongError, ConversationUnknownError: the question or a filter is invalid.
     """
     if not is_visible(question):
         raise InvalidRequestError("The question is empty.", field="query")
@@ -135,7 +135,7 @@ async def answer_question(
     degraded: list[str] = list(context.degraded)
     blocks = [item for section in context.sections if section.name == "profile" for item in section.items]
     if not blocks and not (context.relevant and packed):
-        return _told([], packed, context, degraded, "quotes"), context
+        return _assembled([], packed, context, degraded, "quotes"), context
     if model and settings.llm_model:
         read = context if context.relevant else await _blocks_alone(db, owner, question, settings, options)
         given = {item.id: item for section in read.sections for item in section.items}
@@ -152,19 +152,19 @@ async def answer_question(
             degraded.append("llm")
             observe.DEGRADED.labels("llm").inc()
         else:
-            return _told(asked.value, given, context, degraded, "model"), context
+            return _assembled(asked.value, given, context, degraded, "model"), context
     claims = await _lines(db, owner, question, blocks) if blocks else []
     if context.relevant:
         claims += _quotes(context, packed)
-    return _told(claims[:MOST_QUOTES], packed, context, degraded, "quotes"), context
+    return _assembled(claims[:MOST_QUOTES], packed, context, degraded, "quotes"), context
 
 
 def claims_of(found: dict[str, Any], packed: dict[str, Item]) -> list[Claim]:
-    """A model's claims, as far as they name memories that it was given; others are left out.
+    """Return a model's claims that cite memories it was given. Others are left out.
 
     Raises:
-        msgspec.ValidationError: it is no answer.
-        UnfitError: it has claims, and none names a memory.
+        msgspec.ValidationError: it does not have the form of an answer.
+        UnfitError: it has claims, but none cites a given memory.
     """
     given = msgspec.convert(found, prompt.Answer).claims[:MOST_CLAIMS]
     claims = []
@@ -182,14 +182,14 @@ def claims_of(found: dict[str, Any], packed: dict[str, Item]) -> list[Claim]:
 async def _blocks_alone(
     db: Database, owner: Owner, question: str, settings: Settings, options: ContextOptions
 ) -> Context:
-    """The blocks without the memories, of which none is likely to answer: from them a model could only guess."""
+    """Build a context of the blocks without memories, which are unlikely to answer and would make a model guess."""
     return await build_context(db, owner, question, settings, options=replace(options, memories=False))
 
 
 async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Item]) -> list[Claim]:
-    """What blocks say of a question: of each that has most of its words the lines that have some of them.
+    """Quote the blocks that contain most words of a question, and of each the lines that contain some of them.
 
-    Where the block's name alone has them, all of it.
+    If only the block's name contains them, the whole block is quoted.
     """
     texts = [question]
     for block in blocks:
@@ -210,7 +210,7 @@ async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Ite
 
 
 def _quotes(context: Context, packed: dict[str, Item]) -> list[Claim]:
-    """The best memories in their own words; what has ended is no answer of now."""
+    """Quote the best memories. Memories that no longer hold are quoted only if there are no others."""
     best = {memory.memory_id: rank for rank, memory in enumerate(context.memories)}
     items = sorted((item for item in packed.values() if item.memory_id in best), key=lambda item: best[item.memory_id])
     current = [item for item in items if not item.stale] or items
@@ -225,7 +225,7 @@ def _quote(item: Item) -> str:
     return f"“{words}” ({item.speaker}{day})"
 
 
-def _told(
+def _assembled(
     claims: list[Claim],
     packed: dict[str, Item],
     context: Context,

@@ -1,7 +1,7 @@
-"""Hooks for chat apps that ask a model themselves: what memory knows before it, what was said behind it.
+"""Hooks for chat apps that ask a model themselves: recall before the model, storing after it.
 
-Unlike the drop-in door, a hook that cannot store says so: its caller has nothing else to do here, and can try again.
-Recall may fail or be slow all the same; then the message is stored, and the app asks its model without memory.
+Unlike the drop-in endpoint, a hook that cannot store raises an error, so its caller can try again. If recall fails or
+is slow, the message is still stored, and the app asks its model without memory.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from memsvc.sources.messages import MessageIn, StoredMessage, prepare
 
 
 class Enrichment(msgspec.Struct, frozen=True, kw_only=True):
-    """What memory says to a message."""
+    """The context for a message, and the message's receipt."""
 
     text: str
-    """The block for the prompt; empty where memory failed."""
+    """The block for the prompt; empty if recall failed."""
     format: Format
     messages: list[ChatMessage]
-    """In the format messages: the block, then the last turns; else empty."""
+    """In the format messages: the block, then the last turns. Otherwise empty."""
     tokens: int
     ids: list[str]
-    """Short ids of all that stands in it, in its order; GET /v1/memories/{id} opens them."""
+    """Short ids of everything in the block, in its order. GET /v1/memories/{id} opens them."""
     relevant: bool
-    """False: nothing that was recalled is likely to answer."""
+    """False: no recalled memory is likely to answer."""
     recall_id: UUID | None
-    """For feedback."""
+    """Names this recall when sending feedback."""
     degraded: list[str]
-    """What could not be asked, or a code that says why there is no block."""
+    """What recall had to do without, or a code that says why there is no block."""
     stored: StoredMessage | None
-    """What became of the message; None: it was not to be stored."""
+    """The receipt of the message; None: it was not to be stored."""
 
 
 async def enrich(
@@ -59,28 +59,28 @@ async def enrich(
     store: bool = True,
     fate: Fate | None = None,
 ) -> Enrichment:
-    """Recall for a message, then store it; committed when this returns.
+    """Recall for a message, then store it. The message is committed when this returns.
 
     Args:
         db: the database.
         owner: whose memory.
         message: what the user says.
         settings: limits; ``chat_memory_ms`` for recall.
-        options: what the block holds; its conversation is the message's.
-        embedder: gives the query's vector.
-        afterwards: holds what goes on behind the answer.
-        store: False: nothing is written.
-        fate: what the message says of its conversation; None: nothing.
+        options: options of the block. Its conversation is the message's.
+        embedder: embeds the query.
+        afterwards: holds work that continues after the answer.
+        store: False: write nothing.
+        fate: whether to erase the conversation later; None: unchanged.
 
     Raises:
-        MemsvcError: the message or an option cannot be; or the message cannot be stored now.
+        MemsvcError: the message or an option is invalid, or the message cannot be stored now.
     """
     [prepared] = prepare([message], owner, settings)
     check_options(replace(options, conversation=message.conversation))
 
     asked = message.text or message.caption or ""
-    # It may be stored already, and nobody is reminded of what he says. What is not to be stored, as behind a tool's
-    # answer, was often stored by another id; then its words tell.
+    # The message may be stored already, and must not be recalled for itself. A message that is not to be stored, such
+    # as one after a tool's answer, was often stored under another id; then its text identifies it.
     options = replace(options, said=message.id, present=() if store else [asked])
     reminded = remind(
         db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"

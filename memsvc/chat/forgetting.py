@@ -1,8 +1,8 @@
-"""Conversations that are forgotten when their session ends.
+"""Conversations that are erased when a session of them ends.
 
-Who talks in one says so with a message; the conversation is marked, until a later message says that it stays. It is
-erased for good, with all its sessions, when the app says that one is over, or, for apps that crash and people who just
-leave, by the nightly ``tidy`` after some hours of silence.
+A message marks its conversation to be erased, until a later message takes the mark back. The conversation is erased for
+good, with all its sessions, when the app says that a session is over. For apps that crash and people who just leave,
+the nightly ``tidy`` erases it after some hours without a message.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from memsvc.sources.read import find_conversation
 BATCH = 100
 BY = "silence"
 Forget = Literal["conversation", "keep"]
-"""conversation: all of it goes; keep: it stays, whatever was said before."""
+"""conversation: erase all of it; keep: do not erase it, whatever an earlier message said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What a message says of its conversation."""
+    """Whether a message marks its conversation to be erased."""
 
     hours: int | None
-    """It goes when a session of it ends, or after so many hours of silence, 1 to 8,760; None: it stays."""
+    """Erase it when a session ends, or after so many hours without a message, 1 to 8,760; None: keep it."""
 
 
 async def store_fated(db: Database, owner: Owner, prepared: Prepared, fate: Fate) -> StoredMessage:
-    """Store a message, and mark its conversation or take the mark back, in one transaction.
+    """Store a message, and set or remove the mark of its conversation, in one transaction.
 
-    A message that comes again, late perhaps, says nothing more: what was said since counts.
+    A repeated message changes no mark, because a later message may have changed it since.
 
     Raises:
         MemsvcError: see ``append``; then neither is done.
@@ -68,20 +68,20 @@ async def _mark(connection: AsyncConnection, owner: Owner, conversation_id: UUID
 async def end_session(
     db: Database, owner: Owner, conversation: str, *, forget: Forget | None, requested_by: str
 ) -> Receipt | None:
-    """End a session of a conversation: erase the conversation where it is marked, or where that is wanted now.
+    """End a session of a conversation: erase the conversation if it is marked, or if ``forget`` says so.
 
     Args:
         db: the database.
-        owner: whose.
-        conversation: its identifier, or its id.
-        forget: conversation: erase it, marked or not; keep: take the mark back; None: go by the mark.
-        requested_by: who wants it.
+        owner: whose memory.
+        conversation: its identifier or its id.
+        forget: conversation: erase it, marked or not; keep: remove the mark; None: erase it if it is marked.
+        requested_by: who asks for it.
 
     Returns:
-        The receipt; a job does the rest of a large erasure. None: the conversation stays.
+        The receipt; a job does the rest of a large erasure. None: the conversation is kept.
 
     Raises:
-        ConversationUnknownError: this user has none such.
+        ConversationUnknownError: the user has no such conversation.
     """
     async with db.transaction(owner.user_id) as connection:
         source_id = await find_conversation(connection, owner, conversation)
@@ -101,21 +101,21 @@ async def end_session(
         return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False, unless=unless)
     except _KeptError:
         return None
-    except NotFoundError as error:  # somebody else was first
+    except NotFoundError as error:  # another process erased it first
         raise ConversationUnknownError(f"There is no conversation {conversation!r}.") from error
 
 
 class _KeptError(Exception):
-    """The mark was taken back, or something was said, since it was looked at."""
+    """The mark was removed, or a message came, since the mark was read."""
 
 
 async def _lock(connection: AsyncConnection, owner: Owner, source_id: UUID) -> None:
-    """Nobody says anything in a conversation, or marks it, until the transaction ends."""
+    """Lock a conversation against new messages and marks until the transaction ends."""
     await connection.execute(query("lock_to_forget"), {"user_id": owner.user_id, "source_id": source_id})
 
 
 async def _marked(connection: AsyncConnection, owner: Owner, source_id: UUID) -> bool | None:
-    """None: the conversation is gone."""
+    """Whether the conversation is marked; None: it is gone."""
     values = {"user_id": owner.user_id, "source_id": source_id}
     return (await connection.execute(query("is_to_forget"), values)).scalar_one_or_none()
 
@@ -123,25 +123,25 @@ async def _marked(connection: AsyncConnection, owner: Owner, source_id: UUID) ->
 async def _silent(
     connection: AsyncConnection, owner: Owner, *, source_id: UUID | None = None, limit: int = BATCH
 ) -> list[UUID]:
-    """Marked conversations that have fallen silent; with ``source_id`` that one, if it has."""
+    """Marked conversations without a message for their hours; with ``source_id`` only that one, if it qualifies."""
     values = {"user_id": owner.user_id, "source_id": source_id, "limit": limit}
     return list((await connection.execute(query("sources_to_forget"), values)).scalars())
 
 
 def forgetting_steps() -> Steps:
-    """The step of the job ``tidy`` that erases marked conversations which have fallen silent."""
+    """The step of the job ``tidy`` that erases marked conversations after their hours without a message."""
     return {"tidy": [_forget_silent]}
 
 
 async def _forget_silent(db: Database, user_id: UUID, _user: UUID) -> bool:
-    """Erase them; True: the time was up before."""
+    """Erase them; True: the time ran out first."""
     until = time.monotonic() + SLICE_S
     owner = await owner_of(db, user_id)
     while True:
         async with db.transaction(user_id) as connection:
             silent = await _silent(connection, owner)
         for source_id in silent:
-            with suppress(NotFoundError, _KeptError):  # somebody else was first
+            with suppress(NotFoundError, _KeptError):  # another process was first
                 await _erase_silent(db, owner, source_id)
             if time.monotonic() >= until:
                 return True
@@ -150,7 +150,7 @@ async def _forget_silent(db: Database, user_id: UUID, _user: UUID) -> bool:
 
 
 async def _erase_silent(db: Database, owner: Owner, source_id: UUID) -> None:
-    """Erase a conversation, if it still is marked and silent.
+    """Erase a conversation if it is still marked and without new messages.
 
     Raises:
         _KeptError: it is not.

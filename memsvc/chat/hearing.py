@@ -1,6 +1,6 @@
-"""Listens to a chat server's answer while it passes by: what the assistant says, and how it ends.
+"""Reads a chat server's answer while it is passed on: what the assistant says, and how the answer ends.
 
-It never stands in the way: what it does not understand it does not hear.
+It never blocks the answer, and ignores what it does not understand.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ END = b"[DONE]"
 
 
 class Hearing:
-    """What was heard so far of the first choice of an answer."""
+    """What was read so far of the first choice of an answer."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start with nothing read."""
         self.finish = ""
-        """Why it ended: stop, length, tool_calls …; done: the server did not say why; empty: it has not."""
+        """Why it ended: stop, length, tool_calls …; done: the server gave no reason; empty: it has not ended."""
         self.acts = False
-        """The assistant calls tools: its words, if any, are no answer yet."""
+        """True: the assistant calls tools, so its text, if any, is not yet an answer."""
         self._words: list[str] = []
         self._chars = 0
         self._rest = b""
@@ -35,20 +35,20 @@ class Hearing:
         return trimmed("".join(self._words))
 
     def whole(self, body: bytes) -> None:
-        """Take an answer that came in one."""
+        """Read an answer that came as a whole."""
         self._take(body)
 
     def piece(self, piece: bytes) -> None:
-        """Take a piece of a stream of events, wherever it begins and ends."""
+        """Read a piece of a stream of events, wherever it begins and ends."""
         *lines, rest = (self._rest + piece).split(b"\n")
         self._rest = rest if len(rest) <= MAX_LINE_BYTES else b""
         for line in lines:
             if line.startswith(b"data:"):
-                told = line.removeprefix(b"data:").strip()
-                if told == END:
+                data = line.removeprefix(b"data:").strip()
+                if data == END:
                     self.finish = self.finish or "done"  # some servers give no reason
                 else:
-                    self._take(told)
+                    self._take(data)
 
     def _take(self, document: bytes) -> None:
         try:

@@ -1,4 +1,4 @@
-"""A chat server's stream on its way to the client, heard in passing."""
+"""Passes a chat server's stream on to the client, and reads it on the way."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from memsvc.llm.upstream import UpstreamAnswer
 
 
 def error_of(error: UpstreamError) -> dict[str, str | None]:
-    """An error as OpenAI's clients understand it."""
+    """Return an error in the form of OpenAI's API."""
     return {"message": f"{error.message} {error.advice}", "type": "memsvc_error", "code": error.code, "param": None}
 
 
 async def passing(
     answer: UpstreamAnswer, remembering: Remembering | None, afterwards: Afterwards
 ) -> AsyncGenerator[bytes]:
-    """The pieces of a stream as they come.
+    """Yield the pieces of a stream as they come.
 
-    The assistant's words are stored before their end is passed on: who has read the answer finds it in memory. Where
-    the client goes first, the chat server is broken off, and what it said till then is stored.
+    The assistant's words are stored before their end is passed on, so a client that has read the answer finds it in
+    memory. If the client disconnects first, the chat server's stream is closed, and what it said until then is stored.
 
     Args:
-        answer: the stream; closed in the end.
-        remembering: None: nothing is remembered.
-        afterwards: does what is left when the client has gone.
+        answer: the stream, which is closed at the end.
+        remembering: stores the answer; None: nothing is stored.
+        afterwards: does the rest after the client has gone.
     """
     heard, ended = Hearing(), remembering is None
     try:

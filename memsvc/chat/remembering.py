@@ -1,7 +1,7 @@
-"""What memory does in one turn of a chat; whatever goes wrong with it, the chat goes on.
+"""What memory does in one turn of a chat. Whatever goes wrong with memory, the chat goes on.
 
-Before the chat server is asked: recall what matters, then store what the user said, both within a time limit. Behind
-it: store what the assistant said. Recall comes first, so that nobody is reminded of what he just says.
+Before the chat server is asked, it recalls what matters and then stores the user's message, both within a time limit.
+After the answer, it stores that. Recall comes first, so it does not find the message itself.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 LEAST_S = 0.2
-"""Storing what the user said, with the look before it, gets so long at least, however long recall took."""
+"""The least time for storing the user's message and the look-up before it, however long recall took."""
 FILTERED = "content_filter"
 PREFACE = (
-    "What you remember of the user and of earlier talks stands below, as quotes, with the day on which it was said. "
-    "Use what helps, and trust the newest where it changed. Where it is silent, answer as you would without it."
+    "What you remember of the user and of earlier conversations follows as quotes, each with the day it was said. "
+    "Use what helps. Where quotes differ, trust the newest. Where they say nothing, answer as you would without them."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """Whose chat it is, and what remembering it needs."""
+    """The user and the conversation of a chat, and what remembering it needs."""
 
     db: Database
     principal: Principal
@@ -55,47 +55,47 @@ class Talk:
     conversation: str
     session: str = ""
     doubt: Doubt | None = None
-    """The database has not said yet whether the caller's key works: nothing is read, and what is stored waits."""
+    """Set if the database has not yet confirmed the caller's key: nothing is read, and storing waits."""
 
 
 @dataclass(slots=True)
 class Remembering:
-    """One turn's memory: ``begin``, ask the chat server, ``end``."""
+    """The memory of one turn: ``begin``, ask the chat server, ``end``."""
 
     talk: Talk
     request: ChatRequest
     key: str | None = None
-    """The client's own id of what the user says; None: it is named by what stands in the request."""
+    """The client's own id for the user's message; None: the request's content identifies it."""
     context: Context | None = None
     """What was recalled."""
     reasons: list[str] = field(default_factory=list)
-    """Codes of what did not work."""
+    """Codes of what failed."""
     message_id: str = ""
-    """The identity of what the user says, by which sending it again stores nothing; ``begin`` alone decides it."""
+    """The identity of the user's message, so a repeated one is not stored again. Only ``begin`` sets it."""
     stored: bool = False
-    """What the user says is known to be stored."""
+    """True: the user's message is known to be stored."""
     _said: asyncio.Task[Outcome] | None = field(default=None, init=False)
-    """Stores what the user says, once the caller is known."""
+    """Stores the user's message once the caller is known."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
-        """How well memory took part."""
+        """Whether memory worked fully."""
         return "degraded" if self.reasons else "ok"
 
     @property
     def block(self) -> str | None:
-        """What the chat server is told; None: nothing."""
+        """The system message for the chat server; None: there is none."""
         return f"{PREFACE}\n\n{self.context.text}" if self.context is not None else None
 
     @property
     def ids(self) -> list[str]:
-        """Short ids of all that stands in the block, in its order."""
+        """Short ids of everything in the block, in its order."""
         return [item.id for section in self.context.sections for item in section.items] if self.context else []
 
     async def begin(self) -> None:
-        """Recall, and store what the user said; never fails, and takes no longer than the settings say.
+        """Recall, and store the user's message. It never fails, and takes no longer than the settings allow.
 
-        Where the caller is in doubt, the look-up took that time: nothing is recalled, and storing waits behind it.
+        If the caller is in doubt, the look-up has used up that time: nothing is recalled, and storing waits for it.
         """
         if self.talk.doubt is not None:
             self.reasons.append(self.talk.doubt.code)
@@ -117,7 +117,7 @@ class Remembering:
             self.stored = outcome in {"created", "existing"}
 
     async def end(self, heard: Hearing) -> None:
-        """Store what the assistant said; never fails, and goes on in the background where it takes long."""
+        """Store the assistant's answer. It never fails, and continues in the background if it takes long."""
         if self.talk.doubt is not None:
             self.end_later(heard)
             return
@@ -127,19 +127,19 @@ class Remembering:
         self._note_recall()
 
     def end_later(self, heard: Hearing) -> None:
-        """The same in the background, for a client that has gone."""
+        """Do the same in the background, for a client that has gone."""
         if (work := self._answered(heard)) is not None:
             self.talk.afterwards.start(work)
         self._note_recall()
 
     def tell(self, error: MemsvcError) -> None:
-        """Add to an error's advice what became of the user's words: they may have to be sent again."""
+        """Add to an error's advice whether the user's message is stored, as it may have to be sent again."""
         if self.request.asks:
             fate = "is stored" if self.stored else "may not be stored"
             error.advice = f"{error.advice} What the user said {fate}."
 
     async def _within(self, until: float, work: Coroutine[Any, Any, T], *, abandon: bool = False) -> T | None:
-        """What work gives by some time of the loop's clock; what goes wrong is noted."""
+        """Return the result of work by a time of the loop's clock. A failure is recorded in ``reasons``."""
         left_s = until - asyncio.get_running_loop().time()
         found, code = await self.talk.afterwards.within(left_s, work, abandon=abandon)
         if code is not None:
@@ -147,7 +147,7 @@ class Remembering:
         return found
 
     async def _recalled(self) -> tuple[Context, str | None]:
-        """A context for the query, without what the request holds already; and what ``_last`` tells."""
+        """Return a context for the query, without what the request contains already, and the result of ``_last``."""
         talk, settings = self.talk, self.talk.settings
         trip = Together(talk.db, talk.owner.user_id, keep_plans=True, stores=False)
         last = self._last(trip)
@@ -173,14 +173,14 @@ class Remembering:
         return context, last()
 
     async def _looked(self) -> str | None:
-        """What ``_last`` tells, by itself."""
+        """Return only the result of ``_last``."""
         trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True, stores=False)
         last = self._last(trip)
         await trip.send()
         return last()
 
     def _last(self, trip: Together) -> Callable[[], str | None]:
-        """Ask for the id of what was said last, where the identity of what the user says depends on it."""
+        """Ask for the id of the last message, if the identity of the user's message depends on it."""
         talk = self.talk
         check_storable(talk.conversation, "conversation")
         check_storable(talk.session, "session")
@@ -189,10 +189,10 @@ class Remembering:
         return lambda: None
 
     def _new_id(self, last: str | None) -> str:
-        """The identity of what the user says, where ``last`` was said last; None: nothing, or nobody knows.
+        """Return the identity of the user's message. ``last`` is the last message's id; None: none, or not known.
 
-        A request with its history names its last message. One without history may come again because no answer came,
-        or because a person says the same once more: it is the former while nothing was said since.
+        The history in a request identifies its last message. A request without history may be repeated because no
+        answer came, or because a person says the same again. It counts as repeated if nothing was said since.
         """
         if self.key is not None:
             return f"chat:{self.key}"
@@ -202,7 +202,7 @@ class Remembering:
         return last if last is not None and last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
 
     def _answered(self, heard: Hearing) -> Coroutine[Any, Any, Outcome] | None:
-        """Storing the assistant's words, where these are an answer."""
+        """Return the work that stores the assistant's text; None: it is not an answer."""
         if not heard.text or heard.acts or heard.finish == FILTERED:
             return None
         return self._store("assistant", heard.text, {"finish": heard.finish or "broken off"})
@@ -213,10 +213,10 @@ class Remembering:
         if talk.doubt is not None:
             principal = await talk.doubt.settled()
             principal.require("write")
-            if role == "assistant" and self._said is not None:  # an answer is stored behind its question
+            if role == "assistant" and self._said is not None:  # an answer is stored after its question
                 await asyncio.wait({self._said})
         name = self.message_id
-        if role == "assistant":  # a question that is asked again may get another answer
+        if role == "assistant":  # a repeated question may get a different answer
             name = f"answer:{name}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         message = MessageIn(
             conversation=talk.conversation,
@@ -233,7 +233,7 @@ class Remembering:
         return stored.outcome
 
     def _note_recall(self) -> None:
-        """Note what was recalled, once, behind the answer."""
+        """Record the recall after the answer."""
         recalled, talk = self.context, self.talk
         if recalled is not None and recalled.recall_id is not None and recalled.memories:
             mode = talk.settings.chat_mode

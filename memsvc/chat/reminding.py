@@ -17,9 +17,10 @@ from memsvc.settings import Settings
 
 
 def last_said(trip: Together, owner: Owner, conversation: str, session: str) -> Callable[[], str | None]:
-    """Ask for the client's id of what was said last in a session; once that is sent, what it gives tells.
+    """Ask for the client's id of the last message in a session.
 
-    None: it has none, or nothing was said yet.
+    Returns:
+        A function that returns the id after ``trip`` is sent; None: the message has no id, or there is none yet.
     """
     values = {"user_id": owner.user_id, "identifier": conversation, "session": session}
     rows = trip.ask(query("chat_last_said"), values)
@@ -38,16 +39,16 @@ async def remind(
     door: str,
     trip: Together | None = None,
 ) -> Context:
-    """A context for what is said in a chat.
+    """Build a context for a message in a chat.
 
     Args:
         db: the database.
         owner: whose memory.
-        asked: what is said; of very long words the last ones count.
+        asked: the message. Of a very long one only the end counts.
         settings: limits.
-        embedder: gives the query's vector.
-        options: what the block holds, but the conversation.
-        conversation: its identifier; it may not exist yet.
+        embedder: embeds the query.
+        options: options of the block, except the conversation.
+        conversation: its identifier. It need not exist yet.
         door: for metrics.
         trip: as ``build_context``.
 

@@ -1,6 +1,6 @@
-"""A request for a chat completion, as clients of OpenAI's API send it, read as far as memory needs it.
+"""Reads a request for a chat completion, as clients of OpenAI's API send it, as far as memory needs it.
 
-Nothing is made anew: fields that nobody here knows, tools, pictures and numbers go on byte by byte (``msgspec.Raw``).
+The rest is passed on unchanged, byte by byte (``msgspec.Raw``): unknown fields, tools, pictures and numbers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Decode = Callable[[bytes, Any], Any]
 
 
 class _Said(msgspec.Struct):
-    """What is read of a message; all else is the chat server's business."""
+    """The fields of a message that memory reads. The rest concerns only the chat server."""
 
     role: str
     content: str | list[dict[str, Any]] | None = None
 
     @property
     def text(self) -> str:
-        """Its words, without pictures and the like."""
+        """Its text, without pictures and other parts."""
         if isinstance(self.content, list):
             parts = (part.get("text") for part in self.content if part.get("type") == "text")
             return "\n".join(part for part in parts if isinstance(part, str))
@@ -44,7 +44,7 @@ class _Wanted(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Words of a person or of the assistant."""
+    """A text of the user or of the assistant."""
 
     role: str
     text: str
@@ -52,48 +52,48 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A request with what memory needs of it."""
+    """A request, and what memory needs from it."""
 
     fields: dict[str, msgspec.Raw]
-    """All of it, as it came."""
+    """All fields, as they came."""
     messages: Sequence[msgspec.Raw]
     system: int
-    """How many messages of the client's own system stand at its begin."""
+    """How many system messages of the client are at the start."""
     turns: Sequence[Turn]
-    """What person and assistant said, in words."""
+    """The texts of the user and the assistant."""
     asks: bool
-    """Its last message is the user's."""
+    """True: the last message is the user's."""
     model: str | None
 
     @property
     def query(self) -> str:
-        """What the user said last; empty: nothing in words."""
+        """The user's last text; empty: there is none."""
         return next((turn.text for turn in reversed(self.turns) if turn.role == "user"), "")
 
     @property
     def alone(self) -> bool:
-        """The client sends no history: what the user says stands alone, or behind a greeting."""
+        """True: the client sends no history; the user's message is alone, or follows a greeting."""
         return len(self.turns) == 1 or (self.asks and sum(turn.role == "user" for turn in self.turns) == 1)
 
     def digest(self, *of: str) -> str:
-        """Names these turns after all that was said before them, so that a request that comes again has it again.
+        """Return a digest of all turns, so a repeated request has the same one.
 
-        A person who says the same words once more says them after other ones.
+        A person who says the same again says it after other turns, which gives another digest.
         """
-        told = msgspec.json.encode([*of, *([turn.role, turn.text] for turn in self.turns)])
-        return hashlib.sha256(told).hexdigest()[:40]
+        turns = msgspec.json.encode([*of, *([turn.role, turn.text] for turn in self.turns)])
+        return hashlib.sha256(turns).hexdigest()[:40]
 
     def with_memory(self, block: str | None, model: str | None) -> bytes:
-        """The request for the chat server.
+        """Return the request for the chat server.
 
         Args:
-            block: what memory has to say: a system message of its own, behind the client's. None: nothing.
-            model: asked where the request names none, or ours.
+            block: the memory block, which becomes a system message after the client's own; None: there is none.
+            model: the model to ask if the request names none, or memsvc.
         """
         messages = list(self.messages)
         if block is not None:
-            told = msgspec.json.encode({"role": "system", "content": block})
-            messages.insert(self.system, msgspec.Raw(told))
+            message = msgspec.json.encode({"role": "system", "content": block})
+            messages.insert(self.system, msgspec.Raw(message))
         fields: dict[str, Any] = {**self.fields, "messages": messages}
         if model is not None and self.model in {None, "", OURS}:
             fields["model"] = model
@@ -105,15 +105,15 @@ def read_request(body: bytes, decode: Decode) -> ChatRequest:
 
     Args:
         body: JSON.
-        decode: how.
+        decode: decodes JSON into a type.
 
     Raises:
-        InvalidRequestError: it is no such request.
+        InvalidRequestError: it does not have the form of a request.
     """
     wanted: _Wanted = decode(body, _Wanted)
     fields: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
     said = wanted.messages
-    system = next((place for place, one in enumerate(said) if one.role not in SYSTEM), len(said))
+    system = next((index for index, one in enumerate(said) if one.role not in SYSTEM), len(said))
     turns = [Turn(one.role, text) for one in said if one.role in {"user", "assistant"} and (text := trimmed(one.text))]
     return ChatRequest(
         fields=fields,

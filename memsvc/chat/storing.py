@@ -1,4 +1,4 @@
-"""Stores what is said to a chat app together with what was recalled for it: one transaction, in one round trip."""
+"""Stores a chat message together with the record of its recall, in one transaction and one round trip."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ async def store_noted(
     *,
     fate: Fate | None = None,
 ) -> StoredMessage:
-    """Store a message; what was recalled is noted with it, unless the message is refused.
+    """Store a message, and record the recall with it unless the message is refused.
 
-    The message counts more. While somebody erases, it waits for nothing on the note's behalf: the note comes
-    afterwards. What the database refuses about the note, which is a defect of ours or a database that does not know it
-    yet, is logged, and the message is stored without it. Then nothing of the first try is there, for it was one
-    transaction.
+    The message matters more than the record. If an erasure is running, the message does not wait for the record, which
+    follows later. If the database refuses the record, because of a defect or an older database, that is logged and the
+    message is stored without it. Nothing of the first try remains, as it was one transaction.
 
     Args:
         db: the database.
         owner: whose memory it is.
         prepared: the message.
-        note: what was recalled for it; None: nothing.
-        afterwards: holds the note that has to wait.
-        fate: what the message says of its conversation, stored with it, and the note afterwards; None: nothing.
+        note: the record of the recall; None: nothing was recalled.
+        afterwards: stores a record that has to wait.
+        fate: whether to erase the conversation later, stored with the message; None: unchanged.
 
     Raises:
         MemsvcError: see ``append``.
@@ -52,7 +51,7 @@ async def store_noted(
     try:
         stored, row = await append_with(db, owner, prepared, query("append_noted"), msgspec.structs.asdict(note))
     except (psycopg.Error, DatabaseTooOldError) as error:
-        stored = await append_one(db, owner, prepared)  # fails as well where it was not the note
+        stored = await append_one(db, owner, prepared)  # fails again if the record was not the cause
         tell_failed(note, error)
         return stored
     if row.noted:

@@ -31,7 +31,8 @@ QUESTIONS = (
     "What is Beppo's real name?",
     "On which Saturday is the wedding of Ines and Jonas?",
 )
-BUDGET_TOKENS = 450
+BUDGET_TOKENS = 2_000
+"""More than three memories with their neighbours take, whatever letters their ids have: each run shows the same."""
 
 
 async def ask(db: Database, settings: Settings, owner: Owner, models: Residents | None) -> None:

@@ -1,4 +1,4 @@
-"""The client: a user's memory in Python, over HTTP or within this process. How to: docs/client.md."""
+"""The client: a user's memory in Python, over HTTP or within this process. The guide is docs/client.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``AsyncMemory``: a user's memory, for programs that await. ``Memory`` is its twin for others."""
+"""``AsyncMemory``: a user's memory for async programs. ``Memory`` is the same for sync programs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class AsyncMemory:
-    """A user's memory. Every call raises ClientError: RefusedError for good, UnavailableError after retries."""
+    """A user's memory. Calls raise ClientError: RefusedError if refused, UnavailableError if retries fail."""
 
     def __init__(
         self,
@@ -55,15 +55,15 @@ class AsyncMemory:
         retries: Retries = Retries(),  # noqa: B008 - frozen
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Talk to a memsvc elsewhere; nothing is sent yet.
+        """Connect to a memsvc service; the first call sends the first request.
 
         Args:
-            url: where it is, as https://memory.example.org.
+            url: its address, such as https://memory.example.org.
             key: a key or a token.
-            user: id or external id of the user to act for; may be left out where the key is one user's.
-            timeout: longest wait for an answer, in seconds, for each try.
+            user: id or external id of the user to act for. May be left out if the key belongs to one user.
+            timeout: the longest wait for an answer, in seconds, for each try.
             retries: how often a call is tried.
-            transport: how requests travel; httpx's own where it is None.
+            transport: httpx's transport; None: its default.
         """
         headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
@@ -72,31 +72,31 @@ class AsyncMemory:
 
     @classmethod
     async def open(cls, folder: Path | str, *, user: str = "me", **settings: Any) -> Self:
-        """Run all of memsvc in this process on a data folder, which is made where there is none.
+        """Run all of memsvc in this process on a data folder, which is created if needed.
 
         Args:
-            folder: where the embedded database lives.
-            user: id or external id; a user that does not exist is made on first use.
-            **settings: those of docs/configuration.md, in lower case without MEMSVC_.
+            folder: the folder of the embedded database.
+            user: id or external id. A user that does not exist is created on first use.
+            **settings: settings of docs/configuration.md, in lower case without MEMSVC_.
 
         Raises:
-            MemsvcError: it does not start; says why.
+            MemsvcError: it does not start. The message says why.
         """
         local = await asyncio.to_thread(Local, Path(folder), settings)
         return cls(BASE_URL, user=user, transport=AsyncLocalTransport(local))
 
     def for_user(self, user: str) -> Self:
-        """The same connection, for another user; closing either closes both."""
+        """Return the same connection for another user. Closing either closes both."""
         other = copy.copy(self)
-        other._user = user  # noqa: SLF001 - it is ours
+        other._user = user  # noqa: SLF001 - an object of this class
         return other
 
     async def close(self) -> None:
-        """End the connection, or the memsvc that ``open`` started."""
+        """Close the connection, or stop the memsvc that ``open`` started."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self
 
     async def __aexit__(
@@ -106,10 +106,10 @@ class AsyncMemory:
         await self.close()
 
     async def send(self, call: Call[T]) -> T:
-        """Send a call until it is answered.
+        """Send a call, with retries, and return its answer.
 
         Raises:
-            ClientError: it was refused, or nobody answers.
+            ClientError: it was refused, or the service does not answer.
         """
         trial = Trial(call, self._retries, self._user)
         while True:
@@ -128,7 +128,7 @@ class AsyncMemory:
             await asyncio.sleep(pause or 0)
 
     async def pages(self, call: Call[Paged[T]]) -> AsyncIterator[T]:
-        """Everything that a list holds, page by page."""
+        """Yield all items of a list, page by page."""
         following: Call[Paged[T]] | None = call
         while following is not None:
             page = await self.send(following)
@@ -139,19 +139,19 @@ class AsyncMemory:
     # Messages and recall
 
     async def add(self, text: str, conversation: str = "default", **options: Unpack[o.MessageOptions]) -> StoredMessage:
-        """Remember what was said; when it returns, it is stored for good and can be recalled."""
+        """Remember a message. When this returns, it is committed and can be recalled."""
         return (await self.add_messages([{"text": text, "conversation": conversation, **options}]))[0]
 
     async def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
-        """Remember up to 1,000 messages, all of them or none; receipts in order."""
+        """Remember up to 1,000 messages, all of them or none. Returns their receipts in order."""
         return (await self.send(calls.add_messages(messages))).messages
 
     async def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
-        """Memories that matter for a query, best first."""
+        """Recall the memories that matter for a query, best first."""
         return await self.send(calls.recall(query, options))
 
     async def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> AsyncIterator[results.Memory]:
-        """Memories page by page, best first, 1,000 at most (mode deliberate)."""
+        """Yield up to 1,000 memories for a query, best first, page by page (mode deliberate)."""
         call = calls.recall(query, {"mode": "deliberate", **options})
         following: Call[Recalled] | None = call
         while following is not None:
@@ -161,45 +161,45 @@ class AsyncMemory:
             following = call.after(page.next_cursor) if page.next_cursor else None
 
     async def context(self, query: str, **options: Unpack[o.ContextOptions]) -> Context:
-        """What an assistant should know for an answer: ``text`` is the block for its prompt."""
+        """Build the context for an answer: ``text`` is the block for the assistant's prompt."""
         return await self.send(calls.context(query, options))
 
     async def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
-        """What an id of a context or a recall stands for, and what it rests on."""
+        """Open a memory by an id from a context or a recall, with its evidence."""
         return await self.send(calls.open_memory(memory_id, before, after))
 
     def conversations(self, *, page: int = 100) -> AsyncIterator[Conversation]:
-        """All conversations, newest first."""
+        """Yield all conversations, newest first."""
         return self.pages(calls.conversations(page))
 
     def messages(self, conversation: str | UUID, *, page: int = 100) -> AsyncIterator[Message]:
-        """All that was said in a conversation, in order."""
+        """Yield all messages of a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
 
     async def feedback(
         self, recall_id: UUID, *, used: Iterable[UUID] = (), irrelevant: Iterable[UUID] = ()
     ) -> FeedbackReceipt:
-        """Say which memories of an answer were of use, and which had nothing to do with it; recall ranks by it."""
+        """Record which memories of an answer were used and which were irrelevant. Recall takes it into account."""
         return await self.send(calls.feedback(recall_id, used, irrelevant))
 
     # Chats
 
     async def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
-        """What memory knows about a question: claims, each with its sources."""
+        """Answer a question from memory: claims, each with its sources."""
         return await self.send(calls.answer(query, options))
 
     async def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
-        """Before a model answers: what it should know; what the user says is stored meanwhile."""
+        """Before a model answers: recall what it should know, and store the user's message."""
         return await self.send(calls.enrich(text, conversation, options))
 
     async def responded(self, text: str, conversation: str, **options: Unpack[o.SaidOptions]) -> StoredMessage:
-        """After it: remember what it answered."""
+        """After a model answers: store its answer."""
         return await self.send(calls.responded(text, conversation, options))
 
     async def end_session(self, conversation: str, *, forget: Forget | bool | None = None) -> SessionEnded:
-        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here.
+        """End a session. Its conversation is erased if an earlier message asked for that, or if ``forget`` does.
 
-        ``forget``: conversation, or True: erase it now; keep: erase nothing, now and later; else as was agreed upon.
+        ``forget``: conversation or True: erase it now; keep: do not erase it, now or later; else as messages said.
         """
         return await self.send(calls.end_session(conversation, forget=forget))
 
@@ -210,7 +210,7 @@ class AsyncMemory:
         return await self.send(calls.note(title, text, options))
 
     async def update_note(self, note_id: UUID, **changes: Unpack[o.NoteChanges]) -> Note:
-        """Change a note; what is left out stays."""
+        """Change a note. Fields that are left out stay as they are."""
         return await self.send(calls.update_note(note_id, changes))
 
     async def get_note(self, note_id: UUID) -> Note:
@@ -218,7 +218,7 @@ class AsyncMemory:
         return await self.send(calls.get_note(note_id))
 
     def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> AsyncIterator[Note]:
-        """All notes, newest first."""
+        """Yield all notes, newest first."""
         return self.pages(calls.notes(filters, page))
 
     async def link(self, from_node: UUID, to_node: UUID, relation: Relation, **options: Unpack[o.LinkOptions]) -> Link:
@@ -230,7 +230,7 @@ class AsyncMemory:
         return await self.send(calls.unlink(link_id))
 
     async def linked_notes(self, note_id: UUID, **options: Unpack[o.LinkedOptions]) -> list[LinkedNote]:
-        """Notes near a note, nearest first."""
+        """Find the notes linked with a note, nearest first."""
         return (await self.send(calls.linked_notes(note_id, options))).items
 
     # The graph
@@ -238,57 +238,57 @@ class AsyncMemory:
     def search_nodes(
         self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]
     ) -> AsyncIterator[MatchedNode]:
-        """People, places and things by name, best match first."""
+        """Yield people, places and things by name, best match first."""
         return self.pages(calls.search_nodes(q, filters, page))
 
     async def add_node(self, type_: str, label: str, **options: Unpack[o.NodeOptions]) -> Change:
-        """Make a node; ``results[0].node_id`` is its id."""
+        """Create a node. ``results[0].node_id`` is its id."""
         return await self.send(calls.add_node(type_, label, options))
 
     async def change_graph(self, operations: Iterable[Mapping[str, Any]]) -> Change:
-        """Do up to 1,000 operations of ``POST /v1/changes`` at once, all of them or none."""
+        """Run up to 1,000 operations of ``POST /v1/changes`` as one change, all of them or none."""
         return await self.send(calls.change_graph(operations))
 
     async def node(self, node_id: UUID) -> ShownNode:
-        """Everything about a node."""
+        """Return everything about a node."""
         return await self.send(calls.node(node_id))
 
     def facts(
         self, about: str | UUID | Sequence[str | UUID], *, page: int = 100, **filters: Unpack[o.FactFilters]
     ) -> AsyncIterator[ShownFact]:
-        """Facts about nodes (ids or names), newest first, each with its sources."""
+        """Yield facts about nodes (ids or names), newest first, each with its sources."""
         return self.pages(calls.facts(about, filters, page))
 
     async def fact(self, edge_id: UUID) -> ShownEdge:
-        """All versions of a fact with their evidence."""
+        """Return all versions of a fact with their evidence."""
         return await self.send(calls.fact(edge_id))
 
     async def add_fact(
         self, from_node: UUID, type_: str, to_node: UUID, sentence: str, **options: Unpack[o.FactOptions]
     ) -> Change:
-        """Assert a fact; what it contradicts in its time is superseded."""
+        """Assert a fact. Facts that it contradicts in its valid time are superseded."""
         return await self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
 
     async def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
-        """What is near nodes (ids or names): nodes and the facts between them."""
+        """Find what is near nodes (ids or names): nodes and the facts between them."""
         return await self.send(calls.explore(start, options))
 
     async def paths(self, from_node: str | UUID, to_node: str | UUID, *, max_hops: int = 4) -> Paths:
-        """How two nodes are joined."""
+        """Find the shortest paths between two nodes."""
         return await self.send(calls.paths(from_node, to_node, max_hops))
 
     # The profile
 
     async def profile(self, **place: Unpack[o.Place]) -> Profile:
-        """What is kept in mind about the user, by tier."""
+        """Return the blocks of the profile, by tier."""
         return await self.send(calls.profile(place))
 
     async def read_block(self, name: str, **place: Unpack[o.Place]) -> Block:
-        """One block of the profile."""
+        """Return one block of the profile."""
         return await self.send(calls.read_block(name, place))
 
     async def write_block(self, name: str, text: str, **options: Unpack[o.BlockOptions]) -> Block:
-        """Let a block say this and nothing else."""
+        """Set the whole text of a block."""
         return await self.send(calls.write_block(name, text, options))
 
     async def append_to_block(self, name: str, text: str, **options: Unpack[o.BlockChange]) -> Block:
@@ -296,41 +296,41 @@ class AsyncMemory:
         return await self.send(calls.change_block(name, Append(text=text), options))
 
     async def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
-        """Put one text into the place of another, which stands there once."""
+        """Replace a text that occurs exactly once in a block."""
         return await self.send(calls.change_block(name, Replace(old=old, new=new), options))
 
     def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> AsyncIterator[Block]:
-        """All versions of a block, newest first."""
+        """Yield all versions of a block, newest first."""
         return self.pages(calls.block_history(name, place, page))
 
     async def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
-        """Put a block into core memory, from the archive or from the working memory of a conversation."""
+        """Move a block into core memory, from archival memory or from the working memory of a conversation."""
         return await self.send(calls.promote_block(name, options))
 
     async def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
-        """Put a block into the archive, or into the working memory of a conversation."""
+        """Move a block into archival memory, or into the working memory of a conversation."""
         return await self.send(calls.demote_block(name, options))
 
     async def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
-        """Erase a block with all that it ever said."""
+        """Erase a block with all its versions."""
         return await self.send(calls.forget_block(name, place))
 
     # Forgetting
 
     async def forget(self, kind: Forgettable, subject: str | UUID) -> Receipt:
-        """Erase something for good, and what only it supported; a conversation also by its name."""
+        """Erase something for good, with everything that only it supported. A conversation may be named."""
         return await self.send(calls.forget(kind, subject))
 
     async def preview_forgetting(self, kind: Forgettable, subject: str | UUID) -> Preview:
-        """Count what erasing would remove; nothing changes."""
+        """Count what an erasure would remove, and change nothing."""
         return await self.send(calls.preview_forgetting(kind, subject))
 
-    # Users and keys: with a key that has the scope admin, of a service elsewhere
+    # Users and keys: these need a service and a key with the scope admin
 
     async def add_user(self, name: str, **options: Unpack[o.UserOptions]) -> User:
         """Add a user to the key's app."""
         return await self.send(calls.add_user(name, options))
 
     async def make_key(self, **options: Unpack[o.KeyOptions]) -> NewKey:
-        """Make a key of the app; its secret is shown this once."""
+        """Make a key of the app. Its secret is shown only this once."""
         return await self.send(calls.make_key(options))

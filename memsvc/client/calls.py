@@ -1,7 +1,7 @@
-"""The calls that a client can make, each as what is sent and what comes back; nothing here touches a network.
+"""The calls that a client can make, each with its request and the form of its answer. No network here.
 
-``Memory`` and ``AsyncMemory`` send the same calls. Answers are decoded into the structs that the service encodes; what
-a newer service adds is passed over.
+``Memory`` and ``AsyncMemory`` send the same calls. Answers are decoded into the structs that the service encodes.
+Fields that a newer service adds are ignored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 
-T = TypeVar("T", covariant=True)  # noqa: PLC0105 - as the field calls it
+T = TypeVar("T", covariant=True)  # noqa: PLC0105 - the usual name
 Forgettable = Literal["message", "passage", "source", "conversation", "fact", "node"]
 
 
@@ -53,22 +53,22 @@ class Call(Generic[T]):
     query: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = False
-    """Doing it twice is doing it once, so it is sent again where nobody knows whether it arrived."""
+    """True: repeating it changes nothing more, so it is sent again if it may not have arrived."""
 
     def after(self, cursor: str) -> Call[T]:
-        """The call for the next page."""
+        """Return the call for the next page."""
         if isinstance(self.body, Mapping):
             return replace(self, body={**self.body, "cursor": cursor})
         return replace(self, query={**self.query, "cursor": cursor})
 
     @property
     def content(self) -> bytes | None:
-        """The body as it is sent."""
+        """The encoded body."""
         return None if self.body is None else msgspec.json.encode(self.body)
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
-        """The query as it is sent; a list is a name given several times."""
+        """The query's parameters. A list becomes a repeated parameter."""
         return [
             (name, _word(value))
             for name, given in self.query.items()
@@ -82,11 +82,11 @@ class Paged(Protocol[T]):
 
     @property
     def items(self) -> Sequence[T]:
-        """What stands on it."""
+        """The items of the page."""
 
     @property
     def next_cursor(self) -> str | None:
-        """Of the next page; None: this was the last."""
+        """The cursor of the next page; None: this is the last."""
 
 
 def _word(value: Any) -> str:
@@ -102,7 +102,7 @@ def _read(path: str, answer: type[T], query: Mapping[str, Any] | None = None) ->
 
 
 def _once(path: str, answer: type[T], body: Any) -> Call[T]:
-    """Make something: by its key the service does it once, however often the call is sent."""
+    """Build a call that creates something. Its key lets the service do it once, however often it is sent."""
     return Call("POST", path, answer, body, headers={"Idempotency-Key": secrets.token_hex(16)}, repeatable=True)
 
 
@@ -115,32 +115,32 @@ def add_messages(messages: Iterable[MessageIn | Mapping[str, Any]]) -> Call[Stor
 
 
 def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:
-    """Memories for a query."""
+    """Recall memories for a query."""
     return Call("POST", "/v1/recall", Recalled, {"query": query, **options}, repeatable=True)
 
 
 def context(query: str, options: o.ContextOptions) -> Call[Context]:
-    """A block for a prompt."""
+    """Build a block for a prompt."""
     return Call("POST", "/v1/context", Context, {"query": query, **options}, repeatable=True)
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:
-    """What an id stands for."""
+    """Open the memory with an id."""
     return _read(_at("/v1/memories/{}", memory_id), OpenedMemory, {"before": before, "after": after})
 
 
 def conversations(limit: int) -> Call[Page[Conversation]]:
-    """Conversations, newest first."""
+    """List conversations, newest first."""
     return _read("/v1/conversations", Page[Conversation], {"limit": limit})
 
 
 def messages(conversation: str | UUID, limit: int) -> Call[Page[Message]]:
-    """What was said in a conversation."""
+    """List the messages of a conversation."""
     return _read(_at("/v1/conversations/{}/messages", conversation), Page[Message], {"limit": limit})
 
 
 def feedback(recall_id: UUID, used: Iterable[UUID], irrelevant: Iterable[UUID]) -> Call[FeedbackReceipt]:
-    """Say what was of use; the same verdict again counts once."""
+    """Record which memories were useful. Repeated feedback counts once."""
     body = {"used": list(used), "irrelevant": list(irrelevant)}
     return Call("POST", _at("/v1/recalls/{}/feedback", recall_id), FeedbackReceipt, body, repeatable=True)
 
@@ -149,22 +149,22 @@ def feedback(recall_id: UUID, used: Iterable[UUID], irrelevant: Iterable[UUID]) 
 
 
 def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
-    """What memory knows about a question."""
+    """Answer a question from memory."""
     return Call("POST", "/v1/answer", MemoryAnswer, {"query": query, **options}, repeatable=True)
 
 
 def enrich(text: str, conversation: str, options: o.EnrichOptions) -> Call[Enrichment]:
-    """What a model should know before it answers; the message is stored meanwhile."""
+    """Recall what a model should know before it answers, and store the message."""
     return _said("/v1/hooks/message", Enrichment, text, conversation, options)
 
 
 def responded(text: str, conversation: str, options: o.SaidOptions) -> Call[StoredMessage]:
-    """Store what the model answered."""
+    """Store the model's answer."""
     return _said("/v1/hooks/response", StoredMessage, text, conversation, options)
 
 
 def _said(path: str, answer: type[T], text: str, conversation: str, options: Mapping[str, Any]) -> Call[T]:
-    """An id that the caller does not give is made, so that the same call can be sent again."""
+    """Build a call with a message. A missing id is drawn, so the call can be repeated."""
     named = options.get("message_id")
     known = secrets.token_hex(16) if named is None else named
     body = {**options, "message_id": known, "text": text, "conversation": conversation}
@@ -172,7 +172,7 @@ def _said(path: str, answer: type[T], text: str, conversation: str, options: Map
 
 
 def end_session(conversation: str, *, forget: Forget | bool | None) -> Call[SessionEnded]:
-    """Say that a session is over."""
+    """End a session."""
     said = "conversation" if forget is True else forget or None
     body = {"conversation": conversation, **({"forget": said} if said is not None else {})}
     return Call("POST", "/v1/hooks/session-end", SessionEnded, body)
@@ -197,12 +197,12 @@ def get_note(note_id: UUID) -> Call[Note]:
 
 
 def notes(filters: o.NoteFilters, limit: int) -> Call[Page[Note]]:
-    """Notes, newest first."""
+    """List notes, newest first."""
     return _read("/v1/notes", Page[Note], {**filters, "limit": limit})
 
 
 def link(from_node: UUID, to_node: UUID, relation: Relation, options: o.LinkOptions) -> Call[Link]:
-    """Link two nodes; the same link again is the same link."""
+    """Link two nodes. A repeated link is the same link."""
     body = {"from_node": from_node, "to_node": to_node, "relation": relation, **options}
     return Call("POST", "/v1/links", Link, body, repeatable=True)
 
@@ -213,7 +213,7 @@ def unlink(link_id: UUID) -> Call[LinkEnded]:
 
 
 def linked_notes(note_id: UUID, options: o.LinkedOptions) -> Call[Page[LinkedNote]]:
-    """Notes that are near."""
+    """Find linked notes."""
     return _read(_at("/v1/notes/{}/linked", note_id), Page[LinkedNote], {**options})
 
 
@@ -221,48 +221,48 @@ def linked_notes(note_id: UUID, options: o.LinkedOptions) -> Call[Page[LinkedNot
 
 
 def search_nodes(q: str, filters: o.NodeFilters, limit: int) -> Call[Page[MatchedNode]]:
-    """Nodes by name."""
+    """Find nodes by name."""
     return _read("/v1/nodes", Page[MatchedNode], {"q": q, **filters, "limit": limit})
 
 
 def node(node_id: UUID) -> Call[ShownNode]:
-    """Everything about a node."""
+    """Read everything about a node."""
     return _read(_at("/v1/nodes/{}", node_id), ShownNode)
 
 
 def add_node(type_: str, label: str, options: o.NodeOptions) -> Call[Change]:
-    """Make a node."""
+    """Create a node."""
     return _once("/v1/nodes", Change, {"type": type_, "label": label, **options})
 
 
 def change_graph(operations: Iterable[Mapping[str, Any]]) -> Call[Change]:
-    """Do several operations at once."""
+    """Run several operations as one change."""
     return _once("/v1/changes", Change, {"operations": list(operations)})
 
 
 def facts(about: str | UUID | Sequence[str | UUID], filters: o.FactFilters, limit: int) -> Call[FactsPage]:
-    """Facts about nodes."""
+    """List facts about nodes."""
     return _read("/v1/facts", FactsPage, {"about": _several(about), **filters, "limit": limit})
 
 
 def fact(edge_id: UUID) -> Call[ShownEdge]:
-    """All versions of a fact."""
+    """Read all versions of a fact."""
     return _read(_at("/v1/facts/{}", edge_id), ShownEdge)
 
 
 def add_fact(from_node: UUID, type_: str, to_node: UUID, sentence: str, options: o.FactOptions) -> Call[Change]:
-    """Assert a fact; the same fact again changes nothing."""
+    """Assert a fact. Repeating it changes nothing."""
     body = {"from_node": from_node, "type": type_, "to_node": to_node, "fact": sentence, **options}
     return Call("POST", "/v1/facts", Change, body, repeatable=True)
 
 
 def explore(start: str | UUID | Sequence[str | UUID], options: o.WalkOptions) -> Call[Graph]:
-    """What is near nodes."""
+    """Find what is near nodes."""
     return _read("/v1/graph/neighbourhood", Graph, {"node": _several(start), **options})
 
 
 def paths(from_node: str | UUID, to_node: str | UUID, max_hops: int) -> Call[Paths]:
-    """How two nodes are joined."""
+    """Find the paths between two nodes."""
     return _read("/v1/graph/paths", Paths, {"from": str(from_node), "to": str(to_node), "max_hops": max_hops})
 
 
@@ -274,27 +274,27 @@ def _several(nodes: str | UUID | Sequence[str | UUID]) -> list[str]:
 
 
 def profile(place: o.Place) -> Call[Profile]:
-    """All blocks."""
+    """Read all blocks."""
     return _read("/v1/profile", Profile, {**place})
 
 
 def read_block(name: str, place: o.Place) -> Call[Block]:
-    """One block."""
+    """Read one block."""
     return _read(_at("/v1/profile/{}", name), Block, {**place})
 
 
 def write_block(name: str, text: str, options: o.BlockOptions) -> Call[Block]:
-    """Let a block say this."""
+    """Set a block's text."""
     return Call("PUT", _at("/v1/profile/{}", name), Block, {"text": text, **options})
 
 
 def change_block(name: str, change: TextChange, options: o.BlockChange) -> Call[Block]:
-    """Change what a block says."""
+    """Change a block's text."""
     return Call("PATCH", _at("/v1/profile/{}", name), Block, {"change": change, **options})
 
 
 def block_history(name: str, place: o.Place, limit: int) -> Call[Page[Block]]:
-    """All that a block said."""
+    """List a block's versions."""
     return _read(_at("/v1/profile/{}/history", name), Page[Block], {**place, "limit": limit})
 
 
@@ -322,7 +322,7 @@ def forget(kind: Forgettable, subject: str | UUID) -> Call[Receipt]:
 
 
 def preview_forgetting(kind: Forgettable, subject: str | UUID) -> Call[Preview]:
-    """Count what erasing would remove."""
+    """Count what an erasure would remove."""
     path = _at("/v1/{}s/{}", kind, subject)
     return Call("DELETE", path, Preview, query={"preview": True}, repeatable=True)
 

@@ -1,4 +1,4 @@
-"""What a client raises. Match on ``code``: codes are stable, and docs/ingest.md lists them."""
+"""The errors of the client. Match on ``code``: codes are stable, and docs/ingest.md lists them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 
 class ClientError(Exception):
-    """A call did not do what was asked."""
+    """A call failed."""
 
     def __init__(self, code: str, message: str, *, hint: str = "", status: int | None = None, **details: Any) -> None:
         """Build the error.
 
         Args:
-            code: stable name of what went wrong.
-            message: what was wrong with this very call.
+            code: the stable code of the error.
+            message: what was wrong with this call.
             hint: what to do about it.
-            status: of the answer; None: there was none.
-            **details: what else the answer says: request_id, row, field, version …
+            status: the HTTP status of the answer; None: there was no answer.
+            **details: further fields of the answer: request_id, row, field, version …
         """
         super().__init__(f"{code}: {message}{f' {hint}' if hint else ''}")
         self.code = code
@@ -27,8 +27,8 @@ class ClientError(Exception):
 
 
 class RefusedError(ClientError):
-    """The service refused: the same call will be refused again."""
+    """The service refused the call, and will refuse it again."""
 
 
 class UnavailableError(ClientError):
-    """The service could not answer, even after retries: later it may. What cannot be repeated may be done."""
+    """The service did not answer, even after retries; try later. A call that cannot be repeated may be done."""

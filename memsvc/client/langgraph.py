@@ -1,9 +1,9 @@
-"""A LangGraph store in memsvc: what a graph puts there is remembered, and found by recall.
+"""A LangGraph store in memsvc: what a graph puts there is remembered and can be recalled.
 
 It needs the extra ``langgraph``. A namespace is a conversation, a key is a session in it, and an item is the last
-message there: its text is what can be searched for, its value stands in the message's metadata. Putting an item again
-stores the new message and erases the old one; so at no moment there is none, and what was left by a program that ended
-in between is passed over, and erased by the next put. Why so: docs/adr/0026-langgraph-items-are-messages.md.
+message there. The message's text can be searched; the item's value is in the message's metadata. Putting an item again
+first stores the new message and then erases the old one, so the item always exists. If a program ends in between, the
+old message is ignored, and the next put erases it. docs/adr/0026-langgraph-items-are-messages.md has the reasons.
 """
 
 from __future__ import annotations
@@ -48,45 +48,45 @@ PREFIX = "langgraph:"
 Place = tuple[str, str, int]
 """Conversation, session and ordinal of a message."""
 MOST_NAMED = 1_000
-"""Conversations that one recall can be limited to."""
+"""The most conversations that one recall can be limited to."""
 MOST_RECALLED = 1_000
 UNSEARCHED: Role = "tool"
-"""Who says what cannot be searched for: what tools say is kept, and not recalled."""
+"""The role of items that cannot be searched: messages of tools are kept but not recalled."""
 PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An item with the place of its message."""
+    """An item, with the conversation, session and ordinal of its message."""
 
     item: Item
     place: Place
     searched: bool
-    """It has a text that recall can find."""
+    """True: it has a text that recall can find."""
 
 
 class MemsvcStore(BaseStore):
     """Keeps a graph's items in the memory of one user, or of each item's user."""
 
     def __init__(self, memory: Memory, *, fields: Sequence[str] = (), user_at: int | None = None) -> None:
-        """Store items by a client, which needs the scopes read, write and forget.
+        """Store items with a client, whose key needs the scopes read, write and forget.
 
         Args:
-            memory: the client; it stays the caller's to close.
-            fields: JSON paths of what is searched in a value, where an item does not say; empty: all texts in it.
-            user_at: place in a namespace of the user whose memory it belongs to, from 0; None: the client's user.
+            memory: the client. The caller closes it.
+            fields: JSON paths of the searchable texts in a value, if an item names none; empty: all texts.
+            user_at: index in a namespace, from 0, of the user whose memory it is; None: the client's user.
         """
         self._memory = memory
         self._fields = tuple(fields)
         self._user_at = user_at
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations; all that read come first, and of several puts of one item the last one counts.
+        """Run operations, reads before puts. Of several puts of one item, the last one counts.
 
         Raises:
             ClientError: a call to memsvc failed.
-            NotImplementedError: an item is to be put with a ttl; nothing was done.
-            ValueError: an operator of a filter is unknown, a namespace is none, or lacks its user.
+            NotImplementedError: a put has a ttl; nothing was done.
+            ValueError: a filter has an unknown operator, or a namespace is invalid or lacks its user.
         """
         asked = [_checked(op) for op in ops]
         results: list[Result] = []
@@ -107,15 +107,15 @@ class MemsvcStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same, in a thread."""
+        """Do the same in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _of(self, namespace: Namespace) -> Memory:
-        """The memory that a namespace belongs to."""
+        """Return the memory to which a namespace belongs."""
         if self._user_at is None:
             return self._memory
         if len(namespace) <= self._user_at or namespace[self._user_at] == "*":
-            message = f"The user stands at place {self._user_at} of a namespace, so {namespace!r} has none."
+            message = f"Index {self._user_at} of a namespace must name the user, but {namespace!r} has no user there."
             raise ValueError(message)
         return self._memory.for_user(namespace[self._user_at])
 
@@ -140,7 +140,7 @@ class MemsvcStore(BaseStore):
             _forget(memory, said)
 
     def _text(self, op: PutOp) -> str:
-        """What an item can be found by; empty: it cannot."""
+        """Return the searchable text of an item; empty: it cannot be searched."""
         if op.value is None or op.index is False:
             return ""
         paths = self._fields if op.index is None else op.index
@@ -149,7 +149,7 @@ class MemsvcStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         memory = self._of(op.namespace_prefix)
-        there = [
+        items = [
             kept
             for namespace in _namespaces(memory)
             if namespace[: len(op.namespace_prefix)] == op.namespace_prefix
@@ -158,9 +158,9 @@ class MemsvcStore(BaseStore):
         ]
         wanted = min(MOST_RECALLED, op.offset + op.limit)
         first = MOST_RECALLED if op.filter else wanted
-        scores = _scores(memory, op.query, there, wanted, first) if op.query and there and wanted else {}
-        if op.query:  # first what recall found, then what it did not look at or found too far away
-            there.sort(key=lambda kept: -scores.get(kept.place, -math.inf))
+        scores = _scores(memory, op.query, items, wanted, first) if op.query and items and wanted else {}
+        if op.query:  # first what recall found, then the rest
+            items.sort(key=lambda kept: -scores.get(kept.place, -math.inf))
         return [
             SearchItem(
                 kept.item.namespace,
@@ -170,7 +170,7 @@ class MemsvcStore(BaseStore):
                 kept.item.updated_at,
                 scores.get(kept.place),
             )
-            for kept in there[op.offset : op.offset + op.limit]
+            for kept in items[op.offset : op.offset + op.limit]
         ]
 
     def _list(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -185,16 +185,18 @@ class MemsvcStore(BaseStore):
 
 
 def _checked(op: Op) -> Op:
-    """An operation that can be done, its namespace as a tuple: who gives a list means the same.
+    """Return a valid operation with its namespace as a tuple; a list is accepted too.
 
     Raises:
-        InvalidNamespaceError: it is no namespace.
-        NotImplementedError: it has a ttl, which would be forgotten: the item would stay for ever.
+        InvalidNamespaceError: its namespace is invalid.
+        NotImplementedError: it has a ttl, which would be ignored, so the item would stay for ever.
     """
     validate_op_namespace(op)
     match op:
         case PutOp(ttl=float() | int() as ttl):
-            message = f"ttl={ttl} is not supported by MemsvcStore: items stay until they are deleted. Put it without."
+            message = (
+                f"ttl={ttl} is not supported by MemsvcStore: items stay until they are deleted. Put it without a ttl."
+            )
             raise NotImplementedError(message)
         case SearchOp():
             return op._replace(namespace_prefix=_namespace(op.namespace_prefix))
@@ -206,13 +208,13 @@ def _checked(op: Op) -> Op:
 
 def _namespace(given: Sequence[str]) -> Namespace:
     if isinstance(given, str):
-        message = f"A namespace is a tuple of labels, such as ({given!r},), and {given!r} is a text."
+        message = f"A namespace is a tuple of labels, such as ({given!r},), but {given!r} is a text."
         raise InvalidNamespaceError(message)
     return tuple(given)
 
 
 def written(namespace: Namespace) -> str:
-    """A namespace as the name of a conversation."""
+    """Return a namespace as the identifier of a conversation."""
     return PREFIX + ":".join(quote(label, safe=" ") for label in namespace)
 
 
@@ -223,7 +225,7 @@ def _namespaces(memory: Memory) -> Iterator[Namespace]:
 
 
 def _messages(memory: Memory, conversation: str) -> list[Message]:
-    """All messages of a namespace; none where nothing was ever put there."""
+    """Return all messages of a namespace; none if nothing was ever put there."""
     try:
         return list(memory.messages(conversation, page=PAGE))
     except RefusedError as error:
@@ -233,12 +235,12 @@ def _messages(memory: Memory, conversation: str) -> list[Message]:
 
 
 def _kept(memory: Memory, namespace: Namespace) -> list[Message]:
-    """The messages of a namespace that are items; whoever else talks in its conversation is left alone."""
+    """Return the messages of a namespace that are items. Other messages of the conversation are ignored."""
     return [said for said in _messages(memory, written(namespace)) if isinstance(said.metadata.get("value"), dict)]
 
 
 def _forget(memory: Memory, said: Message) -> None:
-    """Erase a message, unless somebody else did just now."""
+    """Erase a message, unless another process just did."""
     try:
         memory.forget("message", said.passage_id)
     except RefusedError as error:
@@ -249,12 +251,12 @@ def _forget(memory: Memory, said: Message) -> None:
 def _created(said: Message) -> datetime:
     try:
         return datetime.fromisoformat(said.metadata["created_at"])
-    except (KeyError, TypeError, ValueError):  # it was put once, or by somebody else
+    except (KeyError, TypeError, ValueError):  # put only once, or by another program
         return said.recorded_at
 
 
 def _items(memory: Memory, namespace: Namespace) -> list[Kept]:
-    """The items of a namespace, those put first in front."""
+    """Return the items of a namespace, in the order in which they were first put."""
     newest: dict[str, Message] = {}
     for said in _kept(memory, namespace):
         if said.session not in newest or said.ordinal > newest[said.session].ordinal:
@@ -275,34 +277,34 @@ def _items(memory: Memory, namespace: Namespace) -> list[Kept]:
     ]
 
 
-def _scores(memory: Memory, query: str, there: Sequence[Kept], wanted: int, first: int) -> dict[Place, float]:
-    """What recall gives for a query, by the place of the message; of a long one its best part.
+def _scores(memory: Memory, query: str, items: Sequence[Kept], wanted: int, first: int) -> dict[Place, float]:
+    """Return recall's scores for a query, by conversation, session and ordinal; of a long message its best part.
 
     Args:
-        memory: where they are.
-        query: the words.
-        there: the items.
-        wanted: so many of them are to have a score, where recall finds so many.
-        first: recall is asked for so many memories; for more, where parts of one item and what others say take places.
+        memory: the memory of the items.
+        query: what to search for.
+        items: the items to score.
+        wanted: how many items should have a score, if recall finds as many.
+        first: the first recall's limit. It grows if parts of one item, or other messages, take up the results.
     """
-    names = list(dict.fromkeys(kept.place[0] for kept in there))
+    names = list(dict.fromkeys(kept.place[0] for kept in items))
     options: RecallOptions = {"facts": False, "limit": first}
     if len(names) <= MOST_NAMED:
         options["conversations"] = names
-    wanted = min(wanted, sum(kept.searched for kept in there))
+    wanted = min(wanted, sum(kept.searched for kept in items))
     while True:
         limit = options["limit"]
         found = memory.recall(query, **options).memories
         scores: dict[Place, float] = {}
         for one in found:
             scores.setdefault((one.conversation, one.session, one.ordinal), one.score)
-        if len(found) < limit or limit >= MOST_RECALLED or sum(kept.place in scores for kept in there) >= wanted:
+        if len(found) < limit or limit >= MOST_RECALLED or sum(kept.place in scores for kept in items) >= wanted:
             return scores
         options["limit"] = min(MOST_RECALLED, 4 * limit)
 
 
 def _texts(value: Any) -> list[str]:
-    """All texts in a value, in order."""
+    """Return all texts in a value, in order."""
     match value:
         case str():
             return [value]
@@ -331,7 +333,7 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _fits(value: Any, wished: Any) -> bool:
-    """Whether a value is as a filter wishes: equal, or as its operators say; of an object, field by field."""
+    """Whether a value matches a filter: it is equal, its operators hold, or, for an object, each field matches."""
     match wished:
         case Mapping() if any(name.startswith("$") for name in wished):
             return all(_holds(value, name, other) for name, other in wished.items())
@@ -345,7 +347,7 @@ def _fits(value: Any, wished: Any) -> bool:
 
 
 def _holds(value: Any, name: str, other: Any) -> bool:
-    """Whether an operator holds; what is missing or no number is neither more nor less."""
+    """Whether an operator holds. A missing value or one that is not a number is neither more nor less."""
     if name in ("$eq", "$ne"):
         return bool((value == other) is (name == "$eq"))
     if name not in ORDERS:

@@ -1,8 +1,8 @@
-"""The whole of memsvc within this process: the embedded database, the application and a worker, in a thread of its own.
+"""Runs all of memsvc in this process: the embedded database, the application and a worker, in their own thread.
 
-The thread has its own event loop, so neither a program that blocks nor the kind of its loop matters, and the sync and
-the async client reach the same application by the same requests as over HTTP, without a socket. There are no keys: for
-each request a token is made that lives for a minute and acts for one user.
+The thread has its own event loop, so it works with blocking programs and with any kind of loop. The sync and the async
+client send the same requests as over HTTP, without a socket. There are no keys: each request gets a token that is valid
+for one minute and one user.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ BASE_URL = "http://memsvc.local"
 
 
 class Local:
-    """A running memsvc on a data folder; several processes may have the same folder open."""
+    """A running memsvc on a data folder. Several processes may open the same folder."""
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Start it; returns when it answers.
+        """Start it, and return when it answers.
 
         Raises:
-            MemsvcError: it does not start; says why.
+            MemsvcError: it does not start. The message says why.
         """
         self._settings = Settings.model_validate({**settings, "data_dir": folder, "database_url": None})
         self._started: Future[None] = Future()
@@ -56,13 +56,13 @@ class Local:
         _before_exit(self.stop)
 
     def stop(self) -> None:
-        """End it: requests and jobs under way are finished first. The last process to leave stops the database."""
+        """Stop it after running requests and jobs are finished. The last process stops the database."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._over.set)
             self._thread.join()
 
     def ask(self, request: httpx.Request) -> Future[httpx.Response]:
-        """Let the application answer a request whose body is read.
+        """Let the application answer a request whose body was read.
 
         Raises:
             ConnectError: it was stopped.
@@ -73,9 +73,9 @@ class Local:
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop)
 
     def _run(self) -> None:
-        from memsvc.server.locate import ready  # noqa: PLC0415 - a client of a server elsewhere does not need it
+        from memsvc.server.locate import ready  # noqa: PLC0415 - a client of a remote service does not need it
 
-        if not structlog.is_configured():  # what the program configured is left alone
+        if not structlog.is_configured():  # keep the program's own configuration
             quiet = structlog.make_filtering_bound_logger(logging.WARNING)
             structlog.configure(wrapper_class=quiet, logger_factory=structlog.PrintLoggerFactory(sys.stderr))
         try:
@@ -116,7 +116,7 @@ class Local:
         headers = httpx.Headers(request.headers)
         try:
             headers["Authorization"] = f"Bearer {await self._token(headers.pop(USER_HEADER, ''))}"
-        except MemsvcError as error:  # as the application would tell it
+        except MemsvcError as error:  # answered as the application would
             problem = {"code": error.code, "detail": error.message, "hint": error.advice, **error.details}
             return httpx.Response(error.status, json=problem)
         inner = httpx.Request(request.method, request.url, headers=headers, content=request.content)
@@ -131,7 +131,7 @@ class Local:
 
 
 async def known_user(db: Database, app: UUID, ref: str) -> User:
-    """The user with this id or external id, made where there is none."""
+    """Return the user with this id or external id, created if needed."""
     from memsvc.access.users import add_user, find_user  # noqa: PLC0415
     from memsvc.errors import AlreadyExistsError, UserUnknownError  # noqa: PLC0415
 
@@ -140,15 +140,15 @@ async def known_user(db: Database, app: UUID, ref: str) -> User:
     except UserUnknownError:
         try:
             return await add_user(db, app, name=ref, external_id=ref)
-        except AlreadyExistsError:  # somebody else made it just now
+        except AlreadyExistsError:  # created by another request just now
             return await find_user(db, app, ref)
 
 
 def _before_exit(stop: Callable[[], None]) -> None:
-    """Also end what a program forgets to close, before its executors end: after that no thread can be waited for."""
-    # Python keeps this to itself: concurrent.futures ends its executors by it, before threads are joined and before
-    # atexit, and nothing public runs earlier (CPython 3.11 to 3.14). The loop needs executors to end tidily; where the
-    # function is gone one day, atexit at least stops the database.
+    """Also stop what a program forgets to close, before executors end: later no thread can be waited for."""
+    # This function is private: concurrent.futures ends its executors with it, before threads are joined and before
+    # atexit. Nothing public runs earlier (CPython 3.11 to 3.14). The loop needs executors to end cleanly. If the
+    # function is removed one day, atexit at least stops the database.
     register = getattr(threading, "_register_atexit", atexit.register)
     register(stop)
 
@@ -168,14 +168,14 @@ def _ended(request: httpx.Request) -> httpx.ReadError:
 
 
 class LocalTransport(httpx.BaseTransport):
-    """Brings a sync client's requests to the application."""
+    """Passes a sync client's requests to the application."""
 
     def __init__(self, local: Local) -> None:
-        """It ends with the transport."""
+        """Keep ``local``, which stops with the transport."""
         self._local = local
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Ask and wait."""
+        """Send the request and wait for the answer."""
         request.read()
         answer = self._local.ask(request)
         try:
@@ -183,23 +183,23 @@ class LocalTransport(httpx.BaseTransport):
         except WaitedLongError:
             answer.cancel()
             raise _late(request) from None
-        except CancelledError:  # its loop is over
+        except CancelledError:  # its loop has ended
             raise _ended(request) from None
 
     def close(self) -> None:
-        """Stop it."""
+        """Stop memsvc."""
         self._local.stop()
 
 
 class AsyncLocalTransport(httpx.AsyncBaseTransport):
-    """Brings an async client's requests to the application."""
+    """Passes an async client's requests to the application."""
 
     def __init__(self, local: Local) -> None:
-        """It ends with the transport."""
+        """Keep ``local``, which stops with the transport."""
         self._local = local
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Ask and wait."""
+        """Send the request and wait for the answer."""
         await request.aread()
         try:
             return await asyncio.wait_for(asyncio.wrap_future(self._local.ask(request)), _patience(request))
@@ -207,9 +207,9 @@ class AsyncLocalTransport(httpx.AsyncBaseTransport):
             raise _late(request) from None
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise  # whoever asked was cancelled, not the answer
+                raise  # the caller was cancelled, not the answer
             raise _ended(request) from None
 
     async def aclose(self) -> None:
-        """Stop it."""
+        """Stop memsvc."""
         await asyncio.to_thread(self._local.stop)

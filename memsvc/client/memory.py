@@ -1,4 +1,4 @@
-"""``Memory``: a user's memory. Written by ``make client`` from ``asynchronous.py``: change that one."""
+"""``Memory``: a user's memory. Written by ``make client`` from ``asynchronous.py``: edit that file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Memory:
-    """A user's memory. Every call raises ClientError: RefusedError for good, UnavailableError after retries."""
+    """A user's memory. Calls raise ClientError: RefusedError if refused, UnavailableError if retries fail."""
 
     def __init__(
         self,
@@ -55,15 +55,15 @@ class Memory:
         retries: Retries = Retries(),  # noqa: B008 - frozen
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Talk to a memsvc elsewhere; nothing is sent yet.
+        """Connect to a memsvc service; the first call sends the first request.
 
         Args:
-            url: where it is, as https://memory.example.org.
+            url: its address, such as https://memory.example.org.
             key: a key or a token.
-            user: id or external id of the user to act for; may be left out where the key is one user's.
-            timeout: longest wait for an answer, in seconds, for each try.
+            user: id or external id of the user to act for. May be left out if the key belongs to one user.
+            timeout: the longest wait for an answer, in seconds, for each try.
             retries: how often a call is tried.
-            transport: how requests travel; httpx's own where it is None.
+            transport: httpx's transport; None: its default.
         """
         headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout, transport=transport)
@@ -72,31 +72,31 @@ class Memory:
 
     @classmethod
     def open(cls, folder: Path | str, *, user: str = "me", **settings: Any) -> Self:
-        """Run all of memsvc in this process on a data folder, which is made where there is none.
+        """Run all of memsvc in this process on a data folder, which is created if needed.
 
         Args:
-            folder: where the embedded database lives.
-            user: id or external id; a user that does not exist is made on first use.
-            **settings: those of docs/configuration.md, in lower case without MEMSVC_.
+            folder: the folder of the embedded database.
+            user: id or external id. A user that does not exist is created on first use.
+            **settings: settings of docs/configuration.md, in lower case without MEMSVC_.
 
         Raises:
-            MemsvcError: it does not start; says why.
+            MemsvcError: it does not start. The message says why.
         """
         local = Local(Path(folder), settings)
         return cls(BASE_URL, user=user, transport=LocalTransport(local))
 
     def for_user(self, user: str) -> Self:
-        """The same connection, for another user; closing either closes both."""
+        """Return the same connection for another user. Closing either closes both."""
         other = copy.copy(self)
-        other._user = user  # noqa: SLF001 - it is ours
+        other._user = user  # noqa: SLF001 - an object of this class
         return other
 
     def close(self) -> None:
-        """End the connection, or the memsvc that ``open`` started."""
+        """Close the connection, or stop the memsvc that ``open`` started."""
         self._http.close()
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self
 
     def __exit__(
@@ -106,10 +106,10 @@ class Memory:
         self.close()
 
     def send(self, call: Call[T]) -> T:
-        """Send a call until it is answered.
+        """Send a call, with retries, and return its answer.
 
         Raises:
-            ClientError: it was refused, or nobody answers.
+            ClientError: it was refused, or the service does not answer.
         """
         trial = Trial(call, self._retries, self._user)
         while True:
@@ -128,7 +128,7 @@ class Memory:
             time.sleep(pause or 0)
 
     def pages(self, call: Call[Paged[T]]) -> Iterator[T]:
-        """Everything that a list holds, page by page."""
+        """Yield all items of a list, page by page."""
         following: Call[Paged[T]] | None = call
         while following is not None:
             page = self.send(following)
@@ -138,19 +138,19 @@ class Memory:
     # Messages and recall
 
     def add(self, text: str, conversation: str = "default", **options: Unpack[o.MessageOptions]) -> StoredMessage:
-        """Remember what was said; when it returns, it is stored for good and can be recalled."""
+        """Remember a message. When this returns, it is committed and can be recalled."""
         return self.add_messages([{"text": text, "conversation": conversation, **options}])[0]
 
     def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
-        """Remember up to 1,000 messages, all of them or none; receipts in order."""
+        """Remember up to 1,000 messages, all of them or none. Returns their receipts in order."""
         return self.send(calls.add_messages(messages)).messages
 
     def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
-        """Memories that matter for a query, best first."""
+        """Recall the memories that matter for a query, best first."""
         return self.send(calls.recall(query, options))
 
     def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> Iterator[results.Memory]:
-        """Memories page by page, best first, 1,000 at most (mode deliberate)."""
+        """Yield up to 1,000 memories for a query, best first, page by page (mode deliberate)."""
         call = calls.recall(query, {"mode": "deliberate", **options})
         following: Call[Recalled] | None = call
         while following is not None:
@@ -159,45 +159,45 @@ class Memory:
             following = call.after(page.next_cursor) if page.next_cursor else None
 
     def context(self, query: str, **options: Unpack[o.ContextOptions]) -> Context:
-        """What an assistant should know for an answer: ``text`` is the block for its prompt."""
+        """Build the context for an answer: ``text`` is the block for the assistant's prompt."""
         return self.send(calls.context(query, options))
 
     def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
-        """What an id of a context or a recall stands for, and what it rests on."""
+        """Open a memory by an id from a context or a recall, with its evidence."""
         return self.send(calls.open_memory(memory_id, before, after))
 
     def conversations(self, *, page: int = 100) -> Iterator[Conversation]:
-        """All conversations, newest first."""
+        """Yield all conversations, newest first."""
         return self.pages(calls.conversations(page))
 
     def messages(self, conversation: str | UUID, *, page: int = 100) -> Iterator[Message]:
-        """All that was said in a conversation, in order."""
+        """Yield all messages of a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
 
     def feedback(
         self, recall_id: UUID, *, used: Iterable[UUID] = (), irrelevant: Iterable[UUID] = ()
     ) -> FeedbackReceipt:
-        """Say which memories of an answer were of use, and which had nothing to do with it; recall ranks by it."""
+        """Record which memories of an answer were used and which were irrelevant. Recall takes it into account."""
         return self.send(calls.feedback(recall_id, used, irrelevant))
 
     # Chats
 
     def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
-        """What memory knows about a question: claims, each with its sources."""
+        """Answer a question from memory: claims, each with its sources."""
         return self.send(calls.answer(query, options))
 
     def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
-        """Before a model answers: what it should know; what the user says is stored meanwhile."""
+        """Before a model answers: recall what it should know, and store the user's message."""
         return self.send(calls.enrich(text, conversation, options))
 
     def responded(self, text: str, conversation: str, **options: Unpack[o.SaidOptions]) -> StoredMessage:
-        """After it: remember what it answered."""
+        """After a model answers: store its answer."""
         return self.send(calls.responded(text, conversation, options))
 
     def end_session(self, conversation: str, *, forget: Forget | bool | None = None) -> SessionEnded:
-        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here.
+        """End a session. Its conversation is erased if an earlier message asked for that, or if ``forget`` does.
 
-        ``forget``: conversation, or True: erase it now; keep: erase nothing, now and later; else as was agreed upon.
+        ``forget``: conversation or True: erase it now; keep: do not erase it, now or later; else as messages said.
         """
         return self.send(calls.end_session(conversation, forget=forget))
 
@@ -208,7 +208,7 @@ class Memory:
         return self.send(calls.note(title, text, options))
 
     def update_note(self, note_id: UUID, **changes: Unpack[o.NoteChanges]) -> Note:
-        """Change a note; what is left out stays."""
+        """Change a note. Fields that are left out stay as they are."""
         return self.send(calls.update_note(note_id, changes))
 
     def get_note(self, note_id: UUID) -> Note:
@@ -216,7 +216,7 @@ class Memory:
         return self.send(calls.get_note(note_id))
 
     def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> Iterator[Note]:
-        """All notes, newest first."""
+        """Yield all notes, newest first."""
         return self.pages(calls.notes(filters, page))
 
     def link(self, from_node: UUID, to_node: UUID, relation: Relation, **options: Unpack[o.LinkOptions]) -> Link:
@@ -228,63 +228,63 @@ class Memory:
         return self.send(calls.unlink(link_id))
 
     def linked_notes(self, note_id: UUID, **options: Unpack[o.LinkedOptions]) -> list[LinkedNote]:
-        """Notes near a note, nearest first."""
+        """Find the notes linked with a note, nearest first."""
         return self.send(calls.linked_notes(note_id, options)).items
 
     # The graph
 
     def search_nodes(self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]) -> Iterator[MatchedNode]:
-        """People, places and things by name, best match first."""
+        """Yield people, places and things by name, best match first."""
         return self.pages(calls.search_nodes(q, filters, page))
 
     def add_node(self, type_: str, label: str, **options: Unpack[o.NodeOptions]) -> Change:
-        """Make a node; ``results[0].node_id`` is its id."""
+        """Create a node. ``results[0].node_id`` is its id."""
         return self.send(calls.add_node(type_, label, options))
 
     def change_graph(self, operations: Iterable[Mapping[str, Any]]) -> Change:
-        """Do up to 1,000 operations of ``POST /v1/changes`` at once, all of them or none."""
+        """Run up to 1,000 operations of ``POST /v1/changes`` as one change, all of them or none."""
         return self.send(calls.change_graph(operations))
 
     def node(self, node_id: UUID) -> ShownNode:
-        """Everything about a node."""
+        """Return everything about a node."""
         return self.send(calls.node(node_id))
 
     def facts(
         self, about: str | UUID | Sequence[str | UUID], *, page: int = 100, **filters: Unpack[o.FactFilters]
     ) -> Iterator[ShownFact]:
-        """Facts about nodes (ids or names), newest first, each with its sources."""
+        """Yield facts about nodes (ids or names), newest first, each with its sources."""
         return self.pages(calls.facts(about, filters, page))
 
     def fact(self, edge_id: UUID) -> ShownEdge:
-        """All versions of a fact with their evidence."""
+        """Return all versions of a fact with their evidence."""
         return self.send(calls.fact(edge_id))
 
     def add_fact(
         self, from_node: UUID, type_: str, to_node: UUID, sentence: str, **options: Unpack[o.FactOptions]
     ) -> Change:
-        """Assert a fact; what it contradicts in its time is superseded."""
+        """Assert a fact. Facts that it contradicts in its valid time are superseded."""
         return self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
 
     def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
-        """What is near nodes (ids or names): nodes and the facts between them."""
+        """Find what is near nodes (ids or names): nodes and the facts between them."""
         return self.send(calls.explore(start, options))
 
     def paths(self, from_node: str | UUID, to_node: str | UUID, *, max_hops: int = 4) -> Paths:
-        """How two nodes are joined."""
+        """Find the shortest paths between two nodes."""
         return self.send(calls.paths(from_node, to_node, max_hops))
 
     # The profile
 
     def profile(self, **place: Unpack[o.Place]) -> Profile:
-        """What is kept in mind about the user, by tier."""
+        """Return the blocks of the profile, by tier."""
         return self.send(calls.profile(place))
 
     def read_block(self, name: str, **place: Unpack[o.Place]) -> Block:
-        """One block of the profile."""
+        """Return one block of the profile."""
         return self.send(calls.read_block(name, place))
 
     def write_block(self, name: str, text: str, **options: Unpack[o.BlockOptions]) -> Block:
-        """Let a block say this and nothing else."""
+        """Set the whole text of a block."""
         return self.send(calls.write_block(name, text, options))
 
     def append_to_block(self, name: str, text: str, **options: Unpack[o.BlockChange]) -> Block:
@@ -292,41 +292,41 @@ class Memory:
         return self.send(calls.change_block(name, Append(text=text), options))
 
     def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
-        """Put one text into the place of another, which stands there once."""
+        """Replace a text that occurs exactly once in a block."""
         return self.send(calls.change_block(name, Replace(old=old, new=new), options))
 
     def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> Iterator[Block]:
-        """All versions of a block, newest first."""
+        """Yield all versions of a block, newest first."""
         return self.pages(calls.block_history(name, place, page))
 
     def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
-        """Put a block into core memory, from the archive or from the working memory of a conversation."""
+        """Move a block into core memory, from archival memory or from the working memory of a conversation."""
         return self.send(calls.promote_block(name, options))
 
     def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
-        """Put a block into the archive, or into the working memory of a conversation."""
+        """Move a block into archival memory, or into the working memory of a conversation."""
         return self.send(calls.demote_block(name, options))
 
     def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
-        """Erase a block with all that it ever said."""
+        """Erase a block with all its versions."""
         return self.send(calls.forget_block(name, place))
 
     # Forgetting
 
     def forget(self, kind: Forgettable, subject: str | UUID) -> Receipt:
-        """Erase something for good, and what only it supported; a conversation also by its name."""
+        """Erase something for good, with everything that only it supported. A conversation may be named."""
         return self.send(calls.forget(kind, subject))
 
     def preview_forgetting(self, kind: Forgettable, subject: str | UUID) -> Preview:
-        """Count what erasing would remove; nothing changes."""
+        """Count what an erasure would remove, and change nothing."""
         return self.send(calls.preview_forgetting(kind, subject))
 
-    # Users and keys: with a key that has the scope admin, of a service elsewhere
+    # Users and keys: these need a service and a key with the scope admin
 
     def add_user(self, name: str, **options: Unpack[o.UserOptions]) -> User:
         """Add a user to the key's app."""
         return self.send(calls.add_user(name, options))
 
     def make_key(self, **options: Unpack[o.KeyOptions]) -> NewKey:
-        """Make a key of the app; its secret is shown this once."""
+        """Make a key of the app. Its secret is shown only this once."""
         return self.send(calls.make_key(options))

@@ -1,6 +1,6 @@
-"""What can be chosen in a call, by name; the same names as in REST. A test compares them with its document.
+"""The options of calls, with the same names as in REST. A test compares them with the OpenAPI document.
 
-Times are datetimes or ISO 8601, read on the user's clock where they have no offset.
+Times are datetimes or ISO 8601. Without an offset they are read in the user's time zone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Passages = Sequence[Evidence]
 
 
 class MessageOptions(TypedDict, total=False):
-    """About one message."""
+    """Options of one message."""
 
     speaker: str
     role: Role
@@ -39,7 +39,7 @@ class MessageOptions(TypedDict, total=False):
 
 
 class Near(TypedDict):
-    """Around a point: degrees (WGS 84) and metres."""
+    """A circle around a point: degrees (WGS 84) and metres."""
 
     lat: float
     lon: float
@@ -47,7 +47,7 @@ class Near(TypedDict):
 
 
 class Filters(TypedDict, total=False):
-    """What may be recalled."""
+    """Filters on what may be recalled."""
 
     conversations: Sequence[str]
     not_conversations: Sequence[str]
@@ -61,7 +61,7 @@ class Filters(TypedDict, total=False):
 
 
 class RecallOptions(Filters, total=False):
-    """How memories are recalled."""
+    """Options of a recall."""
 
     limit: int
     form: Form
@@ -72,7 +72,7 @@ class RecallOptions(Filters, total=False):
 
 
 class ContextOptions(Filters, total=False):
-    """What a context holds."""
+    """Options of a context."""
 
     budget_tokens: int
     format: Format
@@ -94,14 +94,14 @@ class ContextOptions(Filters, total=False):
 
 
 class AnswerOptions(Filters, total=False):
-    """How a question is answered."""
+    """Options of an answer."""
 
     budget_tokens: int
     model: bool
 
 
 class SaidOptions(TypedDict, total=False):
-    """About what is said in a chat."""
+    """Options of a message in a chat."""
 
     session: str
     speaker: str
@@ -113,7 +113,7 @@ class SaidOptions(TypedDict, total=False):
 
 
 class EnrichOptions(SaidOptions, total=False):
-    """And what its context holds."""
+    """Options of a message in a chat and of its context."""
 
     store: bool
     budget_tokens: int
@@ -123,7 +123,7 @@ class EnrichOptions(SaidOptions, total=False):
 
 
 class NoteOptions(TypedDict, total=False):
-    """About a note."""
+    """Options of a note."""
 
     kind: NoteKind
     tags: Sequence[str]
@@ -133,7 +133,7 @@ class NoteOptions(TypedDict, total=False):
 
 
 class NoteChanges(TypedDict, total=False):
-    """What is to change in a note."""
+    """Changes to a note."""
 
     title: str
     text: str
@@ -144,7 +144,7 @@ class NoteChanges(TypedDict, total=False):
 
 
 class NoteFilters(TypedDict, total=False):
-    """Which notes are listed."""
+    """Filters on notes."""
 
     kind: NoteKind
     tag: str
@@ -152,7 +152,7 @@ class NoteFilters(TypedDict, total=False):
 
 
 class LinkOptions(TypedDict, total=False):
-    """About a link."""
+    """Options of a link."""
 
     strength: float
     reason: str
@@ -160,7 +160,7 @@ class LinkOptions(TypedDict, total=False):
 
 
 class LinkedOptions(TypedDict, total=False):
-    """Which linked notes are found."""
+    """Options for finding linked notes."""
 
     radius: int
     relations: Sequence[Relation]
@@ -169,20 +169,20 @@ class LinkedOptions(TypedDict, total=False):
 
 
 class Moments(TypedDict, total=False):
-    """At which times one looks."""
+    """The valid time and the recorded time to read at."""
 
     as_of: Time | Literal["always"]
     known_at: Time
 
 
 class NodeFilters(Moments, total=False):
-    """Which nodes are found."""
+    """Filters on nodes."""
 
     type: str
 
 
 class NodeOptions(TypedDict, total=False):
-    """About a node."""
+    """Options of a node."""
 
     description: str
     data: Mapping[str, Any]
@@ -195,14 +195,14 @@ class NodeOptions(TypedDict, total=False):
 
 
 class FactFilters(Moments, total=False):
-    """Which facts are listed."""
+    """Filters on facts."""
 
     type: Sequence[str]
     side: Side
 
 
 class WalkOptions(Moments, total=False):
-    """How far one walks."""
+    """Options for finding what is near nodes."""
 
     hops: int
     type: Sequence[str]
@@ -212,7 +212,7 @@ class WalkOptions(Moments, total=False):
 
 
 class FactOptions(TypedDict, total=False):
-    """About a fact."""
+    """Options of a fact."""
 
     key: str
     data: Mapping[str, Any]
@@ -224,41 +224,41 @@ class FactOptions(TypedDict, total=False):
 
 
 class Place(TypedDict, total=False):
-    """Which block of a name is meant."""
+    """The conversation or node of a block."""
 
     conversation: str
     node: UUID
 
 
 class BlockMove(Place, total=False):
-    """Which block is moved, and which version of it was read."""
+    """The block to move, and the version that was read."""
 
     expected_version: int
 
 
 class Demotion(BlockMove, total=False):
-    """Where a block goes."""
+    """Where to move a block."""
 
     kind: Literal["archival", "working"]
     hours: float
 
 
 class BlockChange(BlockMove, total=False):
-    """How a block is changed."""
+    """Options of a change to a block."""
 
     evidence: Sequence[UUID]
     hours: float
 
 
 class BlockOptions(BlockChange, total=False):
-    """How a block is written."""
+    """Options for writing a block."""
 
     kind: Tier
     limit_tokens: int
 
 
 class UserOptions(TypedDict, total=False):
-    """About a user."""
+    """Options of a user."""
 
     external_id: str
     aliases: Sequence[str]
@@ -267,7 +267,7 @@ class UserOptions(TypedDict, total=False):
 
 
 class KeyOptions(TypedDict, total=False):
-    """What a key may do."""
+    """Options of a key."""
 
     scopes: Sequence[Scope]
     user: str

@@ -1,4 +1,4 @@
-"""Answers of the service that only its doors have a name for; all others are the capabilities' own structs."""
+"""Answers that only the REST API defines. All other answers are structs of the capabilities."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from memsvc.sources.messages import StoredMessage
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of each message."""
+    """One receipt for each message."""
 
     messages: list[StoredMessage]
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What erasing would remove now."""
+    """What an erasure would remove now."""
 
     kind: str
     counts: dict[str, int]
-    """Rows that would go, by table."""
+    """Rows that would be erased, by table."""
 
 
 class SessionEnded(msgspec.Struct, frozen=True, kw_only=True):
-    """What the end of a session did."""
+    """What ending the session did."""
 
     forgotten: Receipt | None
-    """The receipt of erasing it; None: it stays in memory."""
+    """The receipt of the erasure; None: the conversation is kept."""
 
 
 class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a link."""
+    """The result of ending a link."""
 
     link_id: UUID
     ended: bool
-    """False: it had ended before."""
+    """False: it had already ended."""
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     """A new key."""
 
     secret: str
-    """The whole key, as clients take it."""
+    """The full key, as clients send it."""
     key: Key

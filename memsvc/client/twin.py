@@ -1,6 +1,6 @@
-"""Writes the sync client from the async one, so that there is one text to read and to change: ``make client``.
+"""Writes the sync client from the async one, which is the only text to read and change: ``make client``.
 
-Only words are replaced; what differs in more than words stands in ``wire``, ``calls`` and ``local``.
+It only replaces words. Whatever differs further is in ``wire``, ``calls`` and ``local``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ASYNC = Path(__file__).with_name("asynchronous.py")
 SYNC = Path(__file__).with_name("memory.py")
-DOCSTRING = '"""``Memory``: a user\'s memory. Written by ``make client`` from ``asynchronous.py``: change that one."""'
+DOCSTRING = '"""``Memory``: a user\'s memory. Written by ``make client`` from ``asynchronous.py``: edit that file."""'
 WORDS = (
     (r"\A\"\"\".*?\"\"\"", DOCSTRING.replace("\\", r"\\")),
     (r"await asyncio\.to_thread\(Local, (.*?)\)\n", r"Local(\1)\n"),
@@ -36,7 +36,7 @@ WORDS = (
 
 
 def twin(text: str) -> str:
-    """The sync client's text for that of the async one."""
+    """Return the sync client's source for the source of the async one."""
     for pattern, word in WORDS:
         text = re.sub(pattern, word, text, flags=re.DOTALL if pattern.startswith(r"\A") else 0)
     return text

@@ -1,4 +1,4 @@
-"""Whether an answer is one, and what to do when it is not: decoded, raised, or asked for again. No network here.
+"""Handles answers: decodes them, raises their errors, or decides to try again. No network here.
 
 Waits between tries double from ``first_s`` up to ``longest_s`` and are drawn at random below that ("full jitter",
 Brooker 2015, AWS Architecture Blog), unless the service says how long to wait (Retry-After).
@@ -21,30 +21,30 @@ T = TypeVar("T")
 USER_HEADER = "X-Memsvc-User"
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-"""What is worth another try."""
+"""Statuses that are worth another try."""
 UNKNOWN = {"outcome_unknown", "http_503"}
-"""Codes of such answers that do not say that nothing was done; the latter is some proxy's."""
+"""Codes with these statuses after which the call may have been done. The second comes from a proxy."""
 OF_PROBLEM = {"type", "title", "status", "code", "detail", "hint"}
 LONGEST_DETAIL = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a call is tried and how long one waits between."""
+    """How often a call is tried, and how long to wait between tries."""
 
     tries: int = 4
-    """1: never again."""
+    """The most tries; 1: no retry."""
     first_s: float = 0.2
-    """Longest wait before the second try; doubled before each further one."""
+    """The longest wait before the second try, in seconds; doubled before each further one."""
     longest_s: float = 10.0
-    """Longest wait of all, also where the service asks for more: then the call ends with its error."""
+    """The longest wait of all, in seconds. If the service asks for more, the call fails with its error."""
 
 
 class Trial(Generic[T]):
-    """One call until it is answered; whoever sends it waits as long as it says."""
+    """The tries of one call. The sender waits as long as it says."""
 
     def __init__(self, call: Call[T], retries: Retries, user: str | None) -> None:
-        """Nothing was tried yet."""
+        """Start without tries."""
         self._call = call
         self._retries = retries
         self._user = user
@@ -52,7 +52,7 @@ class Trial(Generic[T]):
 
     @property
     def request(self) -> dict[str, Any]:
-        """What httpx sends."""
+        """The arguments of httpx's request."""
         headers: dict[str, str | bytes] = dict(self._call.headers)
         if self._user is not None:
             headers[USER_HEADER] = self._user.encode()  # names of people are not Latin-1
@@ -68,22 +68,26 @@ class Trial(Generic[T]):
         }
 
     def lost(self, error: httpx.RequestError) -> float:
-        """Seconds to wait after no answer came.
+        """Return the seconds to wait after a try without an answer.
 
         Raises:
-            UnavailableError: it is not to be tried again.
+            UnavailableError: the call must not be tried again.
         """
         if not (self._call.repeatable or isinstance(error, NOT_SENT)) or not self._again():
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
-            hint = "" if isinstance(error, NOT_SENT) or self._call.repeatable else "It may have been done: look."
+            hint = (
+                ""
+                if isinstance(error, NOT_SENT) or self._call.repeatable
+                else "It may have been done. Check before you repeat it."
+            )
             raise UnavailableError("unreachable", said, hint=hint) from error
         return self._pause()
 
     def answered(self, response: httpx.Response) -> float | None:
-        """Seconds to wait before it is tried again; None: it is answered.
+        """Return the seconds to wait before the next try; None: the call is answered.
 
         Raises:
-            RefusedError, UnavailableError: it will not be.
+            RefusedError, UnavailableError: the answer is an error, and no try follows.
         """
         if response.is_success:
             return None
@@ -97,16 +101,18 @@ class Trial(Generic[T]):
         raise error
 
     def read(self, response: httpx.Response) -> T:
-        """The answer.
+        """Decode the answer.
 
         Raises:
-            ClientError: it is none of this service.
+            ClientError: it does not come from memsvc.
         """
         try:
             return msgspec.json.decode(response.content, type=self._call.answer)
         except msgspec.MsgspecError as error:
             raise ClientError(
-                "answer_invalid", f"The answer has not the expected form: {error}.", hint="Is this memsvc's address?"
+                "answer_invalid",
+                f"The answer does not have the expected form: {error}.",
+                hint="Check memsvc's address.",
             ) from error
 
     def _again(self) -> bool:
@@ -115,16 +121,16 @@ class Trial(Generic[T]):
 
     def _pause(self) -> float:
         highest = min(self._retries.longest_s, self._retries.first_s * 2.0 ** (self._tried - 1))
-        return random.uniform(0, highest)  # noqa: S311 - it protects nothing
+        return random.uniform(0, highest)  # noqa: S311 - not used for security
 
 
 def closed() -> ClientError:
-    """The error of a call to a memory that was closed."""
+    """Return the error of a call to a closed memory."""
     return ClientError("closed", "This memory is closed.", hint="Open another one.")
 
 
 def problem(response: httpx.Response) -> ClientError:
-    """The error that a response tells of; also one that is not memsvc's, such as a proxy's."""
+    """Return the error of a response, which may also come from a proxy."""
     status = response.status_code
     kind = RefusedError if status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in BUSY else UnavailableError
     try:

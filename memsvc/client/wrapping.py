@@ -1,9 +1,9 @@
-"""Gives an OpenAI client memory: ``wrap(client, memory)``. It still asks the model itself, where it always did.
+"""Gives an OpenAI client memory: ``wrap(client, memory)``. The client still asks its own model server.
 
-Before each chat completion what the user says is stored and what matters for it is put in front of the model, as one
-fenced system message behind the caller's own; what the model says is stored when it is complete. All else of the
-client is as it was, and a memory that fails or is slow costs no answer. The package openai is not imported: a client is
-known by its methods. A service that does the same for clients of any language: docs/chat.md.
+Before each chat completion, the user's message is stored, and memories that matter for it are added as one fenced
+system message after the caller's own. The model's answer is stored when it is complete. Everything else in the client
+stays as it was, and a memory that fails or is slow costs no answer. The package openai is not imported; a client is
+recognized by its methods. docs/chat.md describes a service that does the same for clients in any language.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ INSTRUCTING = ("system", "developer")
 TALKING = ("user", "assistant")
 SLOW = "memory_slow"
 BUSY = "memory_busy"
-MOST_BEHIND = 32
-"""Calls of a process that nobody waits for any more; while there are so many, memory is not asked."""
+MOST_PENDING = 32
+"""The most calls of a process that nobody waits for any more. At the limit, memory is not asked."""
 FILTERED = "content_filter"
 log = logging.getLogger(__name__)
-_behind: set[Future[Any] | asyncio.Task[Any]] = set()
-"""What goes on behind a chat that did not wait for it."""
+_pending: set[Future[Any] | asyncio.Task[Any]] = set()
+"""Calls that continue although their chat no longer waits for them."""
 
 
 @overload
@@ -64,20 +64,20 @@ def wrap(
     budget_tokens: int = 1_500,
     memory_s: float = 0.8,
 ) -> Any:
-    """A client whose ``chat.completions.create`` remembers; the given one stays as it is.
+    """Return a client whose ``chat.completions.create`` remembers. The given client stays as it is.
 
-    A call that comes again, after an error say, stores nothing twice: what the user says is named by all that was said
-    before it in the messages. Where they hold nothing else, the same text is the same message until this client stored
-    something else, such as the answer; after that it is a new one.
+    A repeated call, for example after an error, stores nothing twice: the messages before it identify the user's
+    message. If there are none, the same text counts as the same message until this client stores something else, such
+    as the answer. After that it is a new message.
 
     Args:
         client: an ``OpenAI`` with a ``Memory``, or an ``AsyncOpenAI`` with an ``AsyncMemory``.
-        memory: of the user who talks.
-        conversation: what the conversation is called.
-        budget_tokens: most tokens of memories in front of the model, 50 to 100,000.
-        memory_s: longest wait for memory, in seconds: once before the model is asked, once behind its answer. Then the
-            chat goes on without, and what was to be stored is still stored in the background, an answer behind what
-            the user said. While 32 calls of the process go on there, chats go without memory, and store nothing.
+        memory: the memory of the user who chats.
+        conversation: the identifier of the conversation.
+        budget_tokens: the most tokens of memories for the model, 50 to 100,000.
+        memory_s: the longest wait for memory, in seconds: once before the model is asked, and once after its answer.
+            Then the chat goes on without memory. What was to be stored is stored in the background, an answer after
+            the user's message. While 32 such calls are pending in the process, chats have no memory and store nothing.
     """
     wrapped = client.with_options()
     completions = wrapped.chat.completions
@@ -103,7 +103,7 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
     def store(asked: _Asked, answer: str) -> None:
         if is_visible(answer):
             named = ids.answer(asked, answer)
-            order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
+            order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), after_said=True)
 
     def known(asked: _Asked) -> str:
         if not asked.text:
@@ -119,9 +119,9 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
 
     @functools.wraps(create)
     def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
-        told = list(messages)
-        asked = ids.asked(told)
-        answer = create(messages=_with_block(told, known(asked)), **options)
+        sent = list(messages)
+        asked = ids.asked(sent)
+        answer = create(messages=_with_block(sent, known(asked)), **options)
         if options.get("stream"):
             return _Stream(answer, functools.partial(store, asked))
         store(asked, _answered(answer))
@@ -136,7 +136,7 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
     async def store(asked: _Asked, answer: str) -> None:
         if is_visible(answer):
             named = ids.answer(asked, answer)
-            await order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
+            await order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), after_said=True)
 
     async def known(asked: _Asked) -> str:
         if not asked.text:
@@ -152,9 +152,9 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
 
     @functools.wraps(create)
     async def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
-        told = list(messages)
-        asked = ids.asked(told)
-        answer = await create(messages=_with_block(told, await known(asked)), **options)
+        sent = list(messages)
+        asked = ids.asked(sent)
+        answer = await create(messages=_with_block(sent, await known(asked)), **options)
         if options.get("stream"):
             return _AsyncStream(answer, functools.partial(store, asked))
         await store(asked, _answered(answer))
@@ -164,26 +164,28 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
 
 
 class _Order:
-    """Calls to the memory of a chat: an answer is stored behind what the user said before it."""
+    """Calls to the memory of a chat. An answer is stored after the user's message."""
 
     def __init__(self) -> None:
         self._said: Future[Any] | None = None
         """Stores what the user said last."""
 
-    def within(self, seconds: float, work: Callable[[], T], *, stores: bool = False, behind: bool = False) -> T | None:
-        """What memory gives within so many seconds; None: it fails, or goes on in a thread that no program waits for.
+    def within(
+        self, seconds: float, work: Callable[[], T], *, stores: bool = False, after_said: bool = False
+    ) -> T | None:
+        """Return memory's answer within a time limit; None: it failed, or continues in a daemon thread.
 
         Args:
-            seconds: longest wait.
-            work: asks memory; it is not asked while ``MOST_BEHIND`` calls go on behind chats.
-            stores: it stores what the user says.
-            behind: it begins when that is done, or failed.
+            seconds: the longest wait.
+            work: asks memory. It is not run while ``MOST_PENDING`` calls are pending.
+            stores: it stores the user's message.
+            after_said: it begins after the user's message was stored, or failed.
         """
         if _are_many():
             _failed(BUSY)
             return None
         given: Future[T] = Future()
-        before = self._said if behind else None
+        before = self._said if after_said else None
         if stores:
             self._said = given
 
@@ -192,7 +194,7 @@ class _Order:
                 if before is not None:
                     wait([before])
                 given.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
                 given.set_exception(error)
 
         threading.Thread(target=run, name="memsvc", daemon=True).start()
@@ -201,25 +203,25 @@ class _Order:
         except TimeoutError:
             _failed(SLOW)
             _goes_on(given)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
+        except Exception as error:  # noqa: BLE001 - the chat goes on after any error
             _failed(_code(error))
         return None
 
 
 class _AsyncOrder:
-    """The same for who awaits; what is not waited for goes on as a task."""
+    """The same for async programs. Work that nobody waits for continues as a task."""
 
     def __init__(self) -> None:
         self._said: asyncio.Task[Any] | None = None
 
     async def within(
-        self, seconds: float, work: Callable[[], Awaitable[T]], *, stores: bool = False, behind: bool = False
+        self, seconds: float, work: Callable[[], Awaitable[T]], *, stores: bool = False, after_said: bool = False
     ) -> T | None:
-        """As above."""
+        """Do the same as ``_Order.within``."""
         if _are_many():
             _failed(BUSY)
             return None
-        before = self._said if behind else None
+        before = self._said if after_said else None
 
         async def run() -> T:
             if before is not None and not before.done():
@@ -233,13 +235,13 @@ class _AsyncOrder:
             done, _ = await asyncio.wait([task], timeout=seconds)
             if done:
                 return task.result()
-        except asyncio.CancelledError:  # whoever chats has gone; what was said is stored all the same
-            if stores or behind:
+        except asyncio.CancelledError:  # the caller has gone; messages are still stored
+            if stores or after_said:
                 _goes_on(task)
             else:
                 task.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
+        except Exception as error:  # noqa: BLE001 - the chat goes on after any error
             _failed(_code(error))
         else:
             _failed(SLOW)
@@ -248,18 +250,18 @@ class _AsyncOrder:
 
 
 def _are_many() -> bool:
-    """Whether so many go on behind chats; nothing does in a loop that was closed."""
-    if len(_behind) >= MOST_BEHIND:
-        for one in list(_behind):
+    """Whether the limit of pending calls is reached. Calls in closed loops do not count."""
+    if len(_pending) >= MOST_PENDING:
+        for one in list(_pending):
             if isinstance(one, asyncio.Task) and one.get_loop().is_closed():
-                _behind.discard(one)
-    return len(_behind) >= MOST_BEHIND
+                _pending.discard(one)
+    return len(_pending) >= MOST_PENDING
 
 
 def _goes_on(given: Future[Any] | asyncio.Task[Any]) -> None:
-    """Wait for it no more."""
-    _behind.add(given)
-    given.add_done_callback(_behind.discard)
+    """Keep a call that nobody waits for any more."""
+    _pending.add(given)
+    given.add_done_callback(_pending.discard)
     given.add_done_callback(_ended)
 
 
@@ -268,43 +270,43 @@ def _failed(code: str) -> None:
 
 
 def _code(error: Exception) -> str:
-    """The client's or the service's; of what neither foresaw, such as words that are no Unicode, its kind."""
+    """The code of a client's or service's error; for any other error, the name of its class."""
     return error.code if isinstance(error, ClientError) else type(error).__name__
 
 
 def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
-    """Tell of what failed when nobody waited any more."""
+    """Log the error of a call that nobody waited for."""
     error = None if given.cancelled() else given.exception()
     if error is not None:
-        log.warning("memory failed behind the chat: %s", error)
+        log.warning("memory failed after the chat: %s", error)
 
 
 class _Asked(NamedTuple):
-    """What the user said last."""
+    """The user's last message."""
 
     text: str
-    """Empty: nothing in words."""
+    """Its text; empty: none."""
     new: bool
-    """Nothing stands behind it."""
+    """True: it is the last of all messages."""
     id: str
 
 
 class _Ids:
-    """Names what is said, so that it is stored once however often a call is made; ``wrap`` tells the rule.
+    """Gives messages ids, so a message is stored once however often a call is repeated. ``wrap`` has the rule.
 
-    It is the drop-in door's (``memsvc.chat.remembering``), which knows of all doors what was said last.
+    The drop-in endpoint (``memsvc.chat.remembering``) has the same rule, but knows the last message of all clients.
     """
 
     def __init__(self, conversation: str) -> None:
         self._conversation = conversation
         self._last = ""
-        """The id of what was stored last; empty: that was an answer."""
+        """The id of the message stored last; empty: that was an answer."""
 
     def asked(self, messages: Sequence[Any]) -> _Asked:
-        """What the user said last, with its id."""
-        told = [(_field(one, "role"), _words(_field(one, "content"))) for one in messages]
-        turns = [(role, words) for role, words in told if role in TALKING and words]
-        new = bool(told) and told[-1][0] == "user" and bool(told[-1][1])
+        """Return the user's last message with its id."""
+        said = [(_field(one, "role"), _words(_field(one, "content"))) for one in messages]
+        turns = [(role, words) for role, words in said if role in TALKING and words]
+        new = bool(said) and said[-1][0] == "user" and bool(said[-1][1])
         name = f"wrap:{_digest(self._conversation, *turns)}"
         if len(turns) < 2 or (new and sum(role == "user" for role, _ in turns) == 1):  # noqa: PLR2004 - no history
             name = self._last if self._last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
@@ -313,7 +315,7 @@ class _Ids:
         return _Asked(next((words for role, words in reversed(turns) if role == "user"), ""), new, name)
 
     def answer(self, asked: _Asked, words: str) -> str:
-        """The id of an answer, which is stored now; a question that comes again may get another one."""
+        """Return the id of an answer that is stored now. A repeated question may get a different answer."""
         self._last = ""
         return f"answer:{asked.id}:{_digest(words)[:12]}"
 
@@ -323,15 +325,15 @@ def _digest(*of: Any) -> str:
 
 
 def _field(given: Any, name: str) -> Any:
-    """A field of a message or of a part of it, be it a mapping or an object; None: it has none."""
+    """Return a field of a message or a part, which may be a mapping or an object; None: it has no such field."""
     try:
         return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
-    except Exception:  # noqa: BLE001 - whatever it is, the chat goes on
+    except Exception:  # noqa: BLE001 - the chat goes on after any error
         return None
 
 
 def _words(content: Any) -> str:
-    """The words of a message's content, which is a text or a list of parts."""
+    """Return the text of a message's content, which is a text or a list of parts."""
     if isinstance(content, (list, tuple)):
         texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
         content = "\n".join(text for text in texts if isinstance(text, str))
@@ -339,17 +341,17 @@ def _words(content: Any) -> str:
 
 
 def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
-    """The messages with the block behind those that instruct the model; as they were where there is none."""
+    """Return the messages with the block after the system messages; unchanged if there is no block."""
     sent = list(messages)
     if block:
         roles = [_field(message, "role") for message in sent]
-        place = next((n for n, role in enumerate(roles) if role not in INSTRUCTING), len(sent))
-        sent.insert(place, {"role": "system", "content": block})
+        index = next((n for n, role in enumerate(roles) if role not in INSTRUCTING), len(sent))
+        sent.insert(index, {"role": "system", "content": block})
     return sent
 
 
 def _answered(completion: Any) -> str:
-    """What the model answers; empty: it calls tools, whatever it says beside that, or was stopped by a filter."""
+    """Return the model's answer; empty if it calls tools or was stopped by a filter."""
     heard = _Heard()
     heard.hear(completion, "message")
     return heard.answer
@@ -363,9 +365,9 @@ class _Heard:
         self._answers = True
 
     def hear(self, given: Any, name: str) -> None:
-        """Take in a completion ("message") or a chunk of a stream ("delta"), of several choices the first one.
+        """Read the first choice of a completion ("message") or of a chunk of a stream ("delta").
 
-        What servers leave out is nothing said.
+        Fields that servers leave out count as empty.
         """
         choices = getattr(given, "choices", None) or ()
         for choice in [one for one in choices if not getattr(one, "index", 0)][:1]:
@@ -378,12 +380,12 @@ class _Heard:
 
     @property
     def answer(self) -> str:
-        """All of it; empty: it is no answer."""
+        """The whole text; empty: it is not an answer."""
         return "".join(self._words) if self._answers else ""
 
 
 class _Stream:
-    """A stream that also listens; what was said till its end, or till it is closed, is stored once."""
+    """A stream that also reads the answer, and stores it once when it ends or is closed."""
 
     def __init__(self, stream: Any, store: Callable[[str], None]) -> None:
         self._stream = stream
@@ -412,7 +414,7 @@ class _Stream:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the stream."""
         try:
             self._chunks.close()
         finally:
@@ -423,7 +425,7 @@ class _Stream:
 
 
 class _AsyncStream:
-    """The same for who awaits."""
+    """The same for async programs."""
 
     def __init__(self, stream: Any, store: Callable[[str], Awaitable[None]]) -> None:
         self._stream = stream
@@ -452,7 +454,7 @@ class _AsyncStream:
         await self.close()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the stream."""
         try:
             await self._chunks.aclose()
         finally:

@@ -1,14 +1,14 @@
-"""Heavy reads begin in turn: as many at once as there are processors, and users take turns.
+"""Limits how many heavy reads run at the same time, and lets users take turns.
 
-Eight recalls at once on two processors all take four times as long, and some far longer, as the kernel happens to hand
-processors out; one after the other, most have their answer sooner and none falls behind (docs/adr/0037). A user with
-forty of them must not keep others waiting (docs/adr/0038):
+The limit is the number of processors. Eight concurrent recalls on two processors each take four times as long, and some
+take far longer because the kernel does not schedule them evenly. In turn, most are answered sooner and none is starved
+(docs/adr/0037). A user with forty recalls must not keep others waiting (docs/adr/0038):
 
-- a free place goes to the waiting user who has the fewest recalls under way; of several to the one whose last turn is
-  the longest ago;
-- a user who has none under way does not wait for one who has several: there is a place more then;
-- one place stays free while others have recalled within the last second, so that their next recall need not share its
-  processor.
+- A free slot goes to the waiting user with the fewest running recalls. Of several such users, it goes to the one whose
+  last turn is longest ago.
+- A user with no running recall does not wait for a user with several: one more slot is then opened.
+- One slot stays free while other users have recalled within the last second, so that their next recall does not share
+  a processor.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from pathlib import Path
 from memsvc.errors import OverloadedError
 
 LONGEST_WAIT_S = 0.25
-"""So long a user who waits has nothing under way; then the next begins all the same."""
+"""The longest that a waiting user has nothing running; then their next recall begins in any case."""
 PATIENCE_S = 30.0
-"""For a recall behind others of its user, unless another time is given; then it is refused."""
+"""The default time that a recall waits for other recalls of its user before it is refused."""
 EXPECTED_S = 1.0
-"""So long after a recall its user is expected to ask again."""
+"""For this long after a recall, its user is expected to ask again."""
 LEAST = 2
-"""At once, so that a processor has work while one waits for a disk."""
+"""The smallest limit, so that a processor has work while one recall waits for a disk."""
 
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
-"""Of this container, by Linux's cgroups (version 2): microseconds of processors in so many of the clock, or "max"."""
+"""This container's quota in Linux's cgroups (version 2): "max", or microseconds of processor time, and its period."""
 
 
 def processors() -> int:
-    """How many processors this process may use, a container's quota rounded up; 1 at least."""
+    """How many processors this process may use, at least 1; a container's quota is rounded up."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with suppress(OSError, ValueError):
         spent, clock = map(int, QUOTA.read_text(encoding="ascii").split())
@@ -48,7 +48,7 @@ def processors() -> int:
 
 
 class Admission:
-    """Lets so much work of one event loop be under way at once, and users take turns."""
+    """Limits the concurrent work of one event loop, and lets users take turns."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class Admission:
         patience_s: float = PATIENCE_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nothing is under way.
+        """Begin with nothing running.
 
         Args:
-            at_once: 0: as many as there are processors, two at least.
-            connections: of the pool that the work goes to; one of them is left over, so that one user's recalls do not
-                stand in the pool's line, which is first come, first served.
-            patience_s: the longest wait of who waits for others of the same user.
-            clock: gives seconds.
+            at_once: the limit; 0: the number of processors, at least two.
+            connections: the size of the connection pool that the work uses. One connection stays unused, so that one
+                user's recalls do not wait in the pool's queue, which is first come, first served.
+            patience_s: the longest that work waits for other work of the same user, in seconds.
+            clock: returns the time in seconds.
         """
         wanted = at_once or max(LEAST, processors())
         self._at_once = wanted if connections is None else max(1, min(wanted, connections - 1))
@@ -74,18 +74,21 @@ class Admission:
         self._under_way: Counter[Hashable] = Counter()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
         self._timers: dict[Hashable, asyncio.TimerHandle] = {}
-        """Of users who wait and have nothing under way."""
+        """One for each user who waits and has nothing running."""
         self._seen: dict[Hashable, float] = {}
-        """When a recall of a user last began or ended, the latest at the end; forgotten after ``EXPECTED_S``."""
+        """When each user's last recall began or ended, the latest last; deleted after ``EXPECTED_S``."""
 
     async def turn(self, user: Hashable) -> AbstractContextManager[object]:
-        """Wait for a turn; it is given back when the block of what this gives ends.
+        """Wait for a turn.
 
         Args:
-            user: whose work it is. Who has nothing under way begins after a quarter of a second at most.
+            user: whose work it is. A user with nothing running waits a quarter of a second at most.
+
+        Returns:
+            A context manager that ends the turn when its block ends.
 
         Raises:
-            OverloadedError: others of the same user took so long that there was no turn in time.
+            OverloadedError: other work of the same user took too long.
         """
         if self._may_begin(user):
             self._begin(user)
@@ -105,7 +108,7 @@ class Admission:
         return any(one != user and not self._under_way[one] for one in self._seen)
 
     def _note(self, user: Hashable) -> None:
-        """Keep in mind who has turns."""
+        """Record that a recall of this user began or ended."""
         now = self._clock()
         self._seen.pop(user, None)
         self._seen[user] = now
@@ -123,7 +126,7 @@ class Admission:
         self._under_way[user] -= 1
         if not self._under_way[user]:
             del self._under_way[user]
-        while self._waiting:  # where the first of them may not begin, no other may
+        while self._waiting:  # if the first of them may not begin, no other may
             following = min(self._waiting, key=lambda one: (self._under_way[one], self._seen.get(one, 0.0)))
             if not self._may_begin(following):
                 break
@@ -131,7 +134,7 @@ class Admission:
         self._watch(user)
 
     def _let_begin(self, user: Hashable) -> None:
-        """Let the first of a user's line begin."""
+        """Let the first in a user's line begin."""
         line = self._waiting[user]
         line.popleft().set_result(None)
         if not line:
@@ -139,31 +142,31 @@ class Admission:
         self._begin(user)
 
     def _watch(self, user: Hashable) -> None:
-        """See to it that a user who waits and has nothing under way does so for a quarter of a second at most."""
+        """Start the timer that lets a waiting user with nothing running begin within a quarter of a second."""
         if user in self._waiting and not self._under_way[user] and user not in self._timers:
             loop = asyncio.get_running_loop()
             self._timers[user] = loop.call_later(LONGEST_WAIT_S, self._let_begin, user)
 
     async def _wait(self, user: Hashable) -> None:
-        """Stand in the user's line until it is our turn; whoever gives up leaves the line and takes no turn along."""
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(user, deque()).append(place)
+        """Wait in the user's line until it is our turn; on a timeout or a cancellation, leave the line."""
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(user, deque()).append(slot)
         self._watch(user)
         try:
-            await asyncio.wait({place}, timeout=self._patience_s)
+            await asyncio.wait({slot}, timeout=self._patience_s)
         except asyncio.CancelledError:
-            if place.done():
+            if slot.done():
                 self._end(user)
             else:
-                self._leave(user, place)
+                self._leave(user, slot)
             raise
-        if not place.done():
-            self._leave(user, place)
+        if not slot.done():
+            self._leave(user, slot)
             raise OverloadedError("Too many recalls of this user are under way.")
 
-    def _leave(self, user: Hashable, place: asyncio.Future[None]) -> None:
+    def _leave(self, user: Hashable, slot: asyncio.Future[None]) -> None:
         line = self._waiting[user]
-        line.remove(place)
+        line.remove(slot)
         if not line:
             del self._waiting[user]
             if (timer := self._timers.pop(user, None)) is not None:

@@ -1,7 +1,7 @@
 """Whether the database was upgraded since this process first connected to it.
 
-An older process keeps working beside an upgrade as long as what it calls is there. Where something is missing, this
-tells whether the process is too old, which a restart mends, or the database, which an upgrade mends.
+An older process keeps working during and after an upgrade as long as everything that it calls still exists. When
+something is missing, this module finds out whether the process is too old (restart it) or the database is (upgrade it).
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class Age:
             except psycopg.errors.Error as error:
                 if error.sqlstate is None:
                     raise
-                self._first = Upgraded(None, None)  # it holds no memsvc, or we may not look
+                self._first = Upgraded(None, None)  # it has no memsvc, or we lack the privilege
             finally:
                 cursor.close()
                 connection.rollback()
 
     async def database_is_newer(self) -> bool:
-        """Whether the database was upgraded since, or by a newer version than this one.
+        """Whether the database was upgraded since this process connected, or by a newer version than this one.
 
         Raises:
-            sqlalchemy.exc.SQLAlchemyError: it cannot be looked at.
+            sqlalchemy.exc.SQLAlchemyError: the database cannot be read.
         """
         async with self._engine.connect() as connection:
             now = Upgraded(*(await connection.execute(text(LOOK))).one())

@@ -1,4 +1,4 @@
-"""Times as the database keeps them: a moment, and the minutes by which the speaker's clock was ahead of UTC then."""
+"""Times as the database stores them: a moment, and the speaker's offset from UTC in minutes at that moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 
 def on_clock(moment: datetime, offset_minutes: int) -> datetime:
-    """A stored moment on the clock that the speaker had."""
+    """A stored moment in the speaker's local time."""
     return moment.astimezone(_zone(offset_minutes))
 
 

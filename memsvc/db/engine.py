@@ -1,8 +1,8 @@
 """Connections and transactions, each bound to one user or to none.
 
-``Database.transaction(user_id)`` is the way to the data, and ``memsvc.db.together`` in one round trip: it begins, sets
-the signed identity for this transaction alone, and the database says whether it believes it. Without a user, row
-security shows no memories at all. Driver errors become errors of ``memsvc.errors`` here, and nowhere else.
+``Database.transaction(user_id)`` is the way to the data; ``memsvc.db.together`` does the same in one round trip. A
+transaction begins, sets the signed identity for itself alone, and the database verifies it. Without a user, row
+security shows no memories at all. Only this module turns driver errors into errors of ``memsvc.errors``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from memsvc.errors import (
 from memsvc.observe import POOLS
 from memsvc.settings import Settings
 
-# Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
+# The token is a parameter and never part of a statement's text, which pg_stat_activity or a log would show.
 BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
 BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent, true)")
 
@@ -58,21 +58,21 @@ UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
 TELL = text("SELECT pg_notify(channel, '') FROM unnest(CAST(:channels AS text[])) AS t (channel)")
 TELL_EVERY_S = 0.05
-"""What comes meanwhile is told together: each time is a round trip, and wakes all who listen."""
+"""Notifications within this time are sent together: each sending is a round trip and wakes all listeners."""
 EVENTS = "memsvc.events"
-"""The channel that says: somebody's outbox has something new."""
+"""The channel for new events in any user's outbox."""
 
 TRIES = 5
 PAUSE_S = 0.02
-"""Before the second try; doubled for each further one, and up to twice as long by chance."""
+"""The pause before the second try; it doubles for each further try, and is random between that and twice as long."""
 Result = TypeVar("Result")
 
 
 def role_url(base: str, role: str, password: str) -> URL:
-    """The same database under one of memsvc's own logins, for SQLAlchemy's psycopg driver.
+    """The URL of the same database with one of memsvc's own logins, for SQLAlchemy's psycopg driver.
 
     Raises:
-        ConfigurationError: ``base`` is no URL; what libraries say about it would show its password.
+        ConfigurationError: ``base`` is not a URL. The library's own error is hidden, because it shows the password.
     """
     try:
         url = make_url(base)
@@ -88,7 +88,7 @@ def _refused() -> MemsvcError:
 
 
 def unbelieved() -> ConfigurationError:
-    """The error of a token that proved nobody."""
+    """The error for an identity token that the database did not accept."""
     return ConfigurationError(
         "The database does not believe this process's identity tokens.",
         hint="Its clock differs, or MEMSVC_IDENTITY_SECRET is not the database's: see 'memsvc doctor'.",
@@ -115,10 +115,11 @@ STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
     "MS004": unbelieved,
     "MS006": RestoreUnfinishedError,
 }
-"""What ``memsvc.act_for`` refuses, and ``memsvc.require_restored``."""
+"""SQLSTATEs that ``memsvc.act_for`` and ``memsvc.require_restored`` raise."""
 THE_SCHEMA = re.compile(r"\bmemsvc\b")
-"""What is denied until policies are applied; PostgreSQL's words around its name are of any language."""
-NOT_READY = "Was a restore cut off? Say 'memsvc restore' again: it begins anew. Otherwise say 'memsvc db upgrade'."
+"""Matches the schema's name, to which access is denied until policies are applied. The rest of PostgreSQL's message may
+be in any language."""
+NOT_READY = "If a restore was interrupted, run 'memsvc restore' again. Otherwise run 'memsvc db upgrade'."
 
 
 def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
@@ -128,18 +129,18 @@ def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
 
 
 def _of_an_upgrade(error: psycopg.Error) -> MemsvcError | None:
-    """What functions of ours refuse, and what a database says that is being upgraded or was."""
+    """The meaning of an error that our own functions raise, or that an upgrade causes."""
     if error.sqlstate in STATES:
         return STATES[error.sqlstate]()
     if isinstance(error, pg.FeatureNotSupported) and error.diag.source_function == "RevalidateCachedQuery":
-        return ContendedError("The database was upgraded meanwhile.")  # the rollback forgets what was prepared
+        return ContendedError("The database was upgraded meanwhile.")  # the rollback drops prepared statements
     if isinstance(error, pg.InsufficientPrivilege) and THE_SCHEMA.search(error.diag.message_primary or ""):
         return DatabaseTooOldError("Nobody may use this database yet.", hint=NOT_READY)
     return None
 
 
 def plain_error(error: Exception) -> MemsvcError | None:
-    """What a driver's error means to a user of memsvc; None where it is a defect of ours."""
+    """What a driver's error means to a user of memsvc; None if it is a defect of memsvc."""
     if isinstance(error, sa.TimeoutError):
         return OverloadedError("All database connections are busy.")
     cause = error.orig if isinstance(error, sa.DBAPIError) else error
@@ -151,7 +152,7 @@ def plain_error(error: Exception) -> MemsvcError | None:
     if isinstance(cause, pg.ForeignKeyViolation):
         return _erased_meanwhile(cause)
     if isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)):
-        # A refused connection has no SQLSTATE, only the server's words.
+        # A refused connection has no SQLSTATE, only the server's message.
         said = str(cause)
         if "No space left on device" in said:
             return StorageFullError()
@@ -162,7 +163,7 @@ def plain_error(error: Exception) -> MemsvcError | None:
 
 
 def _read_json(written: bytes) -> Any:
-    """JSON of the database; msgspec takes a third of the time, but refuses numbers beyond a double's range."""
+    """Read JSON from the database; msgspec takes a third of the time, but refuses numbers outside a double's range."""
     try:
         return msgspec.json.decode(written)
     except msgspec.DecodeError:
@@ -174,7 +175,7 @@ DRIVERS_ERRORS = (sa.SQLAlchemyError, psycopg.Error, OSError)
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Turn driver's errors into those of ``memsvc.errors``; defects of ours stay what they are."""
+    """Turn driver errors into those of ``memsvc.errors``; errors that are defects of memsvc stay as they are."""
     try:
         yield
     except DRIVERS_ERRORS as error:
@@ -186,7 +187,7 @@ def plainly() -> Iterator[None]:
 
 @contextmanager
 def in_doubt() -> Iterator[None]:
-    """Say so where the connection is lost in the block: what commits is sent there, and its answer is awaited."""
+    """Raise OutcomeUnknownError if the connection is lost in the block, which sends a commit and awaits its answer."""
     try:
         yield
     except DRIVERS_ERRORS as error:
@@ -214,7 +215,7 @@ class Database:
         self.recalls = Admission(
             settings.recalls_at_once, connections=size, patience_s=settings.statement_timeout_ms / 1_000
         )
-        """Whose turn it is to recall."""
+        """Lets users take turns to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         self.engine: AsyncEngine = create_async_engine(
             url,
@@ -222,19 +223,19 @@ class Database:
             max_overflow=0,
             pool_timeout=settings.pool_timeout_s,
             pool_use_lifo=True,
-            pool_reset_on_return=None,  # roll_back does it, where there is something
-            hide_parameters=True,  # they hold texts and tokens, and an error's text ends in a log
+            pool_reset_on_return=None,  # roll_back does it if a transaction is open
+            hide_parameters=True,  # they hold texts and tokens, and an error's message ends up in a log
             json_deserializer=_read_json,
             connect_args={
                 "connect_timeout": settings.connect_timeout_s,
                 "application_name": "memsvc",
-                # A machine that vanished is noticed within half a minute, and gives back the locks of its sessions.
+                # The server notices within half a minute that this machine is gone, and releases its sessions' locks.
                 "options": f"-c statement_timeout={settings.statement_timeout_ms} -c tcp_keepalives_idle=10 "
                 "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
             },
         )
         POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
-        watch(self.engine)  # a restarted database costs nobody an error
+        watch(self.engine)  # a restarted database causes no error
         close_failed(self.engine)
         roll_back(self.engine)
         self._age = Age(self.engine)
@@ -246,19 +247,19 @@ class Database:
     async def transaction(
         self, user_id: UUID | None = None, *, keep_plans: bool = False
     ) -> AsyncIterator[AsyncConnection]:
-        """One transaction, committed when the block ends well.
+        """Run the block in one transaction, and commit it if the block raises nothing.
 
         Args:
-            user_id: whose memories may be seen and written in it; None: nobody's.
-            keep_plans: a statement that the connection has prepared is not planned again; it goes by indexes, whatever
-                the tables hold. For those whose plan is one for all values: a partial index is lost where a value
-                decides whether it fits. Needs a user.
+            user_id: whose memories may be read and written in it; None: no memories at all.
+            keep_plans: do not plan a prepared statement again. Its plan uses indexes, whatever the tables hold. For
+                statements with one plan for all values: a partial index is not used if a value decides whether it
+                applies. Needs a user.
 
         Raises:
-            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
-            OutcomeUnknownError: the connection was lost in its COMMIT; also where all of it was to read.
-            UserUnknownError: there is no such user, or not any more.
-            ConfigurationError: the database does not believe our signature.
+            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
+            OutcomeUnknownError: the connection was lost during COMMIT; raised even if the transaction only read.
+            UserUnknownError: the user does not exist or was erased.
+            ConfigurationError: the database does not accept our signature.
         """
         try:
             with plainly():
@@ -272,7 +273,7 @@ class Database:
             raise await self._which_is_old(error) from error.__cause__
 
     async def _which_is_old(self, error: DatabaseTooOldError) -> DatabaseTooOldError:
-        """The error of what is missing in the database: an older process's where the database is newer."""
+        """The error for something missing in the database: UpgradedError if the database is newer than this process."""
         if isinstance(error, UpgradedError):
             return error
         with suppress(*DRIVERS_ERRORS):
@@ -282,12 +283,12 @@ class Database:
 
     @asynccontextmanager
     async def statement(self) -> AsyncIterator[AsyncConnection]:
-        """A connection for one statement that acts for nobody; it is a transaction of its own, in one round trip.
+        """A connection for one statement without a user; it is a transaction of its own, in one round trip.
 
-        For what reads or counts, and so does no harm twice: where the connection is lost, nothing was stored.
+        Use it only for statements that read or count, which are safe to repeat if the connection is lost.
 
         Raises:
-            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
         """
         try:
             with plainly():
@@ -298,15 +299,15 @@ class Database:
 
     @asynccontextmanager
     async def line(self, *, stores: bool = True) -> AsyncIterator[Line]:
-        """A connection of the pool without SQLAlchemy's own around it, which would cost as much as a short statement.
+        """A connection of the pool without SQLAlchemy's ``Connection``, which costs as much as a short statement.
 
-        Where the block fails, nobody knows what the connection has left to say, so it ends.
+        If the block fails, the connection may have unread results, so it is closed.
 
         Args:
-            stores: False: all of it reads or counts, so that nothing is in doubt where the connection is lost.
+            stores: False: the block only reads or counts, so a lost connection leaves no outcome unknown.
 
         Raises:
-            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
             OutcomeUnknownError: the connection was lost in an exchange that stores.
         """
         try:
@@ -320,21 +321,21 @@ class Database:
                 except BaseException:
                     await greenlet_spawn(pooled.invalidate)
                     raise
-                # Safe outside of a greenlet only because an exchange leaves the connection at rest, so that the pool
-                # waits for nothing. SQLAlchemy would close it in a stack of its own.
+                # Safe outside a greenlet only because an exchange leaves the connection idle, so the pool does no I/O.
+                # SQLAlchemy would close it in a greenlet of its own.
                 pooled.close()
         except DatabaseTooOldError as error:
             raise await self._which_is_old(error) from error.__cause__
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.
+        """Do work in one transaction; repeat it after a deadlock or a serialization failure.
 
         Args:
-            user_id: as ``transaction``.
-            work: gets the connection; does nothing outside of the database that must not be done twice.
+            user_id: as in ``transaction``.
+            work: receives the connection. It must be safe to repeat: no effects outside the database.
 
         Raises:
-            ContendedError: all tries were given up.
+            ContendedError: all tries failed.
         """
 
         async def once() -> Result:
@@ -344,12 +345,12 @@ class Database:
         return await self.again(once)
 
     async def again(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Do work that is one transaction, as ``attempt``.
+        """Do work that is one transaction, and repeat it as ``attempt`` does.
 
-        The one place that retries deadlocks and serialization failures: up to five tries, with growing random pauses.
+        Only this function retries deadlocks and serialization failures: up to five tries, with growing random pauses.
 
         Raises:
-            ContendedError: all tries were given up.
+            ContendedError: all tries failed.
         """
         for number in range(1, TRIES):
             try:
@@ -359,10 +360,10 @@ class Database:
         return await work()
 
     def notify(self, channel: str) -> None:
-        """Tell who listens on a channel, soon, after what is committed now; nobody waits for it.
+        """Notify the listeners of a channel soon, about what is committed by now; does not wait.
 
-        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in fifty
-        milliseconds. It may get lost with this process: listeners look by themselves each second.
+        NOTIFY within a transaction would serialize all commits on one lock, so it gets a transaction of its own, at
+        most one every fifty milliseconds. It is lost if this process dies; listeners also poll every second.
         """
         self._channels.add(channel)
         if self._teller is None or self._teller.done():
@@ -378,13 +379,13 @@ class Database:
 
     @asynccontextmanager
     async def holding(self, name: str) -> AsyncIterator[bool]:
-        """Hold an advisory lock outside any transaction; False where somebody else holds it.
+        """Hold an advisory lock outside any transaction; yields False if another session holds it.
 
-        It takes one connection until the block ends, and no transaction. It ends with the connection, so a killed
-        process holds nothing.
+        It takes one connection until the block ends, and no transaction. The lock ends with the connection, so a
+        killed process holds nothing.
 
         Raises:
-            DatabaseUnavailableError, OverloadedError: no connection could be had.
+            DatabaseUnavailableError, OverloadedError: no connection is available.
         """
         async with AsyncExitStack() as stack:
             with plainly():
@@ -398,7 +399,7 @@ class Database:
                     try:
                         await connection.execute(UNLOCK, {"name": name})
                     except BaseException as error:
-                        await connection.invalidate()  # the lock goes with it
+                        await connection.invalidate()  # closing it releases the lock
                         if not isinstance(error, DRIVERS_ERRORS):
                             raise
 
@@ -406,16 +407,17 @@ class Database:
     async def listening(self, channels: Sequence[str]) -> AsyncIterator[Callable[[float], Awaitable[bool]]]:
         """Listen to notifications outside any transaction, with one connection until the block ends.
 
-        What it gives waits for the next notification, so many seconds at most, and tells whether one came.
+        It yields a function that waits for the next notification, up to a number of seconds, and returns whether one
+        came.
 
         Raises:
-            DatabaseUnavailableError, OverloadedError: no connection could be had, or it broke; also when waiting.
+            DatabaseUnavailableError, OverloadedError: no connection is available, or it broke; also while waiting.
         """
         async with AsyncExitStack() as stack:
             with plainly():
                 plain = await stack.enter_async_context(self.engine.connect())
                 connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-                stack.push_async_callback(connection.invalidate)  # nobody gets a connection that still listens
+                stack.push_async_callback(connection.invalidate)  # no other user may get a connection that listens
                 for channel in channels:
                     await connection.exec_driver_sql(sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_string())
                 driver: Any = (await connection.get_raw_connection()).driver_connection
@@ -432,14 +434,14 @@ class Database:
         """Act for this user until the end of the running transaction.
 
         Args:
-            connection: in a transaction.
-            user_id: for whom.
-            erasing: also for one who is being erased, or was: for those who erase.
-            keep_plans: as ``transaction``.
+            connection: a connection in a transaction.
+            user_id: the user to act for.
+            erasing: also accept a user who is being erased, or was; for code that erases.
+            keep_plans: as in ``transaction``.
 
         Raises:
-            UserUnknownError: there is no such user, or not any more.
-            ConfigurationError: the database does not believe our signature.
+            UserUnknownError: the user does not exist or was erased.
+            ConfigurationError: the database does not accept our signature.
         """
         statement, values = self.binding(user_id, erasing=erasing, keep_plans=keep_plans)
         with plainly():
@@ -448,13 +450,13 @@ class Database:
     def binding(
         self, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False
     ) -> tuple[TextClause, dict[str, Any]]:
-        """What binds a transaction, and its values with a fresh token; arguments as ``bind``."""
+        """The statement that binds a transaction, and its values with a new token; arguments as in ``bind``."""
         token = self.signer.token(user_id)
         values = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
         around = traces.traceparent()
         if around is None:
             return BIND, values
-        return BIND_TRACED, values | {"traceparent": around}  # for the jobs that this transaction asks for
+        return BIND_TRACED, values | {"traceparent": around}  # for jobs that this transaction requests
 
     async def close(self) -> None:
         """Close all connections."""

@@ -1,7 +1,7 @@
-"""Finds the SQL of memsvc and loads named queries.
+"""Finds memsvc's SQL files and loads named queries.
 
-In a checkout ``sql/`` and ``alembic/`` stand at the top; in an installed wheel they are ``memsvc/_sql`` and
-``memsvc/_alembic``. A query file holds several statements, each under a line ``-- name: …`` (as in procrastinate).
+In a checkout ``sql/`` and ``alembic/`` are top-level folders; in an installed wheel they are ``memsvc/_sql`` and
+``memsvc/_alembic``. A query file holds several statements, each below a line ``-- name: …`` (as in procrastinate).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ NAME = re.compile(r"^-- name: (?P<name>\w+)\s*$", re.MULTILINE)
 
 
 def folder(name: str) -> Path:
-    """The folder ``sql`` or ``alembic``, wherever this memsvc keeps it."""
+    """The path of the folder ``sql`` or ``alembic``, in a checkout or an installation."""
     installed = PACKAGE / f"_{name}"
     return installed if installed.is_dir() else PACKAGE.parent / name
 
 
 def head_revision() -> str:
-    """The newest revision that this version of memsvc has, by the names of its migrations."""
+    """The newest revision of this version of memsvc, from the file names of its migrations."""
     return max(path.name for path in (folder("alembic") / "versions").glob("[0-9]*.py")).split("_", 1)[0]
 
 
 @cache
 def queries() -> dict[str, TextClause]:
-    """All named statements of ``sql/queries/*.sql``; values are bound as ``:name``."""
+    """All statements of ``sql/queries/*.sql`` by name; their parameters are written ``:name``."""
     found: dict[str, TextClause] = {}
     for path in sorted((folder("sql") / "queries").glob("*.sql")):
         pieces = NAME.split(path.read_text(encoding="utf-8"))

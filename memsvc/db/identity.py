@@ -1,9 +1,8 @@
-"""Signs the identity tokens that row security believes.
+"""Signs the identity tokens that row security checks.
 
-A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. PostgreSQL checks it with pads
-kept in ``memsvc.identity_keys`` (``sql/functions/base/10_identity.sql``); only this process and that table know the
-secret.
-The key's id is derived from the secret, so two secrets can be valid at once while one replaces the other.
+A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. PostgreSQL checks it with the
+pads in ``memsvc.identity_keys`` (``sql/functions/base/10_identity.sql``); only this process and that table know the
+secret. The key's id is derived from the secret, so two secrets can both be valid while one replaces the other.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ class Signer:
     secret: bytes
     ttl_s: int
     key_id: str = field(init=False)
-    """Public name of the secret: half of a digest that is used for nothing else."""
+    """Public id of the secret: half of a digest that is used for nothing else."""
 
     def __post_init__(self) -> None:
-        """Name the secret."""
+        """Derive the id of the secret."""
         digest = hashlib.sha256(b"memsvc identity key id:" + self.secret).hexdigest()
         object.__setattr__(self, "key_id", digest[:16])
 
@@ -44,5 +43,5 @@ class Signer:
         return f"{claim}.{hmac.digest(self.secret, claim.encode(), 'sha256').hex()}"
 
     def derived(self, purpose: str) -> bytes:
-        """A key of 32 bytes for another purpose (signing JWTs), from which this secret cannot be found."""
+        """A 32-byte key for another purpose (signing JWTs), from which this secret cannot be computed."""
         return hmac.new(self.secret, f"memsvc {purpose}".encode(), hashlib.sha256).digest()

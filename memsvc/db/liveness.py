@@ -1,11 +1,12 @@
-"""Connections as they leave the pool and come back: which are of no use any more, and what one left open.
+"""Checks connections when they leave the pool and when they come back.
 
-The former are found before they are used, and ended where they must not go on; the latter is rolled back. After a
-rollback the connection's ``Line`` asks which of its prepared statements are still there.
+A dead connection is found before it is used; a connection that must not go on is closed. An open transaction is rolled
+back when its connection returns. After a rollback, the connection's ``Line`` asks the server which of its prepared
+statements still exist.
 
-A server that ends, restarts or sends somebody away closes its sockets. While a connection rests in the pool nothing
-else is sent to it but a rare notice, so its socket can be read only then; that costs one system call to see. A server
-that really has to be asked is asked as SQLAlchemy's own pre-ping would, which took a fifth of a transaction's time.
+A server that stops, restarts or ends a session closes its sockets. It sends an idle connection nothing else but a rare
+notice, so only one of the two makes the socket readable. One system call shows that. Only then is the server pinged, as
+SQLAlchemy's pre-ping does each time, at the cost of a fifth of a transaction's time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memsvc.db.wire import Line
 
 
 def watch(engine: AsyncEngine) -> None:
-    """Look at each connection of a pool before it is used; all of them are made anew where its server has gone."""
+    """Check each connection of a pool before it is used; if its server is gone, replace all connections."""
 
     @event.listens_for(engine.sync_engine, "checkout")
     def look(connection: Any, _record: Any, _proxy: Any) -> None:
@@ -35,13 +36,13 @@ def watch(engine: AsyncEngine) -> None:
 
 
 def close_failed(engine: AsyncEngine) -> None:
-    """Where the database has Apache AGE, end sessions whose transaction has failed instead of rolling them back.
+    """If the database has Apache AGE, end sessions whose transaction has failed instead of rolling them back.
 
-    A session that has loaded AGE 1.8 looks for it in a catalog in front of every statement, ROLLBACK too, once
-    PostgreSQL has emptied the session's caches (much was created or dropped meanwhile). In a failed transaction that
-    must not be: ROLLBACK fails, and the session is of no use any more. New sessions of that server were seen to die
-    afterwards, by a lock that was left behind, it seems. A session that simply ends needs no ROLLBACK. Triggers load
-    AGE at any time, so it counts whether the database has it.
+    A session that has loaded AGE 1.8 looks AGE up in a catalog before every statement, including ROLLBACK, once
+    PostgreSQL has emptied the session's caches (because many objects were created or dropped). A failed transaction may
+    not read catalogs, so ROLLBACK fails and the session cannot be used again. New sessions of that server were then
+    seen to die, apparently because of a lock that was never released. A session that simply ends needs no ROLLBACK.
+    Triggers can load AGE at any time, so this applies whenever the database has the extension.
     """
     loaded = False
 
@@ -63,9 +64,9 @@ def close_failed(engine: AsyncEngine) -> None:
 
 
 def roll_back(engine: AsyncEngine) -> None:
-    """Roll back what a connection left open when it goes back to the pool; SQLAlchemy would ask each one for that.
+    """Roll back an open transaction when its connection returns to the pool; SQLAlchemy would send ROLLBACK each time.
 
-    The driver knows without asking the server, so one at rest goes back without having to wait.
+    The driver knows the transaction's status without asking the server, so an idle connection returns without waiting.
     """
 
     @event.listens_for(engine.sync_engine, "reset")
@@ -87,14 +88,14 @@ def roll_back(engine: AsyncEngine) -> None:
 
 
 def _doubt(connection: Any) -> None:
-    """Tell the line on a connection, if there is one, that psycopg may have the server forget what it has prepared."""
+    """Tell a connection's ``Line``, if there is one, that psycopg may have deallocated its prepared statements."""
     line: Line | None = connection.info.get(Line)
     if line is not None:
         line.doubt()
 
 
 def has_news(descriptor: int) -> bool:
-    """Whether something can be read from a socket, be it its end."""
+    """Whether a socket is readable; it also is when the server has closed it."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

@@ -1,9 +1,10 @@
-"""Takes exclusive locks on tables in use, all or none, so that nobody waits long and nobody ends as a victim.
+"""Takes exclusive locks on tables in use, all or none, without long waits and without deadlocks.
 
-Two rules make it come soon beside a busy service, and safely. Every door's transaction reads ``identity_keys`` before
-anything else, so that table is locked first: while we wait for it we hold nothing that those before us could need, and
-those behind us queue up holding nothing that we need. And all locks together come within ``TOGETHER_MS``, below
-deadlock_timeout (1 s): who waits for us while we wait for one of theirs would end as the victim of a deadlock.
+Two rules make this fast and safe while the service is busy. Every transaction of a service process reads
+``identity_keys`` first, so that table is locked first. While we wait for it, we hold no lock that a running transaction
+may need. Transactions that begin later wait at that table and hold no lock that we need. Second, we take all locks
+within ``TOGETHER_MS``, which is less than deadlock_timeout (1 s). Otherwise a transaction that waits for us, while we
+wait for one of its locks, would be cancelled as the victim of a deadlock.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 GATE = "identity_keys"
 TOGETHER_MS = 800
 
-# Tables before views: a view's lock takes those of its tables. The error's context names the table that was busy.
+# Tables before views: locking a view also locks its tables. The error's context names the table that was busy.
 LOCK = """
 DO $lock$
 DECLARE
@@ -37,17 +38,17 @@ $lock$
 
 
 class Driven(Protocol):
-    """What takes a statement as it is: a connection, or who writes one down."""
+    """Takes a statement as it is: a connection, or a writer of scripts."""
 
     def exec_driver_sql(self, statement: str) -> Any:
-        """Run a statement without values."""
+        """Run a statement without parameters."""
 
 
 def lock(connection: Driven, *tables: str) -> None:
-    """Lock these tables of ours and the gate until the end of the transaction; without any, all tables and views.
+    """Lock ``identity_keys`` and these tables, or all tables and views if none are given, until the transaction ends.
 
     Raises:
-        sqlalchemy.exc.OperationalError: by psycopg's LockNotAvailable; ``memsvc.server.upgrade`` asks again then.
+        sqlalchemy.exc.OperationalError: caused by psycopg's LockNotAvailable; ``memsvc.server.upgrade`` then retries.
     """
     names = ", ".join(f"'{name}'" for name in (GATE, *tables))
     wanted = f"c.relname IN ({names})" if tables else "true"

@@ -1,6 +1,6 @@
-"""Changes that may be sent again: the same Idempotency-Key with the same request is done once and answered twice.
+"""Requests that may be repeated: the same Idempotency-Key with the same request is done once and answered each time.
 
-The answer is noted in the transaction of the change, so there is no moment in which one is there without the other.
+The answer is stored in the transaction of the change, so neither is ever stored without the other.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from memsvc.errors import ContendedError, IdempotencyConflictError, InvalidReque
 
 KEY = re.compile(r"[!-~]{1,200}")
 KEPT = timedelta(hours=24)
-"""How long a request can be sent again; the statements of ``sql/queries/once.sql`` have the same."""
+"""How long a request can be repeated; the statements in ``sql/queries/once.sql`` have the same interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A request that is to be done once, for 24 hours."""
+    """A request that is done only once within 24 hours."""
 
     key: bytes
     """SHA-256 of the operation and the client's key."""
@@ -36,12 +36,12 @@ class Once:
 
     @classmethod
     def of(cls, operation: str, key: str | None, request: Any) -> Self | None:
-        """A request with its key; None without a key: it is done each time.
+        """A request with its key; None without a key: the request is then done each time.
 
         Args:
-            operation: what is asked for; the same key for another operation is another key.
+            operation: the operation that is requested; the same key with another operation counts as another key.
             key: 1 to 200 visible ASCII characters.
-            request: what msgspec can encode.
+            request: the request, which msgspec can encode.
 
         Raises:
             InvalidRequestError: the key cannot be used.
@@ -54,10 +54,10 @@ class Once:
         return cls(hashlib.sha256(f"{operation} {key}".encode()).digest(), hashlib.sha256(body).digest())
 
     async def answer(self, connection: AsyncConnection, user_id: UUID) -> str | None:
-        """The answer that was given before; None: it was not asked yet.
+        """The answer that was given before; None: the request is new.
 
         Raises:
-            IdempotencyConflictError: the key came with another request.
+            IdempotencyConflictError: the key was used with another request.
         """
         values = {"user_id": user_id, "request_key": self.key}
         row = (await connection.execute(query("answered_request"), values)).one_or_none()
@@ -69,10 +69,10 @@ class Once:
         return found
 
     async def keep(self, connection: AsyncConnection, user_id: UUID, answer: str) -> None:
-        """Note the answer, in the transaction of what was done.
+        """Store the answer in the transaction of the change.
 
         Raises:
-            ContendedError: the same request was answered at this very moment; begin again, and find the answer.
+            ContendedError: the same request was answered concurrently; start again, and ``answer`` will find it.
         """
         values = {"user_id": user_id, "request_key": self.key, "digest": self.digest, "answer": answer}
         try:

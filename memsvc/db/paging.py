@@ -1,9 +1,9 @@
 """Pages of longer lists, and the cursors that lead from one to the next.
 
-A cursor holds the values by which the next page is found: several as JSON in base64, one alone as it is. It is not
-signed, for it grants nothing: what it leads to is read under the caller's own row security. But it comes from outside,
-so it is checked here, for all lists: only what these functions would write themselves, with values that fit the
-columns they are compared with, is a cursor. Everything else is refused with ``bad_cursor``.
+A cursor holds the values from which the next page starts: several values as JSON in base64, a single value as it is. It
+is not signed, because it grants nothing: the next page is read under the caller's own row security. But it comes from
+outside, so this module checks it for all lists. A cursor is accepted only if these functions would write the same text
+and its values fit the columns that they are compared with. Any other is refused with ``bad_cursor``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MAX_PAGE = 1_000
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """A value of a cursor: a moment with an offset."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-"""A value of a cursor: what an integer column of a list counts."""
+"""A value of a cursor: a number of an integer column, 0 or more."""
 LongNumber = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-"""A value of a cursor: a number of a bigint column."""
+"""A value of a cursor: a number of a bigint column, 0 or more."""
 UnixTime = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 """A value of a cursor: seconds since 1970."""
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A value of a cursor: a score."""
+"""A value of a cursor: a score, 0 to 1."""
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
@@ -45,69 +45,70 @@ def check_page(limit: int) -> None:
     """Refuse a page size outside 1 to 1,000.
 
     Raises:
-        InvalidRequestError: it is.
+        InvalidRequestError: the limit is outside this range.
     """
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
 
 
-def write_cursor(place: tuple[Any, ...]) -> str:
-    """A place in a list as a cursor."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
+def write_cursor(position: tuple[Any, ...]) -> str:
+    """Write a position in a list as a cursor."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(position)).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, form: type[T]) -> T:
-    """The place that a cursor names.
+    """Read the position in a list from a cursor.
 
     Args:
-        cursor: as ``write_cursor`` made it.
-        form: a tuple's type. What does not fit it is refused, so it bounds each value: see ``Moment``, ``Number``,
-            ``Share``.
+        cursor: as ``write_cursor`` wrote it.
+        form: the type of the tuple. It limits the range of each value: see ``Moment``, ``Number``, ``Share``.
 
     Raises:
-        BadCursorError: it is not one of ours.
+        BadCursorError: the cursor is not one of ours.
     """
     try:
-        place: Any = msgspec.json.decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=form)
-        check_storable(place, "cursor")
-        _check_moments(place)
-        written = write_cursor(place)
+        position: Any = msgspec.json.decode(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=form)
+        check_storable(position, "cursor")
+        _check_moments(position)
+        written = write_cursor(position)
     except (ValueError, OverflowError, RecursionError, msgspec.MsgspecError, InvalidRequestError) as error:
         raise BadCursorError(field="cursor") from error
     if written != cursor:
         raise BadCursorError(field="cursor")
-    read: T = place
+    read: T = position
     return read
 
 
-def _check_moments(place: Sequence[Any]) -> None:
-    """Refuse a moment that is none in UTC, before year 1 or after year 9999, by an OverflowError."""
-    for value in place:
+def _check_moments(position: Sequence[Any]) -> None:
+    """Raise an OverflowError for a moment that is before year 1 or after year 9999 in UTC."""
+    for value in position:
         if isinstance(value, datetime):
             value.astimezone(UTC)
 
 
 def read_id(cursor: str | None, field: str = "cursor") -> UUID | None:
-    """The id that a cursor is; None where none is given.
+    """Read a cursor that is an id; None if no cursor is given.
 
     Args:
         cursor: ``str`` of an id.
-        field: what the parameter is called.
+        field: the name of the parameter, for the error.
 
     Raises:
-        BadCursorError: it is no id as we write it.
+        BadCursorError: the cursor is not an id as memsvc writes it.
     """
     return _same(cursor, UUID, str, field) if cursor is not None else None
 
 
 def read_time(cursor: str | None) -> datetime | None:
-    """The moment that a cursor is; None where none is given. A plus sign that an address made a space is one again.
+    """Read a cursor that is a moment; None if no cursor is given.
+
+    A space is read as a plus sign, because the query of a URL turns plus signs into spaces.
 
     Args:
         cursor: ``isoformat`` of a moment with an offset.
 
     Raises:
-        BadCursorError: it is no moment as we write it.
+        BadCursorError: the cursor is not a moment as memsvc writes it.
     """
     if cursor is None:
         return None
@@ -122,10 +123,10 @@ def read_time(cursor: str | None) -> datetime | None:
 
 
 def read_number(cursor: str | None, most: int) -> int | None:
-    """The number from 1 to ``most`` that a cursor is; None where none is given.
+    """Read a cursor that is a number from 1 to ``most``; None if no cursor is given.
 
     Raises:
-        BadCursorError: it is none.
+        BadCursorError: the cursor is not such a number.
     """
     if cursor is None:
         return None
@@ -136,10 +137,10 @@ def read_number(cursor: str | None, most: int) -> int | None:
 
 
 def _same(cursor: str, read: Callable[[str], T], write: Callable[[T], str], field: str = "cursor") -> T:
-    """What ``read`` makes of a cursor that ``write`` gives back as it came.
+    """Read a cursor, and check that ``write`` turns the value into the same text again.
 
     Raises:
-        BadCursorError: it cannot be read, or is written otherwise.
+        BadCursorError: the cursor cannot be read, or ``write`` writes it otherwise.
     """
     try:
         found = read(cursor)

@@ -1,10 +1,10 @@
-"""Short forms of ids, for people and prompts: eleven letters and digits instead of 36, which open what they name.
+"""Short forms of ids, for people and prompts: eleven letters and digits instead of 36, accepted wherever an id is.
 
-An id of version 7 begins with its time: 48 bits of milliseconds, four that say 7, and in PostgreSQL twelve of a
-fraction of the millisecond, which one session never gives twice. The short form writes these 60 bits in Crockford's
-base 32. So it is a prefix, and the key that begins with the user finds it without an index of its own (an index over
-the random end would cost each passage 40 bytes and a write at a random place). Two sessions could give two ids the
-same; then both are named, and the whole id tells them apart.
+An id of version 7 begins with its time: 48 bits of milliseconds, four bits for the version, and in PostgreSQL twelve
+bits for the fraction of the millisecond, which one session never repeats. The short form writes the 60 bits of the time
+in Crockford's base 32. So it stands for a prefix of the id, and the primary key, which begins with the user, finds it
+without another index (an index on the random end of ids would cost 40 bytes and a random write for each passage). Two
+sessions can create ids with the same short form; then both are reported, and the whole id distinguishes them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ FRACTION_BITS = 12
 FRACTION = (1 << FRACTION_BITS) - 1
 PAIRS = [first + second for first in DIGITS for second in DIGITS]
 PAIR = len(PAIRS) - 1
-PLACES = range(50, -1, -10)
-"""Of the pairs of digits, each of ten bits."""
+SHIFTS = range(50, -1, -10)
+"""Bit offsets of the pairs of digits, ten bits each."""
 
 
 def short_id(value: UUID) -> str:
-    """The short form of an id; the id itself where it is not of version 7."""
+    """The short form of an id; the id itself if it is not of version 7."""
     if value.version != VERSION:
         return str(value)
     high = value.int >> LOW_BITS
     number = (high >> 16 << FRACTION_BITS) | (high & FRACTION)
-    return "".join([PAIRS[number >> place & PAIR] for place in PLACES]).lstrip(DIGITS[0]) or DIGITS[0]
+    return "".join([PAIRS[number >> shift & PAIR] for shift in SHIFTS]).lstrip(DIGITS[0]) or DIGITS[0]
 
 
 def id_range(given: str) -> tuple[UUID, UUID] | None:
-    """The first and the last id that a short form, or a whole id, can mean; None: it is neither."""
+    """The range of ids that a short form, or a whole id, can mean; None: the text is neither."""
     text = given.strip().lower()
     if SHORT.fullmatch(text):
         number = 0

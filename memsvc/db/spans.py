@@ -1,4 +1,4 @@
-"""A span for each statement, by the statement's name: never its text, never its values."""
+"""Records a span for each statement, with the statement's name, but never its text or its values."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def _names() -> dict[int, str]:
 
 
 def name_of(clause: object, statement: str) -> str:
-    """What a statement is called.
+    """The name of a statement in traces.
 
     Args:
-        clause: as it was given to SQLAlchemy. Named ones have their name, others of ours the function that they call.
-        statement: its text, of which no more than the first word is told where somebody else may have written some.
+        clause: the statement as SQLAlchemy received it. A named query has its name, another statement of memsvc the
+            name of the function that it calls.
+        statement: the statement's text. Of any other statement only the first word is shown, because somebody else may
+            have written the rest.
     """
     if isinstance(clause, TextClause):
         if (name := _names().get(id(clause))) is not None:
@@ -45,7 +47,7 @@ def _begun(name: str) -> traces.Span:
 
 @contextmanager
 def together(clauses: Iterable[TextClause]) -> Iterator[None]:
-    """Record statements that go to the database at once, in traces that are recorded: they begin and end as one."""
+    """Record statements that are sent together, if traces are recorded; their spans begin and end together."""
     spans = [_begun(name_of(clause, clause.text)) for clause in clauses] if traces.is_on() else []
     failed: str | None = None
     try:
@@ -59,7 +61,7 @@ def together(clauses: Iterable[TextClause]) -> Iterator[None]:
 
 
 def watch(engine: AsyncEngine) -> None:
-    """Record each statement of an engine, in traces that are recorded."""
+    """Record each statement of an engine, if traces are recorded."""
 
     def begin(_connection: Any, _cursor: Any, statement: str, _parameters: Any, execution: Any, _many: bool) -> None:
         execution.memsvc_span = _begun(name_of(getattr(execution, "invoked_statement", None), statement))

@@ -1,7 +1,7 @@
-"""Vectors on their way to the database: pgvector's halfvec, by the package pgvector, in binary.
+"""Sends vectors to the database in binary, as pgvector's halfvec, with the package pgvector.
 
-Written and read as text a vector takes 4 to 50 times as long (docs/dependencies.md has the figures). psycopg sends a
-single vector in binary by itself, a list of them only as ``Vectors``.
+A vector as text takes 4 to 50 times as long to write and read (docs/dependencies.md has the figures). psycopg sends a
+single vector in binary by itself, but a list of them only as ``Vectors``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Vectors(list[HalfVector]):
 
 
 def adapt(driver: BaseConnection[Any], oid: int, array_oid: int) -> None:
-    """Let a connection take vectors; the numbers are those of the type in its database."""
+    """Let a connection send and receive vectors; the oids are those of the types in its database."""
     register_halfvec_info(driver, TypeInfo("halfvec", oid, array_oid))
     driver.adapters.register_dumper(Vectors, ListBinaryDumper)
 
 
 def watch(engine: AsyncEngine) -> None:
-    """Let all connections of a pool take vectors."""
+    """Let all connections of a pool send and receive vectors."""
 
     @event.listens_for(engine.sync_engine, "connect")
     def learn(connection: Any, record: Any) -> None:
@@ -39,7 +39,7 @@ def watch(engine: AsyncEngine) -> None:
         found = cursor.fetchone()
         cursor.close()
         connection.rollback()
-        if found is None:  # the database was not upgraded yet: the next who wants a connection gets a new one
+        if found is None:  # the database is not upgraded yet: the pool replaces this connection at its next use
             record.invalidate(soft=True)
         else:
             adapt(connection.driver_connection, *found)

@@ -1,8 +1,8 @@
-"""Statements on their way to the server, and their rows on the way back: all is written at once, then all is read.
+"""Sends several statements to the server together, then reads all their rows.
 
-libpq's pipeline mode as it is (https://www.postgresql.org/docs/18/libpq-pipeline-mode.html); psycopg adapts values and
-rows. Its own pipeline has a cursor, a lock, a look at the socket and a write for each statement: a third of the time
-that the loop's thread spent on a chat's message (docs/adr/0035).
+It uses libpq's pipeline mode directly (https://www.postgresql.org/docs/18/libpq-pipeline-mode.html); psycopg adapts
+values and rows. psycopg's own pipeline uses a cursor, a lock, a poll of the socket and a write for each statement. That
+took a third of the time that the event loop's thread spent on a chat message (docs/adr/0035).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from sqlalchemy import TextClause
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 MOST_PREPARED = 100
-"""Of a connection; plans are large, and there is one for each set of types."""
+"""The most prepared statements of a connection; plans are large, and each set of parameter types has its own."""
 PREPARED = b"SELECT name FROM pg_catalog.pg_prepared_statements"
 DIALECT = PGDialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 Asked = Sequence[tuple[TextClause, Mapping[str, Any]]]
-"""Statements that give rows, and their values by name."""
+"""Statements that return rows, and their values by name."""
 
 
 @cache
 def _for_server(statement: TextClause) -> tuple[bytes, Sequence[str], Sequence[PyFormat]]:
-    """The statement with values by number; their names in that order, and how they are written."""
+    """The statement with numbered parameters, the parameters' names in that order, and their formats."""
     compiled = statement.compile(dialect=DIALECT)
     names = tuple(compiled.positiontup or ())
     return str(compiled).encode(), names, [PyFormat.AUTO] * len(names)
@@ -42,13 +42,13 @@ def _for_server(statement: TextClause) -> tuple[bytes, Sequence[str], Sequence[P
 
 @cache
 def _row_maker(columns: tuple[bytes, ...]) -> Callable[[Sequence[Any]], Any]:
-    """Makes rows with columns as attributes."""
+    """A function that makes rows with columns as attributes."""
     row = namedtuple("Row", [column.decode() for column in columns], rename=True)  # type: ignore[misc]  # noqa: PYI024 - made
     return partial(tuple.__new__, row)
 
 
 class _Written(NamedTuple):
-    """A statement with its values as the server takes them."""
+    """A statement with its values as libpq sends them."""
 
     text: bytes
     values: Sequence[abc.Buffer | None]
@@ -57,15 +57,15 @@ class _Written(NamedTuple):
 
 
 class Line:
-    """A connection, and what its server has prepared for it: each statement, once for each set of types."""
+    """A connection and its prepared statements: one for each statement and set of parameter types."""
 
     def __init__(self, driver: psycopg.AsyncConnection[Any]) -> None:
-        """Nothing is prepared."""
+        """Begin without prepared statements."""
         self.driver = driver
-        # Kept, for it finds for each type once how it is read and written; so the session's time zone must stay.
+        # Kept, because it caches how each type is read and written; so the session's time zone must not change.
         self._transformer: abc.Transformer = Transformer(driver)
         self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
-        # By chance, for behind a pooler the server's session may have been another's, with statements of its own.
+        # Random, because with a pooler the server's session may have prepared statements of another client.
         name = secrets.token_hex(4).encode()
         self._new_names = (b"memsvc_%s_%d" % (name, number) for number in count())
         self._doubted = False
@@ -73,19 +73,20 @@ class Line:
     def doubt(self) -> None:
         """Ask the server which statements it still has prepared, before the next exchange.
 
-        After a rollback psycopg has it forget all of them where one is psycopg's own. To find out by an error would
-        put that error into the server's log.
+        After a rollback, psycopg deallocates all of them if it prepared one itself. Finding that out by an error would
+        put the error into the server's log.
         """
         self._doubted = True
 
     async def exchange(self, asked: Asked) -> list[list[Any]]:
-        """Do statements in one transaction of their own, in their order, and commit; the rows of each.
+        """Run statements in their order in one transaction, and commit; returns the rows of each.
 
-        Where a statement fails, nothing was done; where the connection is lost, nobody knows. It is of no use any more
-        either way: what was skipped behind the failed statement is taken for prepared.
+        If a statement fails, nothing is stored; if the connection is lost, the outcome is unknown. In both cases this
+        ``Line`` cannot be used again, because it counts statements as prepared that the server skipped after the
+        failure.
 
         Raises:
-            psycopg.Error: what the first one met.
+            psycopg.Error: the first error.
         """
         written = [self._written(statement, values) for statement, values in asked]
         if self._doubted and self._names:
@@ -93,7 +94,7 @@ class Line:
         self._doubted = False
         try:
             results = await self._results(written)
-        # A pooler may have given the session to others; an upgrade may change what a statement gives.
+        # A pooler may have given the session to others; an upgrade may change the columns of a statement.
         except (InvalidSqlStatementName, FeatureNotSupported):
             self._names.clear()
             results = await self._results(written)
@@ -112,7 +113,7 @@ class Line:
         return results
 
     def _exchanged(self, written: Sequence[_Written]) -> abc.PQGen[list[PGresult]]:
-        """Write all, then read all: what came of each preparation, and of each statement."""
+        """Write all, then read all: the results of preparations and of statements."""
         connection = self.driver.pgconn
         if connection.transaction_status != TransactionStatus.IDLE:  # it would not be committed
             raise psycopg.InterfaceError("another transaction is open on this connection")
@@ -126,7 +127,7 @@ class Line:
             if found[0].status == ExecStatus.PIPELINE_SYNC:
                 break
             results += found
-        connection.exit_pipeline_mode()  # refuses where the connection has ended before all was there
+        connection.exit_pipeline_mode()  # fails if the connection ended before all results came
         return results
 
     def _send(self, connection: PGconn, written: _Written) -> None:
@@ -136,7 +137,7 @@ class Line:
         key = written.text, written.types
         name = self._names.pop(key, None)
         if name is None:
-            if len(self._names) >= MOST_PREPARED:  # the one that was not asked for longest goes
+            if len(self._names) >= MOST_PREPARED:  # deallocate the least recently used one
                 connection.send_query_params(b"DEALLOCATE " + self._names.pop(next(iter(self._names))), None)
             name = next(self._new_names)
             connection.send_prepare(name, written.text, written.types)

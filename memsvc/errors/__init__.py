@@ -1,8 +1,8 @@
-"""Every error that a person or a client can meet.
+"""Every error that memsvc reports to a person or a client.
 
 Each class has a stable ``code`` (clients match on it), an HTTP status and a hint that says what to do. The docstring's
-first line is the default message. The API turns them into problem+json in one place (``memsvc.api.problems``), the
-command line prints message and hint and exits with ``exit_code``.
+first line is the default message. The API turns errors into problem+json in one place (``memsvc.api.problems``). The
+command line prints the message and the hint and exits with ``exit_code``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all errors have in common."""
+"""The base class of all errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class MemsvcError(Exception):
     exit_code: ClassVar[int] = 1
     hint: ClassVar[str] = ""
     passing: ClassVar[bool] = False
-    """True: it can work later without anybody doing anything, so a job goes on trying."""
+    """True: the same call can succeed later without anybody acting, so a job keeps trying."""
 
     def __init__(self, message: str = "", *, hint: str = "", **details: Any) -> None:
         """Build the error.
 
         Args:
-            message: what was wrong with this very input; the docstring's first line when empty.
+            message: what is wrong with this input; the docstring's first line when empty.
             hint: what to do about it; the class's hint when empty.
             **details: machine-readable facts (row, field, limit), shown in problem+json.
         """

@@ -1,4 +1,4 @@
-"""Errors of who asks."""
+"""Errors about the caller: keys, scopes, users, limits and connections."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ class UnauthenticatedError(MemsvcError):
 
 
 class ForbiddenError(MemsvcError):
-    """The key's scopes do not allow that."""
+    """The key's scopes do not allow this."""
 
     code, status, exit_code = "forbidden", 403, 4
     hint = "Use a key with the needed scope (read, write, forget or admin)."
 
 
 class HostRefusedError(ForbiddenError):
-    """This service does not answer to the name of the request's Host."""
+    """This service does not accept the host name in the request's Host header."""
 
     code = "host_refused"
-    hint = "Call it as localhost or by MEMSVC_PUBLIC_URL, or add the name to MEMSVC_ALLOWED_HOSTS."
+    hint = "Call it as localhost or at MEMSVC_PUBLIC_URL, or add the name to MEMSVC_ALLOWED_HOSTS."
 
 
 class OriginRefusedError(ForbiddenError):
-    """A web page of another site may not use this address."""
+    """Web pages of other sites may not call this address."""
 
     code = "origin_refused"
     hint = "Call it from a program, or add the page's host to MEMSVC_ALLOWED_HOSTS."
 
 
 class UserUnknownError(MemsvcError):
-    """The key's app has no such user."""
+    """The key's app has no user with this name or id."""
 
     code, status, exit_code = "user_unknown", 404, 4
     hint = "Name the user in the X-Memsvc-User header; 'memsvc user add' creates one."
@@ -44,7 +44,7 @@ class UserErasedError(UserUnknownError):
     """The user was erased."""
 
     code = "user_erased"
-    hint = "Nothing more will come; do not connect again."
+    hint = "No more events will come. Do not connect again."
 
 
 class UserRequiredError(MemsvcError):
@@ -55,35 +55,35 @@ class UserRequiredError(MemsvcError):
 
 
 class TicketInvalidError(UnauthenticatedError):
-    """The ticket is no ticket, is too old, or was used before."""
+    """The ticket is malformed, expired or already used."""
 
     code = "ticket_invalid"
-    hint = "POST /v1/live/ticket gives another one; it works once, for half a minute."
+    hint = "POST /v1/live/ticket returns a new one. It works once, within 30 seconds."
 
 
 class TooManyConnectionsError(MemsvcError):
     """Too many live connections are open."""
 
     code, status, exit_code, passing = "too_many_connections", 429, 4, True
-    hint = "Close one first; MEMSVC_LIVE_PER_USER and MEMSVC_LIVE_CONNECTIONS are the limits of a process."
+    hint = "Close one first; MEMSVC_LIVE_PER_USER and MEMSVC_LIVE_CONNECTIONS set the limits of a process."
 
 
 class SlowReaderError(MemsvcError):
-    """The client did not take what it was sent."""
+    """The client did not read what the service sent in time."""
 
     code, status, exit_code, passing = "slow_reader", 408, 4, True
-    hint = "Connect again with the last cursor: nothing is lost."
+    hint = "Connect again with the last cursor. Nothing is lost."
 
 
 class RateLimitedError(MemsvcError):
     """This key has sent too many requests in this minute."""
 
     code, status, exit_code, passing = "rate_limited", 429, 4, True
-    hint = "Wait for the seconds of Retry-After; 'memsvc key limit' sets the limits of a key."
+    hint = "Wait as many seconds as Retry-After says. 'memsvc key limit' sets the limits of a key."
 
 
 class QuotaExceededError(MemsvcError):
-    """This key has stored its messages of today."""
+    """This key has used up its message quota for today."""
 
     code, status, exit_code, passing = "quota_exceeded", 429, 4, True
-    hint = "It goes on tomorrow (UTC), or send fewer at once; 'memsvc key limit' sets the limits of a key."
+    hint = "Wait until tomorrow (UTC), or send fewer messages at a time. 'memsvc key limit' sets the limits of a key."

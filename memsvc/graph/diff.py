@@ -126,10 +126,10 @@ async def diff(
         raise InvalidRequestError(
             "On the axis known both moments are recorded times.", hint="Leave known_at out.", field="known_at"
         )
-    place: dict[str, Any] = dict.fromkeys(("after_at", "after_kind", "after_subject", "after_form"))
+    after: dict[str, Any] = dict.fromkeys(("after_at", "after_kind", "after_subject", "after_form"))
     if cursor is not None:
         at, kind, subject, form, until = read_cursor(cursor, tuple[Moment, Kind, UUID, str, Moment])
-        place = {"after_at": at, "after_kind": kind, "after_subject": subject, "after_form": form}
+        after = {"after_at": at, "after_kind": kind, "after_subject": subject, "after_form": form}
     async with db.transaction(owner.user_id) as connection:
         last: datetime = until or (await connection.execute(query("moment"), {"user_id": owner.user_id})).scalar_one()
         if last < since:
@@ -142,7 +142,7 @@ async def diff(
             "known_at": known_at,
             "kinds": list(kinds) if kinds else None,
             "limit": limit + 1,
-            **place,
+            **after,
         }
         rows = (await connection.execute(query("graph_diff"), parameters)).all()
         items = await _differences(connection, owner, rows[:limit], axis)

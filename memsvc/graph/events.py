@@ -1,10 +1,10 @@
-"""What happened to a user's memory, in order, and what each of it means to somebody who draws the graph.
+"""The events of a user's memory, in order, and what each means to a client that draws the graph.
 
-Events are rows of ``outbox``, written in the transaction of what they tell of. A reader's ``Place`` says of which
-transactions it was told; what it has not been told is all that is visible of the others, so that a late commit is
-neither waited for nor passed by (``sql/functions/live/10_live.sql``). ``EventPage`` is what ``GET /v1/events`` gives;
-``frames_behind`` is what sockets send: small messages that hold the present state of what changed, read under row
-security as that user.
+Events are rows of ``outbox``, written in the transaction that they describe. A reader's ``Position`` records which
+transactions the reader has read; its unread events are the visible events of all other transactions. So a reader does
+not wait for a late commit and does not miss it (``sql/functions/live/10_live.sql``). ``GET /v1/events`` returns an
+``EventPage``. Sockets send the messages of ``frames_after``: small messages with the current state of what changed,
+read under row security as that user.
 """
 
 from __future__ import annotations
@@ -32,34 +32,35 @@ Kind = Literal[
 NOTHING = UUID(int=0)
 NOW = "now"
 MOST_TOUCHED = 1_000
-"""Most versions that one ``GRAPH_UPDATE`` tells of; beyond, it says that it is not complete."""
+"""The most versions that one ``GRAPH_UPDATE`` holds; a larger change sends a message with ``complete`` false."""
 PAGE = 50
 DAY_S = 86_400
 NO_CURSOR = '"cursor":""'
-"""Each client's own is put here: the first field of a message after its type, so nothing that was said can be it."""
+"""Each client's own cursor replaces this. It is the first field of a message after its type, so no user text can
+precede it and be replaced instead."""
 Running = Annotated[list[LongNumber], msgspec.Meta(max_length=10_000)]
-"""Transactions that a cursor may name: far more than a server lets run at once."""
+"""Transactions that a cursor may name: far more than a server can run at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Which transactions had ended in a moment of the database: those below ``end``, but for ``running``."""
+    """The transactions that had ended at one moment: those below ``end``, except those in ``running``."""
 
     end: int
     running: tuple[int, ...] = ()
 
     @classmethod
     def read(cls, snapshot: str) -> Seen:
-        """What PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        """Read PostgreSQL's text form of a snapshot, ``xmin:xmax:xip,xip``."""
         _, end, running = snapshot.split(":")
         return cls(int(end), tuple(map(int, running.split(","))) if running else ())
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Of which transactions a reader was told: those below ``end``, but for ``running``.
+class Position:
+    """A reader's position: it has read the transactions below ``end``, except those in ``running``.
 
-    Of one more, which is ``end`` or one of ``running``, it may have been told a part: up to an event.
+    It may also have read part of one more, up to ``event``: that ``transaction`` is ``end`` or one of ``running``.
     """
 
     end: int
@@ -67,50 +68,51 @@ class Place:
     transaction: int
     event: UUID
     at: int = field(compare=False)
-    """Unix time, so that a cursor can be told to be older than the events that are kept."""
+    """Unix time; shows whether a cursor is older than the events that are kept."""
 
     @classmethod
-    def of(cls, seen: Seen) -> Place:
-        """Where a reader is who was told all that could be seen, now."""
+    def of(cls, seen: Seen) -> Position:
+        """The position of a reader that has read everything visible in a snapshot."""
         return cls(seen.end, seen.running, seen.end, NOTHING, int(time.time()))
 
     def covers(self, transaction: int, event: UUID) -> bool:
-        """Whether the reader was told of an event."""
+        """Whether the reader has read an event."""
         if transaction == self.transaction:
             return event <= self.event
         return transaction < self.end and transaction not in self.running
 
-    def after(self, transaction: int, event: UUID, at: int, seen: Seen) -> Place:
-        """The place behind one more event; events come in the order of ``memsvc.live_events``.
+    def after(self, transaction: int, event: UUID, at: int, seen: Seen) -> Position:
+        """The position after one more event; events come in the order of ``memsvc.live_events``.
 
         Args:
-            transaction: of the event.
-            event: its id.
-            at: when it was recorded.
-            seen: what had ended when it was read.
+            transaction: transaction of the event.
+            event: id of the event.
+            at: when the event was recorded, Unix time.
+            seen: the transactions that had ended when the event was read.
         """
         if transaction == self.transaction:
             return replace(self, event=event, at=at)
         end, running = self.end, self.running
-        if self.event != NOTHING:  # that transaction was told to its end
+        if self.event != NOTHING:  # another transaction follows, so that one has been read to its end
             end = end + 1 if self.transaction == end else end
             running = tuple(one for one in running if one != self.transaction)
-        if transaction >= end:  # and so were those that ended late, and what began before this one and has ended
-            return Place(transaction, tuple(one for one in seen.running if one < transaction), transaction, event, at)
+        if transaction >= end:  # late transactions have been read too, and all that began before this one and ended
+            still_running = tuple(one for one in seen.running if one < transaction)
+            return Position(transaction, still_running, transaction, event, at)
         late = tuple(one for one in running if one >= transaction or one in seen.running)
-        return Place(end, late, transaction, event, at)
+        return Position(end, late, transaction, event, at)
 
     @property
     def cursor(self) -> str:
-        """The place as clients send it back: as short as before there were lists, where nothing is in them."""
+        """The position as clients send it back; without running transactions, in the short form of older releases."""
         short = (self.transaction, self.event, self.at)
         if self.transaction == self.end and not self.running:
             return write_cursor(short)
         return write_cursor((*short, self.end, [self.end - one for one in self.running]))
 
     @classmethod
-    def read(cls, cursor: str) -> Place:
-        """The place that a cursor names.
+    def read(cls, cursor: str) -> Position:
+        """The position that a cursor names.
 
         Raises:
             BadCursorError: the cursor is not one of ours.
@@ -129,7 +131,7 @@ class Place:
 
     @property
     def values(self) -> dict[str, str | UUID]:
-        """The place as statements take it."""
+        """The position as parameters of statements."""
         running = f"{{{','.join(map(str, self.running))}}}"
         transaction = str(self.transaction)
         return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
@@ -140,32 +142,32 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
     event_id: UUID
     kind: Kind
-    """passages.added: messages came in; source.completed: the background has caught up with a source; memory.erased;
+    """passages.added: messages came in; source.completed: the background work of a source is done; memory.erased;
     graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else."""
     subject_id: UUID
     """The source, the erasure, the change (GET /v1/changes/{id}), the recall or the block."""
     recorded_at: datetime
     cursor: str
-    """Send it to go on behind this event."""
+    """Send it to go on after this event."""
 
 
 class EventPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Events behind a cursor, oldest first."""
+    """Events after a cursor, oldest first."""
 
     items: list[Event]
     next_cursor: str
-    """Behind the last item; always there: what comes later is behind it."""
+    """After the last item; always given: later events come after it."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """What all messages to live clients have."""
+    """The fields that all messages to live clients have."""
 
     cursor: str
-    """Connect again with it and go on behind this message."""
+    """Connect again with it to go on after this message."""
 
 
 class Ready(Message, frozen=True, kw_only=True, tag="READY"):
-    """The first message: from here on, nothing is left out."""
+    """The first message: from its cursor on, no event is left out."""
 
 
 class _Happening(Message, frozen=True, kw_only=True):
@@ -174,18 +176,21 @@ class _Happening(Message, frozen=True, kw_only=True):
 
 
 class GraphUpdate(_Happening, frozen=True, kw_only=True, tag="GRAPH_UPDATE"):
-    """What a change touched, as it is now: put nodes (by node_id) and edges (by edge_id) in, take what is gone out."""
+    """What a change touched, as it is now.
+
+    Insert or replace nodes (by node_id) and edges (by edge_id), and remove gone_nodes and gone_edges.
+    """
 
     change_id: UUID | None
-    """None: an erasure."""
+    """None for an erasure."""
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     gone_nodes: list[UUID]
     """Merged into another node."""
     gone_edges: list[UUID]
-    """Facts that do not hold any more."""
+    """Facts that no longer hold."""
     complete: bool
-    """False: more is different than this message says (an erasure, or a very large change): load the graph anew."""
+    """False: more has changed than this message says (an erasure, or a very large change); load the graph again."""
 
 
 class NodeFocus(_Happening, frozen=True, kw_only=True, tag="NODE_FOCUS"):
@@ -205,15 +210,15 @@ class ProfileUpdate(_Happening, frozen=True, kw_only=True, tag="PROFILE_UPDATE")
     version: int
     text: str
     node_id: UUID | None
-    """What it describes."""
+    """The node that it describes."""
     conversation_id: UUID | None
-    """Of working memory: whose."""
+    """The conversation that working memory belongs to."""
     live: bool
-    """False: it expired or made room, and is not read any more."""
+    """False: it expired or was displaced, and is no longer read."""
 
 
 class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
-    """A source has new messages, or the background has caught up with it."""
+    """A source has new messages, or its background work is done."""
 
     kind: Kind
     source_id: UUID
@@ -221,109 +226,112 @@ class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A message on its way to clients, each of which is somewhere else."""
+    """A message for several clients, each with a position of its own."""
 
     transaction: int
     event: UUID
     at: int
     seen: Seen
-    """What had ended when it was read."""
+    """The transactions that had ended when the event was read."""
     message: str | None
-    """Without a cursor; None: the event has nothing to show."""
+    """JSON without a cursor; None: the event has nothing to show."""
 
-    def after(self, place: Place) -> Place:
-        """Where a client is after this message."""
-        return place.after(self.transaction, self.event, self.at, self.seen)
+    def after(self, position: Position) -> Position:
+        """The position of a client after this message."""
+        return position.after(self.transaction, self.event, self.at, self.seen)
 
-    def text(self, place: Place) -> str:
-        """The message to a client that is at ``place`` after it; empty where there is nothing to show."""
-        return (self.message or "").replace(NO_CURSOR, f'"cursor":"{place.cursor}"', 1)
+    def text(self, position: Position) -> str:
+        """The message to a client whose position is ``position`` after it; empty if there is nothing to show."""
+        return (self.message or "").replace(NO_CURSOR, f'"cursor":"{position.cursor}"', 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Messages, and the place of a reader who was given all of them."""
+    """Messages, and the position of a reader that has read all of them."""
 
     items: list[Frame]
-    end: Place
+    end: Position
     more: bool
     """Whether there may be more."""
 
 
-async def end_of(db: Database) -> Place:
-    """The place behind which everything is yet to come."""
+async def end_of(db: Database) -> Position:
+    """The position after all events that are visible now."""
     async with db.transaction() as connection:
-        return Place.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
+        return Position.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
 
 
-async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
-    """The place that a client names.
+async def position_of(db: Database, cursor: str | None, keep_days: int) -> Position:
+    """The position that a client names.
 
     Args:
         db: the database.
-        cursor: of an event or a message; ``now``; None: the beginning of what is kept.
+        cursor: the cursor of an event or a message; ``now``; None: the oldest event that is kept.
         keep_days: how long events are kept.
 
     Raises:
         BadCursorError: the cursor is not one of ours.
-        CursorExpiredError: events behind it may be deleted by now, or it comes from another database.
+        CursorExpiredError: events after it may be deleted by now, or it comes from another database.
     """
     if cursor is None:
-        return Place.of(Seen(0))
+        return Position.of(Seen(0))
     end = await end_of(db)
     if cursor == NOW:
         return end
-    place = Place.read(cursor)
-    if place.end > end.end or place.at < end.at - keep_days * DAY_S:
+    position = Position.read(cursor)
+    if position.end > end.end or position.at < end.at - keep_days * DAY_S:
         raise CursorExpiredError
-    return place
+    return position
 
 
 async def _read(
-    connection: AsyncConnection, user_id: UUID, place: Place, limit: int
-) -> tuple[list[Row[Any]], list[Place], Seen]:
-    """Events that were not told, the place behind each, and what had ended when they were read."""
-    found = (await connection.execute(query("live_events"), {"user_id": user_id, "limit": limit, **place.values})).all()
-    seen, rows, places = Seen.read(found[0].seen), [row for row in found if row.event_id is not None], []
+    connection: AsyncConnection, user_id: UUID, position: Position, limit: int
+) -> tuple[list[Row[Any]], list[Position], Seen]:
+    """Unread events, the position after each, and the transactions that had ended when they were read."""
+    values = {"user_id": user_id, "limit": limit, **position.values}
+    found = (await connection.execute(query("live_events"), values)).all()
+    seen, rows, positions = Seen.read(found[0].seen), [row for row in found if row.event_id is not None], []
     for row in rows:
-        place = place.after(row.transaction_id, row.event_id, int(row.recorded_at.timestamp()), seen)
-        places.append(place)
-    return rows, places, seen
+        position = position.after(row.transaction_id, row.event_id, int(row.recorded_at.timestamp()), seen)
+        positions.append(position)
+    return rows, positions, seen
 
 
-async def users_with_news(connection: AsyncConnection, places: Mapping[UUID, Place]) -> tuple[list[UUID], Place]:
-    """Which of some users have events behind a place of theirs; where the others are now.
+async def users_with_news(
+    connection: AsyncConnection, positions: Mapping[UUID, Position]
+) -> tuple[list[UUID], Position]:
+    """The users who have events after their position, and the current position of the others.
 
     Args:
-        connection: of a transaction that belongs to no user.
-        places: by user.
+        connection: a connection in a transaction that belongs to no user.
+        positions: a position for each user.
     """
-    given = [place.values for place in places.values()]
+    given = [position.values for position in positions.values()]
     values = {
         "ends": [one["seen_end"] for one in given],
         "running": [one["running"] for one in given],
         "transactions": [one["transaction"] for one in given],
         "events": [one["event"] for one in given],
     }
-    row = (await connection.execute(query("users_with_news"), {"users": list(places), **values})).one()
-    return row.users, Place.of(Seen.read(row.seen))
+    row = (await connection.execute(query("users_with_news"), {"users": list(positions), **values})).one()
+    return row.users, Position.of(Seen.read(row.seen))
 
 
-async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> EventPage:
-    """Events behind a place.
+async def page_after(db: Database, user_id: UUID, position: Position, limit: int) -> EventPage:
+    """Read the events after a position.
 
     Args:
         db: the database.
-        user_id: whose.
-        place: where to begin.
-        limit: at most so many, 1 to 1,000.
+        user_id: whose events.
+        position: the reader's position.
+        limit: the most events to return, 1 to 1,000.
 
     Raises:
-        InvalidRequestError: the limit cannot be used.
+        InvalidRequestError: the limit is out of range.
     """
     check_page(limit)
     async with db.transaction(user_id) as connection:
-        rows, places, seen = await _read(connection, user_id, place, limit)
+        rows, positions, seen = await _read(connection, user_id, position, limit)
     items = [
         Event(
             event_id=row.event_id,
@@ -332,16 +340,16 @@ async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> 
             recorded_at=row.recorded_at,
             cursor=reached.cursor,
         )
-        for row, reached in zip(rows, places, strict=True)
+        for row, reached in zip(rows, positions, strict=True)
     ]
-    end = places[-1] if len(rows) == limit else Place.of(seen)
+    end = positions[-1] if len(rows) == limit else Position.of(seen)
     return EventPage(items=items, next_cursor=end.cursor)
 
 
-async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = PAGE) -> Frames:
-    """Messages for the events behind a place, one each, oldest first."""
+async def frames_after(db: Database, user_id: UUID, position: Position, limit: int = PAGE) -> Frames:
+    """Messages for the events after a position, one for each event, oldest first."""
     async with db.transaction(user_id) as connection:
-        rows, places, seen = await _read(connection, user_id, place, limit)
+        rows, positions, seen = await _read(connection, user_id, position, limit)
         changes = [row.subject_id for row in rows if row.kind == "graph.changed"]
         recalls = [row.subject_id for row in rows if row.kind == "memory.recalled"]
         blocks = [row.subject_id for row in rows if row.kind == "profile.changed"]
@@ -368,11 +376,11 @@ async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = 
         for message in [_message(row, shown.get(row.subject_id), focused.get(row.subject_id))]
     ]
     more = len(rows) == limit
-    return Frames(frames, places[-1] if more else Place.of(seen), more)
+    return Frames(frames, positions[-1] if more else Position.of(seen), more)
 
 
 def _message(row: Row[Any], shown: Row[Any] | None, focus: str | None) -> Message | None:
-    """What an event means to a live client, with room for a cursor; None: it has nothing to show."""
+    """The message of an event to a live client, with an empty cursor; None: the event has nothing to show."""
     same = {"cursor": "", "event_id": row.event_id, "at": row.recorded_at}
     match row.kind:
         case "graph.changed" if shown is not None:

@@ -63,7 +63,7 @@ async def explore(
         NodeUnknownError, InvalidRequestError: as ``neighbourhood``; or the cursor is not one of ours.
     """
     check_count("limit", limit, 1, 100)
-    shown, known_at = (0, await _moment(db, owner)) if cursor is None else _place(cursor)
+    shown, known_at = (0, await _moment(db, owner)) if cursor is None else _read_cursor(cursor)
     wanted = min(shown + limit, MOST_NODES)
     near = await neighbourhood(
         db, owner, nodes, hops=hops, types=types, fan_out=FAN_OUT, limit=wanted, known_at=known_at
@@ -86,7 +86,7 @@ async def _moment(db: Database, owner: Owner) -> datetime:
     return found
 
 
-def _place(cursor: str) -> tuple[int, datetime]:
+def _read_cursor(cursor: str) -> tuple[int, datetime]:
     shown, known_at = read_cursor(cursor, tuple[Number, Moment])
     if not 0 < shown < MOST_NODES:
         raise BadCursorError(field="cursor")

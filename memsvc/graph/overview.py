@@ -123,7 +123,7 @@ async def page(
     check_count("The number of types", len(types or ()), 0, MOST_STARTS)
     for name in types or ():
         check_storable(name, "types")
-    part, after_edge, after_id = _place(cursor)
+    part, after_edge, after_id = _read_cursor(cursor)
     asked = {
         "user_id": owner.user_id,
         "part": part,
@@ -141,7 +141,7 @@ async def page(
     )
 
 
-def _place(cursor: str | None) -> tuple[str, UUID | None, UUID | None]:
+def _read_cursor(cursor: str | None) -> tuple[str, UUID | None, UUID | None]:
     """Return part, edge and id of a cursor."""
     match ("edges" if cursor is None else cursor).split("."):
         case ["edges" | "nodes" as part]:

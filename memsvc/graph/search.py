@@ -83,13 +83,13 @@ async def glance(
     }
 
 
-def _place(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
+def _read_cursor(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
     if cursor is None:
         return None, None, None, None
-    place = read_cursor(cursor, tuple[Number, str, UUID, Moment | None])
-    if place[0] >= len(MATCHES):
+    found = read_cursor(cursor, tuple[Number, str, UUID, Moment | None])
+    if found[0] >= len(MATCHES):
         raise BadCursorError(field="cursor")
-    return place
+    return found
 
 
 async def search_nodes(
@@ -123,7 +123,7 @@ async def search_nodes(
     check_storable([wanted, node_type], "q")
     if len(wanted) > MAX_NAME_CHARS:
         raise InvalidRequestError(f"q has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="q")
-    tier, form, node, moment = _place(cursor)
+    tier, form, node, moment = _read_cursor(cursor)
     asked = times(as_of, known_at)
     if cursor is not None:
         asked["as_of"] = moment

@@ -77,8 +77,8 @@ async def pairs(
         InvalidRequestError: the cursor or the limit is not valid.
     """
     check_page(limit)
-    place = read_cursor(cursor, tuple[Share, UUID, UUID]) if cursor is not None else (None, None, None)
-    after = dict(zip(("after_score", "after_a", "after_b"), place, strict=True))
+    found = read_cursor(cursor, tuple[Share, UUID, UUID]) if cursor is not None else (None, None, None)
+    after = dict(zip(("after_score", "after_a", "after_b"), found, strict=True))
     async with db.transaction(owner.user_id) as connection:
         asked = {"user_id": owner.user_id, "state": state, **after, "limit": limit + 1}
         rows = (await connection.execute(query("duplicates_page"), asked)).all()

@@ -1,9 +1,9 @@
-"""The chat server behind the drop-in door: what a client asks goes there, and what it answers comes back as it is.
+"""The chat server to which the OpenAI-compatible endpoint forwards requests; its answers are returned unchanged.
 
-Any OpenAI-compatible server. Unlike ``memsvc.llm.chat``, which asks on memsvc's own account, this reads nothing:
-status, body and stream are the server's, without secrets of memsvc that it may quote. Connections are kept between
-requests, so one of these serves one event loop. Nothing else is: cookies that the server sets are dropped, for the next
-request is another user's. Nothing that a server or a person wrote gets into an error or a log.
+It can be any OpenAI-compatible server. ``memsvc.llm.chat`` makes memsvc's own requests; this module reads nothing. It
+returns the server's status, body and stream, without any secrets of memsvc that the server may quote. Connections are
+kept between requests, so one ``Upstream`` serves one event loop. Nothing else is kept: cookies of the server are
+dropped, because the next request is another user's. No text of a server or a person gets into an error or a log.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ERROR = 400
 """From this status on, an answer is an error."""
 PASSED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 PASSED_FAMILIES = ("x-ratelimit-", "openai-")
-"""Headers of the server that a client may need; the others tell of the server's own house."""
+"""Headers of the server that a client may need; the others describe the server's internals."""
 
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    """Turn what httpx meets into our errors."""
+    """Turn httpx's errors into ours."""
     try:
         yield
     except httpx.ConnectTimeout as error:
@@ -48,10 +48,10 @@ def _plainly() -> Iterator[None]:
 
 
 async def _whole(pieces: AsyncIterator[bytes]) -> bytes:
-    """All pieces in one.
+    """Join all pieces.
 
     Raises:
-        UpstreamError: they are larger than any answer.
+        UpstreamError: they are larger than ``MAX_ANSWER_BYTES``.
     """
     body = bytearray()
     async for piece in pieces:
@@ -62,10 +62,10 @@ async def _whole(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 class UpstreamAnswer:
-    """An answer whose status and headers are there, and whose body comes."""
+    """An answer whose status and headers have arrived, and whose body is read later."""
 
     def __init__(self, response: httpx.Response, redaction: Redaction) -> None:
-        """Hold it; ``close`` it in the end."""
+        """Take the response; the caller must ``close`` the answer."""
         self._response, self._redaction = response, redaction
         self.status: Final = response.status_code
         clean = redaction.error if self.status >= ERROR else redaction.answer
@@ -77,11 +77,11 @@ class UpstreamAnswer:
         self.streams: Final = STREAM in response.headers.get("content-type", "")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes, without its transfer's and content's encoding; an error comes in one piece.
+        """The body as it arrives, with transfer and content encodings decoded; an error comes in one piece.
 
         Raises:
-            UpstreamTimeoutError: the server falls silent.
-            UpstreamError: it breaks off, or sends an error that is larger than any answer.
+            UpstreamTimeoutError: the server stops sending.
+            UpstreamError: the connection breaks, or the server's error is larger than ``MAX_ANSWER_BYTES``.
         """
         if self.status >= ERROR:
             yield self._redaction.error(await _whole(self._sent()))
@@ -93,7 +93,7 @@ class UpstreamAnswer:
         """The whole body.
 
         Raises:
-            UpstreamTimeoutError, UpstreamError: as ``pieces``; also where it is larger than any answer.
+            UpstreamTimeoutError, UpstreamError: as in ``pieces``; also if it is larger than ``MAX_ANSWER_BYTES``.
         """
         return await _whole(self.pieces())
 
@@ -104,18 +104,18 @@ class UpstreamAnswer:
                 yield piece
 
     async def close(self) -> None:
-        """Let go of the connection; a server that still answers is broken off, and so stops."""
+        """Release the connection; if the server is still answering, the connection is closed, so that it stops."""
         await self._response.aclose()
 
 
 class Upstream:
-    """The chat server that the settings name."""
+    """The chat server of the settings."""
 
     def __init__(self, settings: Settings) -> None:
-        """Note it; nothing connects yet.
+        """Read the settings; nothing connects yet.
 
         Raises:
-            ConfigurationError: its key cannot be sent.
+            ConfigurationError: the key has characters that cannot be sent in a header.
         """
         own = settings.chat_url is not None
         url = settings.chat_url if own else settings.llm_url if settings.llm_model else None
@@ -124,7 +124,7 @@ class Upstream:
         if not (key.isascii() and key.isprintable()):
             raise ConfigurationError("MEMSVC_CHAT_KEY holds signs that no key has.")
         self.model: Final = settings.chat_model or settings.llm_model
-        """Asked where a request names none."""
+        """The model for requests that name none."""
         self._url = url.rstrip("/") if url else None
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._silence_s = settings.chat_timeout_s
@@ -141,21 +141,21 @@ class Upstream:
             The answer, whatever its status; the caller closes it.
 
         Raises:
-            UpstreamMissingError: none is configured.
-            UpstreamTimeoutError: it gives no sign.
-            UpstreamError: it cannot be reached, or breaks off.
+            UpstreamMissingError: no server is configured.
+            UpstreamTimeoutError: the server does not answer in time.
+            UpstreamError: the server cannot be reached, or the connection breaks.
         """
         return await self._ask("POST", "/chat/completions", body)
 
     async def models(self) -> UpstreamAnswer:
-        """Ask which models it has; else as ``chat``."""
+        """Ask for the server's models; errors as in ``chat``."""
         return await self._ask("GET", "/models")
 
     def check(self) -> None:
-        """Look whether one is configured.
+        """Check that a server is configured.
 
         Raises:
-            UpstreamMissingError: none is.
+            UpstreamMissingError: no server is configured.
         """
         if self._url is None:
             raise UpstreamMissingError

@@ -1,1 +1,1 @@
-"""Background work: the truth about jobs, and the loop that runs them."""
+"""Background work: the table of jobs, and the loop that runs them."""

@@ -1,4 +1,4 @@
-"""Work of all users, as operators see it: counts, ages and codes, never whose (``sql/functions/queue/50_work.sql``)."""
+"""Work of all users, for operators: counts, ages and codes, never user ids (``sql/functions/queue/50_work.sql``)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class KindNow(msgspec.Struct, frozen=True, kw_only=True):
 
     queue: str
     kind: str
-    """'?' for dead letters that are no job's."""
+    """'?' for dead letters that belong to no job."""
     waiting: int
     running: int
-    """In a worker's hands."""
+    """A worker has taken them."""
     retrying: int
-    """Failed, and wait for another try."""
+    """Failed, and waiting for another try."""
     failed: int
-    """For good."""
+    """Failed for good."""
     dead: int
     """Messages that no worker understood."""
     done_last_minute: int
     failed_last_hour: int
     oldest_seconds: float | None
-    """Age of the oldest job that is not done; None where none is left."""
+    """Age of the oldest job that is not done; None if no job is left."""
 
 
 class WorkerNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,19 +39,19 @@ class WorkerNow(msgspec.Struct, frozen=True, kw_only=True):
 
     worker_id: UUID
     silent_seconds: float
-    """Since its last sign of life; it gives one every 3 s."""
+    """Since its last heartbeat; it sends one every 3 s."""
     running: int
-    """Jobs in its hands."""
+    """Jobs that it has taken."""
 
 
 class ErrorNow(msgspec.Struct, frozen=True, kw_only=True):
-    """What jobs failed with last."""
+    """An error with which jobs failed lately."""
 
     error_code: str
     retrying: int
     failed_last_hour: int
     last_seconds: float | None
-    """Since the last of them."""
+    """Since the last failure with this error."""
 
 
 class WorkNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ class Backlog(msgspec.Struct, frozen=True, kw_only=True):
     unfolded_deltas: int
 
 
-# By name: a newer database may tell more.
+# Columns by name: a newer database may return more.
 BACKLOG = text(f"SELECT {', '.join(Backlog.__struct_fields__)} FROM memsvc.backlog()")  # noqa: S608 - names of ours
 
 

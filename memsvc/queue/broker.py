@@ -1,8 +1,9 @@
-"""The queue in PostgreSQL, as Dramatiq sees it: a small change of dramatiq-postgres' broker.
+"""The Dramatiq broker for the queue in PostgreSQL, derived from dramatiq-postgres' broker.
 
-What is ours: messages come from a trigger on ``jobs`` (``sql/functions/queue/10_queue.sql``), not from ``enqueue``;
-users take turns; a job that was settled has settled its message too; what cannot be understood becomes a dead letter;
-upkeep is ``memsvc.keep_queue``. The library gives the rest: waiting and waking, heartbeats, pools, reconnecting.
+It differs from the library in these points: a trigger on ``jobs`` (``sql/functions/queue/10_queue.sql``) writes the
+messages, not ``enqueue``; users take turns; the transaction that ends a job also deletes its message; an unreadable
+message becomes a dead letter; upkeep is ``memsvc.keep_queue``. The library does the rest: waiting and waking,
+heartbeats, pools, reconnecting.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from memsvc.errors import DatabaseTooOldError, UpgradedError
 
 HEARTBEAT_S = 3.0
 SILENCE_S = 12.0
-"""A worker that is silent for so long is dead, and its jobs are handed out again; together with ``UPKEEP_S`` (up to
-half as much again) within 20 s."""
+"""A worker without a heartbeat for this long counts as dead, and its jobs are handed out again. Including the wait for
+the next upkeep (up to 1.5 times ``UPKEEP_S``), that takes less than 20 s."""
 UPKEEP_S = 4.0
 POLL_S = 1.0
 LATER_S = 2.0
-"""A message that could not be worked on now comes back after this."""
+"""A message that cannot be processed now comes back after this time."""
 NOBODY = UUID(int=0)
 MISSING = (errors.UndefinedFunction, errors.UndefinedTable, errors.UndefinedColumn)
-"""What an older process meets after an upgrade that took away what it calls."""
+"""Errors of an older process after an upgrade that removed something it uses."""
 log = structlog.get_logger()
 
 CLAIM = "SELECT * FROM memsvc.claim_messages(%s, %s, %s, %s)"
@@ -53,7 +54,7 @@ NOT_HELD = """
 UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp()
 WHERE worker_id = %s AND queue_name = %s AND state = 'consumed' AND message_id <> ALL (%s::uuid[])
 """
-# What is no object has no place for an error and is packed into one; memsvc.queue.dead unpacks it.
+# A message that is not a JSON object has no key for the error, so it is wrapped in one; memsvc.queue.dead unwraps it.
 REJECT = """
 UPDATE memsvc.dramatiq_queue SET state = 'rejected', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
   message = CASE WHEN jsonb_typeof(message) = 'object' THEN message ELSE jsonb_build_object('unread', message) END
@@ -64,25 +65,25 @@ GONE = "DELETE FROM memsvc.dramatiq_worker WHERE worker_id = %s"
 
 
 class LaterError(Retry):
-    """The message cannot be worked on now and comes back; as a Retry, Dramatiq makes no noise about it."""
+    """The message cannot be processed now and comes back; as it is a Retry, Dramatiq does not log it as an error."""
 
 
 class NotUnderstoodError(Exception):
-    """The message says nothing that this version understands; it is kept as a dead letter."""
+    """This version cannot read the message; it is kept as a dead letter."""
 
 
 Nothing = Annotated[dict[str, Any], msgspec.Meta(max_length=0)]
 Around = dict[
     Literal["traceparent"], Annotated[str, msgspec.Meta(pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")]
 ]
-"""The trace in which a job was asked for, where one was recorded."""
+"""The trace in which a job was requested, if one was recorded."""
 
 
 class Letter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message as ``memsvc.job_message`` makes it.
+    """A message as ``memsvc.job_message`` builds it.
 
-    Dramatiq trusts what it is handed: a queue that it does not know, options of another type or arguments that are no
-    list end the thread that meets them, and nobody would answer for the message.
+    Dramatiq does not check messages. An unknown queue, options of the wrong type or arguments that are not a list would
+    end its thread, and the message would never be acknowledged.
     """
 
     queue_name: str
@@ -95,9 +96,9 @@ class Letter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def queue_pool(url: URL, size: int) -> ConnectionPool[Any]:
-    """Connections for a broker; nothing connects yet.
+    """The connection pool of a broker; nothing connects yet.
 
-    Commits of the queue need not wait for the disk: what a crash takes back is done again.
+    The queue's commits need not wait for the disk: whatever a crash loses is done again.
     """
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     return ConnectionPool(
@@ -109,7 +110,7 @@ def queue_pool(url: URL, size: int) -> ConnectionPool[Any]:
         },
         min_size=0,
         max_size=size,
-        # Short, for the pool's pauses between tries grow: a database that comes back is noticed within seconds.
+        # Short, because the pool's pauses between tries grow: a database that returns is noticed within seconds.
         timeout=5,
         reconnect_timeout=2,
         open=True,
@@ -121,42 +122,42 @@ class QueueBroker(PostgresBroker):  # type: ignore[misc]  # the library has no t
     """Carries messages from ``memsvc.dramatiq_queue`` to workers."""
 
     def __init__(self, url: URL, threads: int, *, prefetch: Mapping[str, int] | None = None) -> None:
-        """Prepare it; nothing connects yet.
+        """Prepare the broker; nothing connects yet.
 
         Args:
-            url: of the database, as memsvc_app.
-            threads: of the worker.
-            prefetch: how many messages of a queue this process holds at most; 1 for queues whose jobs are slow.
+            url: URL of the database, with the login memsvc_app.
+            threads: the number of the worker's threads.
+            prefetch: the most messages of each queue that this process holds; 1 for queues whose jobs are slow.
         """
         self.prefetch = dict(prefetch or {})
         self.settled: set[str] = set()
-        """Ids of messages that went with their jobs."""
+        """Ids of messages that were deleted when their jobs ended."""
         self.held: dict[str, set[str]] = {}
-        """Ids of the messages of each queue that this process works on, across reconnections."""
+        """For each queue, the ids of the messages that this process is working on; kept across reconnections."""
         # One connection for each queue, one to listen, one for each thread.
         super().__init__(
             pool=queue_pool(url, threads + 8), results=False, schema="memsvc", prefix="dramatiq_",
             poll_interval=POLL_S, heartbeat_interval=HEARTBEAT_S, heartbeat_ttl=SILENCE_S, middleware=[],
         )  # fmt: skip
         self.has_worked = False
-        """The database had all that a consumer calls."""
+        """Whether the database has had everything that a consumer uses."""
         self._upkeep_lock = threading.Lock()
         self._upkeep_at = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
-        """Know a queue; delays are kept in its rows, so that no queue for delayed messages stands beside it."""
+        """Declare a queue; delays are stored in its rows, so it needs no second queue for delayed messages."""
         if queue_name not in self.queues:
             self.emit_before("declare_queue", queue_name)
             self.queues[queue_name] = True
             self.emit_after("declare_queue", queue_name)
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> QueueConsumer:
-        """Messages of a queue."""
+        """A consumer of a queue's messages."""
         most = min(prefetch, self.prefetch.get(queue_name, prefetch))
         return QueueConsumer(broker=self, queue_name=queue_name, prefetch=most, timeout=timeout)
 
     def maybe_maintenance(self, conn: Any) -> None:
-        """Keep the queue, where it is time to."""
+        """Run the queue's upkeep if it is due."""
         with self._upkeep_lock:
             if time.monotonic() < self._upkeep_at:
                 return
@@ -168,11 +169,11 @@ class QueueBroker(PostgresBroker):  # type: ignore[misc]  # the library has no t
             log.info("messages handed out again", count=again)
 
     def close(self) -> None:
-        """Say good-bye, so that what is left is handed out at once, and close all connections."""
+        """Unregister the worker, so that its messages are handed out again soon, and close all connections."""
         try:
             with self.pool.connection(timeout=2) as connection:
                 connection.execute(GONE, (self.worker_id,))
-        except psycopg.Error:  # the others notice our silence
+        except psycopg.Error:  # other workers notice the missing heartbeat
             log.info("the queue was left without a word")
         super().close()
         self.pool.close()
@@ -182,7 +183,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
     """Messages of one queue for one process."""
 
     def __init__(self, **named: Any) -> None:
-        """Begin with any user."""
+        """Begin with the first user."""
         super().__init__(**named)
         self.in_processing = self.broker.held.setdefault(self.queue_name, set())
         self._consume_conn: Any = None
@@ -191,7 +192,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
 
     @raise_connection_error  # type: ignore[untyped-decorator]
     def __next__(self) -> MessageProxy | None:
-        """The next message, where there is one within a second."""
+        """The next message; None if there is none within a second."""
         try:
             self._compare()
             message: MessageProxy | None = super().__next__()
@@ -203,7 +204,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         return message
 
     def _compare(self) -> None:
-        """Give back what the database counts as ours and we do not hold: a claim or an answer got lost on its way."""
+        """Give back messages that the database counts as ours but we do not hold: a claim or an answer was lost."""
         if time.monotonic() < self._compare_at:
             return
         held = [*self.in_processing, *(message.message_id for message in self.buffer)]
@@ -212,7 +213,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         self._compare_at = time.monotonic() + UPKEEP_S
 
     def get_consume_conn(self) -> Any:
-        """The consumer's connection; the library would try for minutes, while nobody could stop it."""
+        """The consumer's connection; the library's own method tries for minutes and cannot be stopped."""
         if self._consume_conn is not None and self._consume_conn.closed:
             self.pool.putconn(self._consume_conn)
             self._consume_conn = None
@@ -224,13 +225,13 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
     def claim(self, limit: int) -> None:
         """Take up to ``limit`` messages, once half of what this process may hold is free.
 
-        The other half keeps all threads busy meanwhile, and a claim costs as much for one message as for several.
+        The other half keeps all threads busy until then, and a claim costs as much for one message as for several.
         """
         if 2 * limit >= min(self.prefetch, CLAIM_BATCH_MAX):
             self._take(limit)
 
     def _take(self, limit: int) -> None:
-        """Take up to ``limit`` messages, each user in turn; dead letters are made of those that cannot be read."""
+        """Take up to ``limit`` messages, each user in turn; unreadable ones become dead letters."""
         with transaction(self.get_consume_conn()) as cursor:
             rows = self._claim(cursor, limit)
             if not rows and self._after != NOBODY:
@@ -250,9 +251,9 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         return found
 
     def ack(self, message: MessageProxy) -> None:
-        """Let go of a message that was worked on; runs in a worker's thread."""
+        """Acknowledge a message that was processed; runs in a worker's thread."""
         mine = (message.message_id, self.broker.worker_id)
-        failure = message._exception  # noqa: SLF001 - Dramatiq has no other way to it
+        failure = message._exception  # noqa: SLF001 - Dramatiq has no public attribute for it
         if message.message_id in self.broker.settled:
             self.broker.settled.discard(message.message_id)
             self._let_go(message)
@@ -261,7 +262,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         elif isinstance(failure, NotUnderstoodError):
             self._let_go(message, REJECT, str(failure), *mine)
         else:
-            # What we did not foresee counts as a death.
+            # An unexpected error counts as a death of the worker.
             self._let_go(message, LATER, int(not isinstance(failure, LaterError)), LATER_S, *mine)
 
     def nack(self, message: MessageProxy) -> None:
@@ -270,7 +271,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         self._let_go(message, REJECT, says, message.message_id, self.broker.worker_id)
 
     def _let_go(self, message: MessageProxy, statement: str = "", *values: Any) -> None:
-        """Write the answer, if there is one. Where that fails, ``_compare`` gives the message back."""
+        """Run the statement, if there is one. If that fails, ``_compare`` gives the message back."""
         try:
             if statement:
                 with self.pool.connection() as connection:
@@ -283,7 +284,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
 
     @raise_connection_error  # type: ignore[untyped-decorator]
     def requeue(self, messages: Iterable[MessageProxy]) -> None:
-        """Give messages back that were not begun."""
+        """Give back messages whose processing has not begun."""
         given = list(messages)
         if given:
             with transaction(self.get_consume_conn()) as cursor:
@@ -292,10 +293,10 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
 
 
 def read_message(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:
-    """A message as Dramatiq knows it.
+    """Read a message into Dramatiq's form.
 
     Raises:
-        NotUnderstoodError: it is none, or not this row's.
+        NotUnderstoodError: it is not a message, or does not belong to this row.
     """
     try:
         letter = msgspec.json.decode(payload or "", type=Letter)

@@ -1,7 +1,7 @@
-"""Dead letters: messages that no worker understood, kept in the queue until somebody retries or drops them.
+"""Dead letters: messages that no worker could read, kept in the queue until somebody retries or drops them.
 
-A version that did not know a kind of job yet, or a hand in the table, makes them. They are nobody's, so this is for
-operators. What a job's message loses is not lost: jobs is the truth, and sends it again.
+They come from a worker that is too old to know a kind of job, or from manual changes to the table. They belong to no
+user, so these functions are for operators. No job is lost with them: a pending job without a message gets a new one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     """A message that was rejected."""
 
     message_id: UUID
-    """The id of its job, where it is a job's."""
+    """The id of its job, if it belongs to one."""
     queue: str
     actor: str | None
     """The kind of job that it names."""
@@ -39,10 +39,10 @@ async def list_dead(db: Database, limit: int = MOST_LISTED) -> list[DeadLetter]:
 
 
 async def retry_dead(db: Database, message_id: UUID | None = None) -> int:
-    """Put one dead letter, or all of them, back into the queue and wake the workers; how many.
+    """Put one dead letter, or all of them, back into the queue and wake the workers; returns how many.
 
     Raises:
-        NotFoundError: there is none with this id.
+        NotFoundError: no dead letter has this id.
     """
     async with db.transaction() as connection:
         rows = (await connection.execute(query("retry_dead"), {"message_id": message_id})).all()
@@ -53,10 +53,10 @@ async def retry_dead(db: Database, message_id: UUID | None = None) -> int:
 
 
 async def drop_dead(db: Database, message_id: UUID) -> None:
-    """Throw one dead letter away; a job that still waits sends a new message.
+    """Delete one dead letter; a job that is still pending gets a new message.
 
     Raises:
-        NotFoundError: there is none with this id.
+        NotFoundError: no dead letter has this id.
     """
     async with db.transaction() as connection:
         row = (await connection.execute(query("drop_dead"), {"message_id": message_id})).one_or_none()

@@ -1,9 +1,9 @@
-"""Runs jobs: what is done between the moment in which one is handed to us and the moment in which it is settled.
+"""Runs jobs, from the moment one is received to the moment it ends.
 
-The steps of a job are Python, given by whoever starts a worker, for this floor knows nothing of models; then
-``memsvc.finish_job`` folds statistics and ends it. Each is a transaction of its own and may be done twice; a process
-that is killed in the middle leaves the job pending. An advisory lock of the session, which a dead process gives back
-at once, keeps two workers from the steps of one job.
+The steps of a job are Python functions that the starter of a worker provides, because this package knows nothing of
+models. Then ``memsvc.finish_job`` folds statistics and ends the job. Each step is a transaction of its own and may be
+done twice; a process that is killed in between leaves the job pending. A session's advisory lock, which is released
+when its process dies, keeps two workers from running the steps of one job at the same time.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from memsvc.observe import JOB_SECONDS, JOBS_RUN, said
 
 BATCH = 100
 STEP_LIMIT_S = 300.0
-"""A step that takes longer hangs: it is broken off, and its job fails."""
+"""A step that takes longer counts as hung: it is cancelled, and its job fails."""
 SLICE_S = 2.0
-"""A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
+"""A step that needs more time than this gives way to other jobs, and its job continues after them."""
 MOST_DEATHS = 5
-"""A relayed job that was begun so often without an end, or failed, is not begun again for a while; the queue has the
+"""A relayed job that was begun this often and did not end, or failed, is not begun again for a while. The queue has the
 same limit."""
 OF_THE_DATABASE = (
     ContendedError,
@@ -56,15 +56,15 @@ FINISH = text("SELECT memsvc.finish_job(:user_id, :job_id, CAST(:requests AS int
 FAIL = text("SELECT memsvc.fail_job(:user_id, :job_id, :code, :error, :passing, :started_at)")
 
 Step = Callable[[Database, UUID, UUID], Awaitable[bool]]
-"""Does a part of a job for a user's subject, if it is not done yet; may be run again at any time. True: its time
-(``SLICE_S``) was up before its work was."""
+"""Does a part of a job for a user's subject, if it is not done yet; may be run again at any time. Returns True if its
+time (``SLICE_S``) ran out before its work was done."""
 Steps = Mapping[str, Sequence[Step]]
-"""What is to be done for each kind of job, in this order; whoever lacks a kind leaves its jobs alone."""
+"""The steps of each kind of job, in their order. A worker leaves jobs of other kinds alone."""
 WORDS_ALONE: Steps = {"process": (), "embed": ()}
-"""What is to be done where there is no model: to say that it is done."""
+"""Steps without any model: these jobs need no work and end as done."""
 Outcome = Literal["done", "again", "failed", "gone", "busy"]
-"""done; again: there is more to do, it waits behind others; failed: tried again later, or never, as the job says;
-gone: it was not pending; busy: somebody else is at it."""
+"""done; again: there is more to do, the job waits its turn; failed: it is retried later, or not at all, as the job
+says; gone: it was not pending; busy: another worker is running it."""
 
 
 class Dead(NamedTuple):
@@ -88,20 +88,20 @@ async def run_job(
 
     Args:
         db: the database; a job with steps takes two of its connections.
-        kind: of the job.
+        kind: kind of the job.
         user_id: whose job it is.
-        job_id: which.
-        steps: what is to be done.
-        traceparent: of the trace in which it was asked for.
-        relayed: another broker brought it, so nobody but us counts how often it is begun.
+        job_id: id of the job.
+        steps: steps of the job.
+        traceparent: the trace in which the job was requested.
+        relayed: another broker delivered it, so only this function counts how often it is begun.
 
     Raises:
-        MemsvcError: it is the database that fails; the job stays pending.
+        MemsvcError: the database failed; the job stays pending.
     """
     began = asyncio.get_running_loop().time()
-    with traces.span(f"job {kind}", "consumer", parent=traceparent, values={"memsvc.job.kind": kind}) as told:
+    with traces.span(f"job {kind}", "consumer", parent=traceparent, values={"memsvc.job.kind": kind}) as span:
         outcome = await _run(db, user_id, job_id, steps, relayed=relayed)
-        told.note("memsvc.job.outcome", outcome)
+        span.note("memsvc.job.outcome", outcome)
     JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
     JOBS_RUN.labels(kind, outcome).inc()
     return outcome
@@ -113,12 +113,12 @@ async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step],
             return await _finish(db, user_id, job_id, None, more=False)
         async with db.holding(f"memsvc.work {job_id}") as mine:
             return await _take(db, user_id, job_id, steps, relayed=relayed) if mine else "busy"
-    except UserUnknownError:  # the user is being erased, and the job with the user
+    except UserUnknownError:  # the user is being erased, together with the job
         return "gone"
 
 
 async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step], *, relayed: bool) -> Outcome:
-    """Take the steps of a job that is ours alone, then settle it."""
+    """Run the steps of a job whose lock we hold, then end it."""
     begun = await (_begin_relayed if relayed else _begin)(db, user_id, job_id)
     if begun is None:
         return "gone"
@@ -157,7 +157,7 @@ async def _begin(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
 
 
 async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | Dead | None:
-    """The same, counted; or why it has failed now, where it was begun too often."""
+    """As ``_begin``, but counts the start; returns why the job failed if it was begun too often."""
     values = {"user_id": user_id, "job_id": job_id}
 
     async def begin(connection: AsyncConnection) -> Row[Any] | Dead | None:
@@ -170,7 +170,7 @@ async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] 
 
 
 async def _end_relayed(db: Database, user_id: UUID, job_id: UUID, started_at: datetime) -> None:
-    """Take back what ``_begin_relayed`` counted: this worker lives. Without the database it stays counted."""
+    """Undo the count of ``_begin_relayed``, because this worker is alive. Without the database it stays counted."""
     values = {"user_id": user_id, "job_id": job_id, "started_at": started_at}
 
     async def end(connection: AsyncConnection) -> None:
@@ -205,18 +205,18 @@ async def _fail(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any], fail
 
 
 async def run_due(db: Database, steps: Steps = WORDS_ALONE, progress: Callable[[], None] = lambda: None) -> int:
-    """Run jobs until none is due, without a worker: for commands that wait for the end.
+    """Run jobs without a worker until none is due: for commands that wait for the end.
 
     Args:
         db: the database.
-        steps: what is to be done for each kind of job; those of other kinds are left to others.
-        progress: called after each job that went on.
+        steps: steps for each kind of job; jobs of other kinds are left alone.
+        progress: called after each job that is done or has made progress.
 
     Returns:
-        How many were done.
+        How many jobs were done.
 
     Raises:
-        MemsvcError: the database cannot be reached; what was being done stays pending.
+        MemsvcError: the database cannot be reached; the current job stays pending.
     """
     done = 0
     while True:

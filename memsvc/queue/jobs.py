@@ -1,4 +1,4 @@
-"""Jobs as their owner sees them: list, look at, retry, cancel."""
+"""A user's jobs: list, read, retry, cancel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ State = Literal["pending", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = ("pending", "done", "failed", "cancelled")
 MAX_PAGE = 1_000
 QUEUES = ("models", "facts", "upkeep", "sleep")
-"""What carries jobs to workers: those that ask a model for vectors, those that read facts, the quick ones, and those of
-the night."""
+"""The queues that carry jobs to workers: jobs that compute vectors, jobs that extract facts, quick jobs, and nightly
+jobs."""
 RETRY_FAILED = text("SELECT memsvc.retry_failed_jobs(:user_id)")
 
 
@@ -30,29 +30,29 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_id: UUID
     kind: str
     subject_id: UUID
-    """The source or erasure that it is about; the user, where it is about all."""
+    """The source or erasure that it is about; the user, if it is about all memories."""
     state: State
     attempts: int
     restarts: int
-    """How often it was begun anew by itself after it had failed as ``worker_died``."""
+    """How often it was restarted automatically after it had failed as ``worker_died``."""
     error_code: str | None
     error: str | None
-    """What went wrong last; holds no text of memories."""
+    """The last error; holds no text of memories."""
     created_at: datetime
     run_after: datetime
-    """Not begun before; of one that failed as ``worker_died``: when it is begun anew."""
+    """It is not begun earlier; if it failed as ``worker_died``, it is restarted at this time."""
     started_at: datetime | None
-    """When a worker last began with it."""
+    """When a worker last began it."""
     finished_at: datetime | None
 
 
 def channel(queue: str) -> str:
-    """Where PostgreSQL tells of new messages of a queue."""
+    """The PostgreSQL channel that announces new messages of a queue."""
     return f"dramatiq.{queue}.enqueue"
 
 
 def announce_jobs(db: Database) -> None:
-    """Wake the workers, after what was committed; without it they look by themselves each second."""
+    """Wake the workers after a commit; without it, they poll every second."""
     for queue in QUEUES:
         db.notify(channel(queue))
 
@@ -64,7 +64,7 @@ def _job(row: Row[Any]) -> Job:
 async def list_jobs(
     db: Database, user_id: UUID, *, state: str | None = None, after: UUID | None = None, limit: int = 50
 ) -> list[Job]:
-    """A user's jobs, newest first; ``after`` is the last job of the page before.
+    """A user's jobs, newest first; ``after`` is the last job of the previous page.
 
     Raises:
         InvalidRequestError: an unknown state, or a limit outside 1 to 1,000.
@@ -84,7 +84,7 @@ async def get_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
     """One job.
 
     Raises:
-        NotFoundError: this user has none such.
+        NotFoundError: this user has no such job.
     """
     async with db.transaction(user_id) as connection:
         rows = await connection.execute(
@@ -112,8 +112,8 @@ async def retry_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
     """Make a failed or cancelled job pending again.
 
     Raises:
-        NotFoundError: this user has none such.
-        JobStateError: it is neither, or another job for the same source waits already.
+        NotFoundError: this user has no such job.
+        JobStateError: it is neither, or another job for the same source is already pending.
     """
     job = await _change(db, user_id, job_id, "retry_job", ", or its source has a pending job already.")
     announce_jobs(db)
@@ -121,17 +121,17 @@ async def retry_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
 
 
 async def cancel_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
-    """Take a pending job out of the queue; the text that it was for stays, and stays recallable.
+    """Take a pending job out of the queue; the text that it was for is kept and can still be recalled.
 
     Raises:
-        NotFoundError: this user has none such.
+        NotFoundError: this user has no such job.
         JobStateError: it is not pending.
     """
     return await _change(db, user_id, job_id, "cancel_job", "; only pending jobs can be cancelled.")
 
 
 async def retry_failed(db: Database, user_id: UUID) -> int:
-    """Make all failed jobs of a user pending again, one for each subject; how many."""
+    """Make all failed jobs of a user pending again, one for each subject; returns how many."""
 
     async def retry(connection: AsyncConnection) -> int:
         retried: int = (await connection.execute(RETRY_FAILED, {"user_id": user_id})).scalar_one()
@@ -143,7 +143,9 @@ async def retry_failed(db: Database, user_id: UUID) -> int:
 
 
 async def retry_failed_of_all(db: Database, progress: Callable[[int], None] = lambda _retried: None) -> int:
-    """The same for all users but those that are being erased, one transaction each: for operators, after an outage.
+    """Retry the failed jobs of all users except those being erased: for operators, after an outage.
+
+    Each user is a transaction of its own.
 
     Args:
         db: the database.
@@ -155,7 +157,7 @@ async def retry_failed_of_all(db: Database, progress: Callable[[int], None] = la
     for user_id in users:
         try:
             retried = await retry_failed(db, user_id)
-        except UserUnknownError:  # is being erased, and the jobs with the user
+        except UserUnknownError:  # the user is being erased, together with the jobs
             continue
         total += retried
         progress(retried)

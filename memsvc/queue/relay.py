@@ -1,8 +1,8 @@
-"""Carries messages from PostgreSQL's queue on to Redis or RabbitMQ, for more workers than one database can feed.
+"""Moves messages from PostgreSQL's queue to Redis or RabbitMQ, for more workers than one database can serve.
 
-A message leaves the queue in a transaction that is committed after the server has taken it. A relay that dies in
-between leaves it in both, and the job is run once all the same; none is ever in neither. Only so many messages wait at
-the server: the rest stay here, where users take turns. Several relays may run at once.
+A message leaves the queue in a transaction that commits after the server has accepted it. If a relay dies in between,
+the message is in both, and the job is still run only once; no message is ever lost. Only a limited number of messages
+wait at the server; the rest stay in the database, where users take turns. Several relays may run at the same time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BATCH = 100
 MOST_WAITING = 100
 POLL_S = 1.0
 FULL_S = 0.2
-"""How soon a server that holds as much as it may is asked again."""
+"""How soon a server with the most allowed messages is asked again."""
 LONGEST_WAIT_S = 10.0
 UPKEEP_S = 5.0
 TAKE = text("SELECT * FROM memsvc.relay_messages(:queue, :after, :limit)")
@@ -48,9 +48,9 @@ class Relay:
         """Prepare; nothing connects yet.
 
         Args:
-            db: the database; takes two of its connections.
+            db: the database; the relay takes two of its connections.
             target: the server. The relay uses it in a thread of its own and closes it in the end.
-            most_waiting: so many messages of a queue may wait at the server.
+            most_waiting: the most messages of each queue that may wait at the server.
         """
         self.db, self.target, self.most_waiting = db, target, most_waiting
         self._upkeep_at = 0.0
@@ -58,7 +58,7 @@ class Relay:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="relay")
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Relay until ``stop`` is set; outlives a database and a server that go away, and loses nothing by that."""
+        """Relay until ``stop`` is set; if the database or the server is away, wait for it without losing messages."""
         wait_s = 0.0
         try:
             while not stop.is_set():
@@ -81,11 +81,14 @@ class Relay:
             self._thread.shutdown()
 
     async def move(self) -> float:
-        """Move at most a batch of each queue; how many seconds it may rest now, 0 where more may be due.
+        """Move at most one batch of each queue.
+
+        Returns:
+            How many seconds to wait before the next call; 0 if more messages may be due.
 
         Raises:
-            QueueUnavailableError: the server did not take all; they are in the queue again.
-            MemsvcError: the database did not commit; they are in the queue again.
+            QueueUnavailableError: the server did not accept all messages; they are in the queue again.
+            MemsvcError: the database did not commit; the messages are in the queue again.
         """
         await self._keep()
         rests = []
@@ -98,7 +101,7 @@ class Relay:
         return min(rests)
 
     async def _keep(self) -> None:
-        """Send again what was lost; with all workers elsewhere nobody else does."""
+        """Run the queue's upkeep, which no other process does if all workers use the server."""
         if time.monotonic() >= self._upkeep_at:
             async with self.db.transaction() as connection:
                 await connection.execute(KEEP, {"silence": SILENCE_S})
@@ -108,7 +111,7 @@ class Relay:
         async with self.db.transaction() as connection:
             values = {"queue": queue, "after": self._after[queue], "limit": limit}
             rows = (await connection.execute(TAKE, values)).all()
-            if not rows and self._after[queue] != NOBODY:  # all users had their turn: from the first one again
+            if not rows and self._after[queue] != NOBODY:  # all users had their turn: start again with the first
                 rows = (await connection.execute(TAKE, values | {"after": NOBODY})).all()
             if rows:
                 readable = await _sorted_out(connection, queue, rows)
@@ -117,19 +120,19 @@ class Relay:
         return len(rows)
 
     async def _there(self, call: Callable[[], T]) -> T:
-        """Call the server, in its thread."""
+        """Call the server in the relay's thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
 
 async def _sorted_out(connection: AsyncConnection, queue: str, rows: Iterable[Row[Any]]) -> list[Message[Any]]:
-    """The messages that can be read; the others go back as dead letters."""
+    """The readable messages; the others go back as dead letters."""
     readable = []
     for row in rows:
         try:
             readable.append(read_message(str(row.message_id), queue, row.message))
         except NotUnderstoodError as error:
-            told = {"message_id": str(row.message_id), "queue": queue, "error": str(error)}
-            log.warning("message rejected", code="message_rejected", **told)
+            details = {"message_id": str(row.message_id), "queue": queue, "error": str(error)}
+            log.warning("message rejected", code="message_rejected", **details)
             values = {
                 "message_id": row.message_id, "user_id": row.user_id, "queue_name": queue, "message": row.message
             }  # fmt: skip
@@ -138,10 +141,10 @@ async def _sorted_out(connection: AsyncConnection, queue: str, rows: Iterable[Ro
 
 
 async def _first(*waits: Awaitable[Any]) -> None:
-    """Wait for one of several, and end the others.
+    """Wait for the first of several awaitables, and cancel the others.
 
     Raises:
-        Exception: what the one that ended first raised.
+        Exception: the error of the one that ended first.
     """
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:

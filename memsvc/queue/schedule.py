@@ -1,8 +1,8 @@
-"""Recurring work: a table says what each user wants and when; any process may run what is due, and one of them does.
+"""Recurring work: a table holds each user's schedules; any process may run those that are due, and exactly one does.
 
-Reads and writes ``memsvc.schedules``. ``memsvc.next_run`` says when work is due on the clock of its user, across
-changes of that clock; ``memsvc.run_schedule`` claims it and asks for its job, in the transaction that says when it is
-due next. Workers keep time (``keep_time``), by the database's clock.
+Reads and writes ``memsvc.schedules``. ``memsvc.next_run`` computes when work is due in its user's local time, across
+changes of the clock. ``memsvc.run_schedule`` claims a schedule and requests its job, in the transaction that sets its
+next time. Workers run the schedules (``keep_time``), by the database's clock.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ FULL_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday"
 DAYS = {name: number for number, full in enumerate(FULL_NAMES, 1) for name in (full, full[:3], str(number))}
 """The number of a day by each of its names."""
 KINDS = ("tidy", "sleep")
-"""What can recur."""
+"""Kinds of work that can recur."""
 LOOK_S = 15.0
-"""How often a worker looks for what is due; give or take a third, so that workers do not come all at once."""
+"""How often a worker looks for due schedules; varied by up to a third, so that workers do not all look together."""
 BATCH = 100
 CLOCK = re.compile(r"(?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]))?")
 log = structlog.get_logger()
@@ -49,27 +49,27 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """Work that recurs."""
 
     kind: str
-    """tidy: upkeep; deletes old jobs and events, and asks for vectors that messages lack. sleep: the night's work, as
+    """tidy: upkeep; deletes old jobs and events, and requests vectors that messages lack. sleep: nightly work, such as
     finding duplicates."""
     at: str
-    """Time of day on the user's clock, HH:MM or HH:MM:SS."""
+    """Time of day in the user's time zone, HH:MM or HH:MM:SS."""
     weekdays: list[Weekday] | None
     """Days on which it runs; null: every day."""
     enabled: bool
     """False: it does not run."""
     time_zone: str
-    """The user's zone."""
+    """The user's time zone."""
     next_at: datetime | None
-    """When it is due next; null where it is not enabled."""
+    """When it is due next; null if it is not enabled."""
     last_at: datetime | None
     """When it ran last; null: never."""
 
 
 def read_clock(value: str) -> time:
-    """A time of day.
+    """Read a time of day.
 
     Raises:
-        InvalidTimeError: it is neither HH:MM nor HH:MM:SS.
+        InvalidTimeError: the value is neither HH:MM nor HH:MM:SS.
     """
     found = CLOCK.fullmatch(value)
     if found is None:
@@ -80,13 +80,13 @@ def read_clock(value: str) -> time:
 
 
 def read_weekdays(values: Sequence[str | int]) -> list[int] | None:
-    """Days of the week as numbers, 1 (Monday) to 7; None where they are all seven.
+    """Days of the week as numbers, 1 (Monday) to 7; None for all seven.
 
     Args:
         values: names (``mon`` or ``monday``, in any case) or numbers, in any order.
 
     Raises:
-        InvalidRequestError: one of them is no day, or there is none.
+        InvalidRequestError: one of them is not a day, or the list is empty.
     """
     days: set[int] = set()
     for value in values:
@@ -134,7 +134,7 @@ async def get_schedule(db: Database, user_id: UUID, kind: str) -> Schedule:
     """One schedule.
 
     Raises:
-        NotFoundError: nothing of this kind recurs, or not for this user.
+        NotFoundError: this kind does not exist, or this user has no such schedule.
     """
     async with db.transaction(user_id) as connection:
         rows = await connection.execute(query("list_schedules"), {"user_id": user_id, "kind": _known(kind)})
@@ -153,19 +153,19 @@ async def set_schedule(
     weekdays: Sequence[str | int] | None = None,
     enabled: bool = True,
 ) -> Schedule:
-    """Say when something recurs.
+    """Set when something recurs.
 
     Args:
         db: the database.
-        user_id: for whom.
-        kind: what.
-        at: time of day on the user's clock, HH:MM or HH:MM:SS.
+        user_id: whose schedule.
+        kind: kind of work.
+        at: time of day in the user's time zone, HH:MM or HH:MM:SS.
         weekdays: names or numbers of the days on which it runs; None: every day.
         enabled: whether it runs at all.
 
     Raises:
-        NotFoundError: nothing of this kind recurs.
-        InvalidTimeError, InvalidRequestError: time or days cannot be understood.
+        NotFoundError: this kind does not exist.
+        InvalidTimeError, InvalidRequestError: the time or the days are invalid.
     """
     values = {
         "user_id": user_id,
@@ -183,10 +183,10 @@ async def set_schedule(
 
 
 async def switch_schedule(db: Database, user_id: UUID, kind: str, *, enabled: bool) -> Schedule:
-    """Turn something that recurs off, or on again; what was missed meanwhile is not made up for.
+    """Turn a schedule off, or on again; runs that were missed in between are not made up for.
 
     Raises:
-        NotFoundError: nothing of this kind recurs, or not for this user.
+        NotFoundError: this kind does not exist, or this user has no such schedule.
     """
     values = {"user_id": user_id, "kind": _known(kind), "enabled": enabled}
 
@@ -198,10 +198,10 @@ async def switch_schedule(db: Database, user_id: UUID, kind: str, *, enabled: bo
 
 
 async def run_now(db: Database, user_id: UUID, kind: str) -> UUID:
-    """Ask for the job of something that recurs, beside its times; the job's id.
+    """Request the job of a schedule now, in addition to its times; returns the job's id.
 
     Raises:
-        NotFoundError: nothing of this kind recurs.
+        NotFoundError: this kind does not exist.
     """
     values = {"user_id": user_id, "kind": _known(kind)}
 
@@ -215,13 +215,13 @@ async def run_now(db: Database, user_id: UUID, kind: str) -> UUID:
 
 
 async def fire_due(db: Database) -> int:
-    """Run all schedules that are due, of all users; each is a transaction of its own, and another process may help.
+    """Run all due schedules of all users; each is a transaction of its own, and other processes may run some.
 
     Returns:
-        How many this process ran.
+        How many schedules this process ran.
 
     Raises:
-        MemsvcError: the database cannot be reached; what was not run stays due.
+        MemsvcError: the database cannot be reached; schedules that did not run stay due.
     """
     ran = 0
     while True:
@@ -238,7 +238,7 @@ async def fire_due(db: Database) -> int:
 
 
 async def _fire(db: Database, user_id: UUID, kind: str) -> bool:
-    """Run one schedule, if it is still due; what is wrong with one user's keeps nobody else's from running."""
+    """Run one schedule, if it is still due; an error of one schedule does not stop those of other users."""
 
     async def run(connection: AsyncConnection) -> bool:
         fired: bool = (await connection.execute(RUN, {"user_id": user_id, "kind": kind})).scalar_one()
@@ -254,7 +254,7 @@ async def _fire(db: Database, user_id: UUID, kind: str) -> bool:
 
 
 async def keep_time(db: Database) -> None:
-    """Run what is due, again and again, until it is cancelled; outlives a database that is away."""
+    """Run due schedules repeatedly until cancelled; keeps trying while the database is away."""
     seeded = False
     while True:
         try:

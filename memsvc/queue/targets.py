@@ -1,8 +1,8 @@
-"""Servers of Dramatiq's own brokers, Redis and RabbitMQ, as carriers of jobs past one machine.
+"""Redis and RabbitMQ with Dramatiq's own brokers, to carry jobs to workers on many machines.
 
-The relay sends to them what PostgreSQL's queue holds, workers take it from there. They carry ids; the table of jobs
-stays the truth, with its own retries and delays, so the brokers get no middleware but one of ours. The package of a
-server is imported when its URL is given.
+The relay sends them the messages of PostgreSQL's queue, and workers take the messages from there. They carry only ids;
+the table of jobs stays authoritative, with its own retries and delays, so the brokers use only one middleware of ours.
+The package of a server is imported only if its URL is given.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dramatiq.errors import BrokerError
 from memsvc.errors import ConfigurationError, QueueUnavailableError
 from memsvc.queue.jobs import QUEUES
 
-# A worker that says nothing for so long is dead to Redis, and what it had is handed out again. Workers look for
-# messages at least once a second, and each look is a sign of life and a search for the dead.
+# Redis counts a worker that is silent for this long as dead, and hands its messages out again. Workers look for
+# messages at least once a second; each look counts as a heartbeat and also searches for dead workers.
 REDIS_SILENCE_MS = 15_000
 REDIS_EVERY_COMMAND = 1_000_000
-"""How many commands of a million search for dead workers."""
+"""How many of a million commands search for dead workers: all of them."""
 RABBITMQ_HEARTBEAT_S = 10
 LATER_MS = 2_000
 CONNECT_S = 5
@@ -34,7 +34,7 @@ Kinds = tuple[type[BaseException], ...]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server and its broker. Belongs to one thread: RabbitMQ's connection does."""
+    """A server and its broker. Use it from one thread only, as RabbitMQ's connection requires."""
 
     broker: Broker
     _count: Callable[[str], int] = field(repr=False)
@@ -45,20 +45,20 @@ class Target:
         """How many messages of a queue no worker has taken yet.
 
         Raises:
-            QueueUnavailableError: the server cannot be asked.
+            QueueUnavailableError: the server cannot be reached.
         """
         try:
             return self._count(queue)
-        except self._failures:  # perhaps its connection was shut for its silence: a new one counts
+        except self._failures:  # the server may have closed an idle connection: try once with a new one
             self.close()
         with self._plainly():
             return self._count(queue)
 
     def send(self, messages: Iterable[Message[Any]]) -> None:
-        """Put messages into their queues; those before the one that fails are there.
+        """Put messages into their queues; if one fails, those before it have been sent.
 
         Raises:
-            QueueUnavailableError: the server did not take one.
+            QueueUnavailableError: the server did not accept a message.
         """
         with self._plainly():
             for message in messages:
@@ -79,13 +79,13 @@ class Target:
 
 
 class ComeBack(Middleware):
-    """What an actor could not do now comes back a little later, whatever stopped it: retries are the job's own affair.
+    """Sends a message again a little later if its actor failed, whatever the error: jobs count their own retries.
 
-    A message that an actor will never understand goes to the server's dead letters.
+    A message that an actor can never read goes to the server's dead letters.
     """
 
     def __init__(self, hopeless: Kinds) -> None:
-        """Errors of these kinds will not pass."""
+        """Prepare the middleware; messages that fail with errors of these kinds become dead letters."""
         self.hopeless = hopeless
 
     def after_process_message(
@@ -100,7 +100,7 @@ class ComeBack(Middleware):
 
 
 def target(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kinds = ()) -> Target:
-    """The server that a URL names; nothing connects yet. The arguments are those of ``target_broker``.
+    """The server of a URL; nothing connects yet. The arguments are those of ``target_broker``.
 
     Raises:
         ConfigurationError: the URL cannot be read, or the package for its server is missing.
@@ -112,7 +112,7 @@ def target(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kin
         raise ConfigurationError(
             f"MEMSVC_QUEUE_URL needs the package {error.name}.", hint=f"pip install 'memsvc[{kind}]'"
         ) from error
-    except (ValueError, IndexError):  # what they say may show the password
+    except (ValueError, IndexError):  # their messages may show the password
         raise ConfigurationError(
             "MEMSVC_QUEUE_URL cannot be read as a URL.",
             hint="It looks like redis://:password@host:6379/0 or amqp://login:password@host:5672/%2F; signs such as @ "
@@ -124,14 +124,14 @@ def target(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kin
 
 
 def target_broker(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kinds = ()) -> Broker:
-    """The stock broker of the server that a URL names, for a worker; knows our queues, and nothing connects yet.
+    """Dramatiq's broker for the server of a URL, for a worker. It has memsvc's queues; nothing connects yet.
 
-    A worker that is killed gives back what it had at once (RabbitMQ) or after 15 to 20 s (Redis).
+    The messages of a killed worker are handed out again immediately (RabbitMQ) or after 15 to 20 s (Redis).
 
     Args:
         url: redis://, rediss://, amqp:// or amqps://, with the login.
-        prefetch: how many messages of a queue a process holds at most, where that is less than Dramatiq's own number.
-        hopeless: errors of actors that make a message a dead letter; after any other one it comes back in 2 s.
+        prefetch: the most messages of each queue that a process holds, if less than Dramatiq's own number.
+        hopeless: errors of actors that make a message a dead letter; after any other error it comes back in 2 s.
 
     Raises:
         ConfigurationError: the URL cannot be read, or the package for its server is missing.
@@ -156,7 +156,7 @@ def _redis(url: str, middleware: list[Middleware], most: Mapping[str, int]) -> T
         url,
         socket_connect_timeout=CONNECT_S,
         socket_timeout=ANSWER_S,
-        retry=Retry(NoBackoff(), 0),  # the relay and Dramatiq's worker begin again themselves
+        retry=Retry(NoBackoff(), 0),  # the relay and Dramatiq's worker retry by themselves
     )
     client = redis.Redis(connection_pool=pool)
     broker = Capped(  # type: ignore[no-untyped-call]
@@ -181,7 +181,7 @@ def _rabbitmq(url: str, middleware: list[Middleware], most: Mapping[str, int]) -
         def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Consumer:
             return super().consume(queue_name, min(prefetch, most.get(queue_name, prefetch)), timeout)
 
-    # It logs each failed try in ten lines; the relay's and Dramatiq's own say it in one.
+    # pika logs each failed try in ten lines; the relay and Dramatiq log it in one.
     logging.getLogger("pika").setLevel(logging.CRITICAL)
     broker = Capped(url=url, middleware=middleware, confirm_delivery=True)
     for name, value in {

@@ -1,7 +1,7 @@
 """Dramatiq's worker in this process. Jobs are coroutines and run on the event loop that started it.
 
-Its threads take messages and wait; the work is done where the API does its own, with the same pool and the same
-model, so that ``memsvc up`` is one process.
+The worker's threads take messages and wait. The work itself runs on the API's event loop, with the same connection pool
+and the same model, so that ``memsvc up`` is one process.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from memsvc.queue.broker import LaterError, NotUnderstoodError, QueueBroker
 from memsvc.queue.execution import Outcome, Steps, run_job
 
 GRACE_S = 5.0
-"""How long a job that is being done may go on after the worker was told to stop; then it stays pending."""
+"""How long a running job may continue after the worker was asked to stop; then it is cancelled and stays pending."""
 IDLE_MS = 1_000
-"""How long a thread without work waits before it looks around."""
+"""How long a thread without work waits before it looks for messages again."""
 log = structlog.get_logger()
 
 
 class JobRunner:
-    """What an actor calls, from a worker's thread: runs the job on the event loop and waits for its end."""
+    """Called by an actor in a worker's thread: runs the job on the event loop and waits for its end."""
 
     def __init__(self, db: Database, steps: Steps, broker: Broker) -> None:
-        """Belongs to the running event loop."""
+        """Bind the runner to the running event loop."""
         self._db = db
         self._steps = steps
         self._broker = broker
@@ -43,14 +43,14 @@ class JobRunner:
         """Run one job.
 
         Args:
-            kind: of the job.
-            *ids: of user and job, as text.
-            traceparent: of the trace in which it was asked for.
+            kind: kind of the job.
+            *ids: ids of user and job, as text.
+            traceparent: the trace in which the job was requested.
 
         Raises:
             NotUnderstoodError: these are not two ids.
-            LaterError: it is for another worker, the database cannot be reached, somebody else is at the job, or it was
-                broken off.
+            LaterError: this worker has no steps for the job, the database cannot be reached, another worker is running
+                the job, or it was cancelled.
         """
         try:
             user_id, job_id = (UUID(one) for one in ids)
@@ -85,10 +85,10 @@ class JobRunner:
             self._running.discard(task)
 
     def break_off(self) -> None:
-        """End what is running, on the event loop; its jobs stay pending.
+        """Cancel the running jobs, on the event loop; they stay pending.
 
-        It is the tasks that are cancelled, not the futures of the threads: each thread, and so the worker's stop, waits
-        until its job has said that it was broken off.
+        This cancels the tasks, not the threads' futures: each thread, and so the worker's stop, waits until its job
+        has handled the cancellation.
         """
         for task in tuple(self._running):
             task.cancel()
@@ -98,17 +98,17 @@ class QueueWorker:
     """A worker, from start to stop."""
 
     def __init__(self, broker: Broker, runner: JobRunner, threads: int) -> None:
-        """The broker knows its actors already."""
+        """Prepare the worker; the broker must already have its actors."""
         self._broker = broker
         self._runner = runner
         self._worker = Worker(broker, worker_threads=threads, worker_timeout=IDLE_MS)
 
     def start(self) -> None:
-        """Begin to take jobs."""
+        """Start taking jobs."""
         self._worker.start()
 
     async def stop(self) -> None:
-        """Take no more; wait for those that run, for a few seconds; give the others back."""
+        """Take no more jobs, wait a few seconds for the running ones, and give the others back."""
         breaking = asyncio.get_running_loop().call_later(GRACE_S, self._runner.break_off)
         await asyncio.to_thread(self._worker.stop, int((GRACE_S + 5) * 1_000))
         breaking.cancel()
@@ -116,5 +116,5 @@ class QueueWorker:
 
 
 def prefetch_of(steps: Steps, queues: Mapping[str, str]) -> dict[str, int]:
-    """How many messages a process holds of each queue: one where the jobs have steps, which are slow."""
+    """How many messages of each queue a process holds: one if the queue's jobs have steps, which are slow."""
     return {queue: 1 for kind, queue in queues.items() if steps.get(kind)}

@@ -1,9 +1,9 @@
-"""What Alembic's commands do with memsvc's migrations; ``alembic/env.py`` calls ``run``.
+"""Runs Alembic's commands with memsvc's migrations; ``alembic/env.py`` calls ``run``.
 
-``memsvc db upgrade`` gives a connection and wants the migrations alone. ``alembic upgrade``, run by hand, does all that
-``memsvc db upgrade`` does: roles before the migrations, ``sql/`` after them, under the same lock and timeouts. With
-``--sql`` it writes that down. ``current`` and ``history`` read. Other commands that need the database are refused: they
-would leave a state that no version of memsvc has.
+``memsvc db upgrade`` passes a connection and runs the migrations only. ``alembic upgrade``, run by hand, does
+everything that ``memsvc db upgrade`` does: it prepares roles before the migrations and applies ``sql/`` after them,
+under the same lock and timeouts. With ``--sql`` it prints the statements instead. ``current`` and ``history`` only
+read. Other commands that need the database are refused, because they would leave a state that no version of memsvc has.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from memsvc.server.script import Script
 from memsvc.server.upgrade import administrators, upgrade
 from memsvc.settings import settings
 
-# A migration that waits for a lock blocks everybody behind it: give up soon, the upgrade tries again. Below
-# deadlock_timeout (1 s), so that it is never a writer that PostgreSQL ends.
+# A migration that waits for a lock blocks all transactions that queue after it, so it gives up soon and the upgrade
+# tries again. The timeout is below deadlock_timeout (1 s), so that PostgreSQL never cancels a writer instead.
 SETTINGS = ("SET ROLE memsvc_owner", "SET lock_timeout = '800ms'", "SET statement_timeout = '10min'")
 MAY_READ = "SELECT coalesce(pg_has_role(to_regrole('memsvc_owner'), 'SET'), false)"
 VERSION_TABLE: dict[str, Any] = {"version_table": "schema_version", "version_table_schema": "memsvc"}
 READING = frozenset({"current", "history"})
 HEAD = """\
--- What 'memsvc db upgrade' does, for review. Run by psql as an administrator, it brings an empty database to the same
--- tables, functions, views and policies; then 'memsvc db upgrade' adds what is not written here: the passwords of the
--- roles, the identity secret, the index of places, and the graph for Cypher where there is AGE.
+-- The statements of 'memsvc db upgrade', for review. Run with psql as an administrator, this script gives an empty
+-- database the same tables, functions, views and policies; then 'memsvc db upgrade' adds what is missing here: the
+-- passwords of the roles, the identity secret, the index of places, and the graph for Cypher if the server has AGE.
 --
--- A database that has data is upgraded by 'memsvc db upgrade' alone. It looks at the rows where this script could not,
--- asks for its locks again where a table is busy, and drops functions that no file makes any more."""
+-- Upgrade a database that has data only with 'memsvc db upgrade'. It reads rows, which this script cannot do, retries
+-- its locks when a table is busy, and drops functions that no file creates any more."""
 GRANTS = """
 DO $grants$
 DECLARE
@@ -66,7 +66,7 @@ $grants$;"""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Alembic's command line, with the migrations of this version, wherever they are installed."""
+    """Run Alembic's command line with the migrations of this version, wherever they are installed."""
     line = CommandLine(prog="memsvc db alembic")
     options = line.parser.parse_args(arguments)
     if not hasattr(options, "cmd"):
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def run() -> None:
-    """Do what the command needs of a database, within Alembic's environment."""
+    """Run the database part of the command, within Alembic's environment."""
     connection = context.config.attributes.get("connection")
     if isinstance(connection, Connection):
         _migrate(connection)
@@ -105,7 +105,7 @@ def _refuse(command: str) -> NoReturn:
 
 
 def _migrate(connection: Connection) -> None:
-    """Run migrations as the owner, each in its own transaction, under timeouts."""
+    """Run migrations as the owner, each in its own transaction, with timeouts."""
     for setting in SETTINGS:
         connection.execute(text(setting))
     connection.commit()
@@ -126,7 +126,7 @@ def _upgrade(admin_url: str, revision: str) -> None:
 
 
 def _look(admin_url: str) -> None:
-    """Let Alembic read which revision the database has."""
+    """Let Alembic read the database's revision."""
     with administrators(admin_url) as engine, engine.connect() as connection:
         if connection.execute(text(MAY_READ)).scalar_one():
             connection.execute(text("SET LOCAL ROLE memsvc_owner"))
@@ -156,7 +156,7 @@ def _write_down() -> None:
 
 
 def _write_objects(script: Script) -> None:
-    """Functions, views and policies, in one transaction, as ``memsvc.server.objects.apply_objects`` applies them."""
+    """Print functions, views and policies, in one transaction, as ``objects.apply_objects`` applies them."""
     texts = {name: path.read_text(encoding="utf-8") for name, path in object_files().items()}
     script.write("BEGIN;\nSET LOCAL ROLE memsvc_owner;")
     lock(script)

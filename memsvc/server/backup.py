@@ -1,10 +1,10 @@
-"""Backups: a folder with pg_dump's archive of the schema ``memsvc`` and a manifest that says what is in it.
+"""Backups: a folder with pg_dump's archive of the schema ``memsvc`` and a manifest that describes it.
 
-Archive and counts come from one snapshot, so they agree whatever is written meanwhile. The folder is made under another
-name and gets its own when all of it is on the disk; nothing is ever overwritten. What a killed process left under that
-other name goes when the next backup comes to the same place. Roles and passwords belong to the server and secrets to
-the service: none of them is in it, but the keys by which tokens are checked are, so it is as secret as the database.
-Cypher's graph is left out; restoring makes it anew. ``memsvc/server/restore.py`` reads it.
+The archive and the counts come from one snapshot, so they agree even while others write. The folder is created under a
+temporary name and renamed when all of it is on the disk; nothing is ever overwritten. If a process is killed, the next
+backup into the same parent folder removes what it left. Roles and passwords belong to the server and secrets to the
+service, so a backup holds none of them. It does hold the keys that check tokens, so it is as secret as the database.
+Cypher's graph is left out; a restore creates it again. ``memsvc/server/restore.py`` reads backups.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 ARCHIVE = "memsvc.dump"
 DRAFT = ".memsvc-draft-"
-"""How the name of a folder begins that is no backup yet."""
+"""The first part of the name of an unfinished backup."""
 SHOWN_LINES = 15
+"""How many of the last lines of a failed program of PostgreSQL are shown."""
 QUOTING = re.compile(r"^\s*(?:CONTEXT|DETAIL):")
-"""Lines of an error that show texts of users."""
-"""Of what a program of PostgreSQL said before it failed."""
+"""Lines of an error that may show texts of users."""
 DUMPED = re.compile(r'dumping contents of table "memsvc\.(\w+)"')
 SEES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 TABLES = """
@@ -60,47 +60,47 @@ SELECT c.relname FROM pg_class AS c
 WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname
 """
 Report = Callable[[str], None]
-"""Is called with a line for each step."""
+"""Called with a line for each step."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup holds. No names and no text of users."""
+    """Describes the contents of a backup, without names or texts of users."""
 
     format: int
-    """Of the folder; a memsvc that does not know it refuses the backup."""
+    """Format of the folder; a memsvc that does not know it refuses the backup."""
     memsvc: str
     """Version of memsvc that wrote it."""
     revision: str
-    """Migration of the database."""
+    """Revision of the database."""
     postgresql: int
     """Major version of the pg_dump that wrote the archive."""
     created_at: datetime
-    """When it was begun; nothing later is in it."""
+    """When it was begun; it holds no later data."""
     identity_keys: list[str]
-    """Public names of the identity secrets that the database believes."""
+    """Public ids of the identity secrets that the database accepts."""
     rows: dict[str, int]
-    """Rows of each table."""
+    """Number of rows of each table."""
     bytes: int
     """Size of the archive."""
     sha256: str
-    """Of the archive."""
+    """Digest of the archive."""
 
 
 def backup(admin_url: str, settings: Settings, target: Path, report: Report = lambda _line: None) -> Manifest:
-    """Write a backup; people go on working meanwhile, upgrades wait.
+    """Write a backup. The service continues to work; upgrades wait.
 
     Args:
-        admin_url: of the database, with a login that sees all rows: a superuser's, or one with BYPASSRLS.
-        settings: where pg_dump is.
-        target: the folder to be made.
+        admin_url: URL of the database, with a login that sees all rows: a superuser, or a role with BYPASSRLS.
+        settings: used to find pg_dump.
+        target: the folder to create.
         report: called with a line for each table that is being written.
 
     Raises:
-        AlreadyExistsError: there is something at ``target``.
+        AlreadyExistsError: ``target`` exists.
         BackupLoginError: the login does not see all rows.
         DatabaseTooOldError: the database holds no memsvc.
-        RestoreUnfinishedError: what is in the database was not restored to the end.
-        ProgramMissingError: there is no fitting pg_dump.
+        RestoreUnfinishedError: a restore into the database was not finished.
+        ProgramMissingError: there is no suitable pg_dump.
         BackupFailedError, StorageFullError: it could not be written; nothing is left of it.
         DatabaseUnavailableError: the database cannot be reached.
     """
@@ -114,17 +114,17 @@ def backup(admin_url: str, settings: Settings, target: Path, report: Report = la
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _draft(folder.parent, report) as draft:
             manifest = _write(connection, admin_url, program, draft, report)
-            draft.rename(folder)  # fails where somebody else made a folder there that is not empty
+            draft.rename(folder)  # fails if another process has made a folder there that is not empty
             _sync(folder.parent)
     return manifest
 
 
 @contextmanager
 def _draft(parent: Path, report: Report) -> Iterator[Path]:
-    """An empty folder, its owner's alone, that goes with the block unless it got another name; dead drafts go first.
+    """An empty private folder, removed at the end of the block unless it was renamed; removes dead drafts first.
 
-    Its writer holds a lock on it, which goes with the process. One on ``parent`` keeps others from taking a new draft
-    for a dead one before it has its lock.
+    Its writer holds a lock on it, which ends with the process. A lock on ``parent`` keeps other processes from removing
+    a new draft that is not locked yet.
     """
     with _locked(parent, wait=True) as alone, ExitStack() as stack:
         for left in parent.glob(f"{DRAFT}*") if alone else ():
@@ -142,9 +142,9 @@ def _draft(parent: Path, report: Report) -> Iterator[Path]:
 
 @contextmanager
 def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
-    """Lock a folder until the block ends or the process dies; False where it cannot be had.
+    """Lock a folder until the block ends or the process dies; yields False if that is not possible.
 
-    Somebody else has it then, it is not ours to open, or the file system (some of NFS) locks no folders.
+    Then another process holds the lock, we may not open the folder, or the file system (some NFS) cannot lock folders.
     """
     with ExitStack() as stack:
         try:
@@ -159,7 +159,7 @@ def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
 
 @contextmanager
 def _storing() -> Iterator[None]:
-    """What the file system or the server refuses, in our words."""
+    """Turn errors of the file system and of the connection into ours."""
     try:
         yield
     except psycopg.OperationalError as error:
@@ -172,7 +172,7 @@ def _storing() -> Iterator[None]:
 
 @contextmanager
 def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
-    """One snapshot of a database that may be backed up, with upgrades kept out of it."""
+    """A connection with one snapshot of a database that may be backed up; upgrades wait until the block ends."""
     with psycopg.connect(admin_url, autocommit=True) as connection:
         if not sees_all(connection):
             raise BackupLoginError
@@ -180,7 +180,7 @@ def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
                            "set_config('idle_in_transaction_session_timeout', '0', false)")  # fmt: skip
         try:
             take_turn(connection, shared=True)
-        except psycopg.errors.InsufficientPrivilege as error:  # BYPASSRLS, and no member of memsvc_owner
+        except psycopg.errors.InsufficientPrivilege as error:  # it has BYPASSRLS, but is no member of memsvc_owner
             raise BackupLoginError from error
         row = connection.execute(f"SELECT to_regclass('memsvc.schema_version'), {UNFINISHED}").fetchone()
         if row is not None and row[1]:
@@ -194,15 +194,15 @@ def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
 
 
 def sees_all(connection: psycopg.Connection) -> bool:
-    """Whether row security hides nothing from the login."""
+    """Whether the login sees all rows in spite of row security."""
     return connection.execute(SEES_ALL).fetchone() == (True,)
 
 
 def _write(
     connection: psycopg.Connection, admin_url: str, program: Path, draft: Path, report: Report
 ) -> Manifest:  # fmt: skip
-    """Fill the folder; all of it is on the disk when this returns."""
-    begun: datetime = connection.execute("SELECT now()").fetchall()[0][0]  # by the clock that receipts go by
+    """Write the archive and the manifest; both are on the disk when this returns."""
+    begun: datetime = connection.execute("SELECT now()").fetchall()[0][0]  # by the clock that erasure receipts use
     snapshot = _one(connection, "SELECT pg_export_snapshot()")
     rows = count_rows(connection)
     keys = connection.execute("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL ORDER BY key_id")
@@ -251,7 +251,7 @@ def tables(connection: psycopg.Connection) -> list[str]:
 
 
 def count_rows(connection: psycopg.Connection) -> dict[str, int]:
-    """Rows of each of memsvc's tables, as the transaction sees them; partitions count for their table."""
+    """The number of rows of each of memsvc's tables, as the transaction sees them; partitions count for their table."""
     counts = {}
     for table in tables(connection):
         row = connection.execute(sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))).fetchone()
@@ -260,7 +260,7 @@ def count_rows(connection: psycopg.Connection) -> dict[str, int]:
 
 
 def _sync(folder: Path) -> None:
-    """Bring the names in a folder down to the disk."""
+    """Flush the names in a folder to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -269,16 +269,16 @@ def _sync(folder: Path) -> None:
 
 
 def run_program(command: Sequence[str | Path], admin_url: str, said: Report = lambda _line: None) -> None:
-    """Run pg_dump or pg_restore on a database; its files are its owner's alone.
+    """Run pg_dump or pg_restore on a database; the files that it creates are readable only by their owner.
 
     Args:
         command: the program and its arguments.
-        admin_url: of the database; the password goes by the environment, for others see command lines.
+        admin_url: URL of the database; the password is passed in the environment, because others see command lines.
         said: called with each line of standard error.
 
     Raises:
         StorageFullError: a disk is full.
-        BackupFailedError: it failed otherwise; the message has its last lines.
+        BackupFailedError: the program failed otherwise; the message has its last lines.
     """
     where = make_url(admin_url)
     password = where.password or where.query.get("password", "")
@@ -299,13 +299,13 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
             process.kill()
             raise
     if process.returncode:
-        told = "\n".join([f"{Path(command[0]).name} failed:", *lines])
+        message = "\n".join([f"{Path(command[0]).name} failed:", *lines])
         full = any("No space left on device" in line or "Disk quota exceeded" in line for line in lines)
-        raise StorageFullError(told, hint="Free disk space and say it again.") if full else BackupFailedError(told)
+        raise StorageFullError(message, hint="Free disk space and try again.") if full else BackupFailedError(message)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What a backup says of itself, when it is whole and of a version that we can restore.
+    """Read a backup's manifest, and check that the backup is complete and of a version that memsvc can restore.
 
     Raises:
         BackupUnusableError: something is missing or damaged.

@@ -1,6 +1,6 @@
-"""What a database can do: the checks behind ``memsvc doctor`` and ``GET /health``.
+"""What a database can do: the checks of ``memsvc doctor`` and ``GET /health``.
 
-Each check says what is there, what is missing and what that costs. Nothing here raises for a missing capability.
+Each check says what works, what is missing and what that costs. No check raises an error for a missing capability.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ FROM pg_roles AS r CROSS JOIN (VALUES (%s)) AS w (name)
 WHERE r.rolname IN ('memsvc_app', 'memsvc_reader', 'memsvc_cypher', 'memsvc_analyst')
 ORDER BY r.rolname
 """
-"""A setting of each login: its own in this database or everywhere, else the database's, else the server's."""
+"""The value of a setting for each login: the login's own in this database or in all, else the database's, else the
+server's."""
 QUIET = ("log", "fatal", "panic")
 """Levels of log_min_messages at which errors of statements are not logged."""
 LEAST_FREE_BYTES = 1_000_000_000
@@ -142,7 +143,7 @@ def _check_places(connection: psycopg.Connection) -> Check:
 
 
 def _check_cypher(connection: psycopg.Connection, settings: Settings) -> Check:
-    """Whether the graph can be asked in Cypher, else why not."""
+    """Whether the graph can be queried in Cypher, or why not."""
     found = projection.state(connection)
     instead = "SQL and the REST API show the same graph"
     if settings.cypher == "off":
@@ -184,7 +185,7 @@ def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
 
 
 def _check_logins(connection: psycopg.Connection) -> Iterator[Check]:
-    """Whether the logins have what only a superuser may set for them."""
+    """Whether the logins have the settings that only a superuser may give them."""
     levels, limits = (
         _settings_of_logins(connection, "log_min_messages"),
         _settings_of_logins(connection, "temp_file_limit"),
@@ -206,7 +207,7 @@ def _check_logins(connection: psycopg.Connection) -> Iterator[Check]:
     ):
         if lacking:
             yield Check(name, "warning", f"{', '.join(lacking)}: {cost}; {instead}")
-        elif levels:  # else there are no logins yet
+        elif levels:  # empty: the logins do not exist yet
             yield Check(name, "ok", good)
 
 
@@ -216,7 +217,7 @@ def _settings_of_logins(connection: psycopg.Connection, name: str) -> dict[str, 
 
 
 def _check_zones(connection: psycopg.Connection) -> Check:
-    """Whether the server knows the zones that users may have: Debian's asks the system, which may lack older names."""
+    """Whether the server knows all zones that users may have; Debian's reads the system's, which may lack old names."""
     known = {name for (name,) in connection.execute("SELECT name FROM pg_timezone_names")}
     if missing := sorted(available_timezones() - known - {"localtime"}):
         cost = "their users' schedules, days and habits go by UTC; Debian: install tzdata-legacy"
@@ -226,7 +227,7 @@ def _check_zones(connection: psycopg.Connection) -> Check:
 
 
 def active_model(admin_url: str, settings: Settings) -> str | None:
-    """Name of the embedding model by which this database compares queries; None where it has none, or does not tell."""
+    """Name of the embedding model that this database uses for queries; None if it has none or cannot be asked."""
     url = make_url(admin_url).set(username="memsvc_app", password=settings.secret("app_password"))
     try:
         with psycopg.connect(url.render_as_string(hide_password=False)) as connection:

@@ -1,6 +1,6 @@
-"""How the database's files fare: dead rows, old transactions, wraparound, archiving, broken indexes.
+"""The state of the database's files: dead rows, old transactions, wraparound, archiving, broken indexes.
 
-Each look is a ``Check`` as the doctor's; limits are where an operator should look, long before anything stops.
+Each result is a ``Check``, as in ``memsvc doctor``. The limits tell an operator to look long before anything stops.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OLDEST_SESSION = """
 SELECT coalesce(extract(epoch FROM max(clock_timestamp() - a.xact_start)), 0)::float8
 FROM pg_stat_activity AS a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
 """
-# Transactions prepared and forgotten outlive their sessions, and hold vacuum back for ever.
+# Prepared transactions that were forgotten outlive their sessions, and hold vacuum back for ever.
 OLDEST_PREPARED = """
 SELECT coalesce(extract(epoch FROM max(clock_timestamp() - p.prepared)), 0)::float8
 FROM pg_prepared_xacts AS p WHERE p.database = current_database()
@@ -49,16 +49,16 @@ FROM pg_stat_archiver AS a
 LONG_TRANSACTION_S = 3_600
 DEAD_SHARE = 0.3
 FEW_ROWS = 10_000
-"""Dead rows that are of no matter, whatever their share."""
+"""Up to this number of dead rows, their share does not matter."""
 WRAPAROUND = 2_000_000_000
 WRAPAROUND_SHARE = 0.5
 RETAINED_BYTES = 10_000_000_000
-"""Of log that is kept for a replica or an archive."""
+"""The most bytes of log that may be kept for a replica or an archive before the check warns."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableCare:
-    """How a table, or a partition, fares; by the server's own statistics, which are estimates."""
+    """The state of a table or a partition, from the server's own statistics, which are estimates."""
 
     name: str
     size: int
@@ -69,29 +69,29 @@ class TableCare:
 
     @property
     def worn(self) -> bool:
-        """Whether so many rows are dead that vacuum seems not to come."""
+        """Whether so many rows are dead that vacuum seems not to run."""
         return self.dead > FEW_ROWS and self.dead > DEAD_SHARE * (self.live + self.dead)
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the database fares."""
+    """The state of the database."""
 
     tables: list[TableCare]
-    """Those with most dead rows first."""
+    """Those with the most dead rows first."""
     checks: list[Check]
 
     @property
     def good(self) -> bool:
-        """Nothing to look at."""
+        """Whether all checks are ok."""
         return all(check.state == "ok" for check in self.checks)
 
 
 def look(admin_url: str) -> Health:
-    """Look at the database, as its administrator.
+    """Check the database, with its administrator's login.
 
     Raises:
-        DatabaseUnavailableError: it cannot be reached.
+        DatabaseUnavailableError: the database cannot be reached.
     """
     try:
         connection = psycopg.connect(admin_url, autocommit=True)

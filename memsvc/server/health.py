@@ -1,4 +1,4 @@
-"""Whether the database can serve this version of memsvc, as the application's own login sees it."""
+"""Checks whether the database can serve this version of memsvc, with the application's own login."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from memsvc.server.objects import object_files
 
 
 class DatabaseHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reachable database has."""
+    """The state of a reachable database."""
 
     revision: str | None
-    """Its migration."""
+    """Its revision."""
     current: bool
     """True: migration, functions, views and policies are those of this version."""
     extensions: dict[str, str]
@@ -31,10 +31,10 @@ def _wanted() -> tuple[str, dict[str, str]]:
 
 
 async def database_health(db: Database) -> DatabaseHealth:
-    """Look at the database.
+    """Read the database's state.
 
     Raises:
-        DatabaseUnavailableError, DatabaseTooOldError, OverloadedError: it cannot be looked at.
+        DatabaseUnavailableError, DatabaseTooOldError, OverloadedError: the database cannot be read.
     """
     head, objects = _wanted()
     async with db.transaction() as connection:

@@ -1,4 +1,4 @@
-"""Where the database is: the embedded server, started while somebody needs it, or the one that was configured."""
+"""Locates the database: the embedded server, which runs while a process needs it, or the configured one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def located(settings: Settings) -> Iterator[str]:
 
     Raises:
         EmbeddedServerError: the embedded server is missing or does not start.
-        ConfigurationError: MEMSVC_DATABASE_URL is no URL.
+        ConfigurationError: MEMSVC_DATABASE_URL is not a URL.
     """
     if settings.database_url is not None:
         yield _checked(settings.database_url.get_secret_value())
@@ -40,7 +40,7 @@ def located(settings: Settings) -> Iterator[str]:
 
 
 def _checked(url: str) -> str:
-    """The URL, if both libraries that use it can read it; what they say about a bad one would show the password."""
+    """The URL, if both libraries that use it can read it; their own errors would show the password."""
     try:
         make_url(url)
         conninfo_to_dict(url)
@@ -55,9 +55,9 @@ def _checked(url: str) -> str:
 
 @contextmanager
 def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None) -> Iterator[str]:
-    """Like ``located``; the embedded database is also upgraded where it must be.
+    """Like ``located``, but also upgrades the embedded database if necessary.
 
-    A database of others is never upgraded in passing: 'memsvc db upgrade' does that when its operator says so.
+    An external database is never upgraded implicitly: its operator runs 'memsvc db upgrade'.
     """
     with located(settings) as admin_url:
         if settings.embedded and not is_current(admin_url, settings):
@@ -66,5 +66,5 @@ def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None
 
 
 def app_url(admin_url: str, settings: Settings) -> URL:
-    """The same database under the application's login."""
+    """The URL of the same database with the application's login."""
     return role_url(admin_url, "memsvc_app", settings.secret("app_password"))

@@ -1,4 +1,4 @@
-"""Alembic, at arm's length: imported only where a migration has to run."""
+"""Runs Alembic; imported only if a migration has to run."""
 
 from __future__ import annotations
 

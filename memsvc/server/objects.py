@@ -1,8 +1,8 @@
-"""Functions, views and policies: ``sql/`` is what the database has, no more and no less.
+"""Applies functions, views and policies, so that the database has exactly those of ``sql/``.
 
-Where the text of any file changed, all of them are applied in one transaction, and functions that no file makes any
-more are dropped. Replaced functions keep their identity, so sessions that are calling them do not notice. What the
-directives in the files mean (``-- owner:``, ``-- callers:``, ``-- plans:``) is in ``memsvc/server/directives.py``.
+If the text of any file has changed, all files are applied in one transaction, and functions that no file creates any
+more are dropped. Replaced functions keep their identity, so sessions that call them are not disturbed.
+``memsvc/server/directives.py`` explains the directives in the files (``-- owner:``, ``-- callers:``, ``-- plans:``).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from memsvc.db.locks import lock
 from memsvc.server.directives import CALLERS, callers, owner, with_plans
 from memsvc.server.script import Script
 
-# The rooms of sql/functions in the order in which they are applied: a room's functions call those of its own room and
-# of the rooms before it (tests/sql/test_layers.py). Each room's README says what is in it and who calls it.
+# The rooms (folders) of sql/functions in the order in which they are applied: a function may call those of its own room
+# and of earlier rooms (tests/sql/test_layers.py). Each room's README lists its contents and its callers.
 ROOMS = (
     "base", "queue", "accounts", "models", "messages", "history", "graph", "places", "identity", "recall", "profiles",
     "erase", "extract", "analysis", "live", "projection",
 )  # fmt: skip
 FOLDERS = (*(f"functions/{room}" for room in ROOMS), "views", "policies")
-# PostgreSQL names the function whose result or parameters changed; SQL words are not translated.
+# PostgreSQL's hint names the function whose result or parameters changed; SQL words in it are never translated.
 DROP_FIRST = re.compile(r"DROP FUNCTION (.+\))")
 FUNCTIONS = """
 SELECT p.oid, p.proname, p.oid::regprocedure::text AS name, p.xmin::text AS version, p.proowner::regrole::text AS owner
@@ -41,7 +41,7 @@ def object_files() -> dict[str, Path]:
     """Files that are applied again when their text changes, in the order in which they are applied.
 
     Returns:
-        Their paths, by their names below ``sql/``.
+        The files' paths, by their names relative to ``sql/``.
     """
     top = folder("sql")
     return {f"{name}/{path.name}": path for name in FOLDERS for path in sorted((top / name).glob("*.sql"))}
@@ -49,20 +49,20 @@ def object_files() -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a function's file says of it: the role that owns it, and those that may call it besides."""
+    """The directives of a function: the role that owns it, and the other roles that may call it."""
 
     owner: str
     callers: tuple[str, ...]
 
 
 def declared_functions() -> dict[str, Declared]:
-    """Every function that the files make, by its name."""
+    """Every function that the files create, by its name."""
     texts = (path.read_text(encoding="utf-8") for path in object_files().values())
     return {name: Declared(owner(body), roles) for body in texts for name, roles in callers(body).items()}
 
 
 def run_script(connection: Connection | Script, script: str) -> None:
-    """Run a file of statements as it stands, without any reading of ``:`` or ``%``."""
+    """Run a file of statements unchanged; ``:`` and ``%`` have no special meaning in it."""
     if isinstance(connection, Script):
         connection.write(script)
         return
@@ -74,7 +74,7 @@ def run_script(connection: Connection | Script, script: str) -> None:
 
 
 def apply_objects(connection: Connection, report: Callable[[str], None]) -> tuple[str, ...]:
-    """Bring functions, views and policies to the text of the files, all in one transaction.
+    """Apply the files if any of them has changed, all in one transaction.
 
     Returns:
         The files whose text changed.
@@ -95,9 +95,9 @@ def apply_objects(connection: Connection, report: Callable[[str], None]) -> tupl
         if not name.startswith("policies/"):
             _apply(connection, body)
     for row in connection.execute(text(FUNCTIONS)).all():
-        if (row.oid, row.version) in before:  # no file made it anew
+        if (row.oid, row.version) in before:  # no file has replaced it
             connection.execute(text(f"SET LOCAL ROLE {row.owner}"))
-            run_script(connection, f"DROP FUNCTION IF EXISTS {row.name} CASCADE")  # policies come next
+            run_script(connection, f"DROP FUNCTION IF EXISTS {row.name} CASCADE")  # the next loop restores policies
     for name, body in texts.items():
         if name.startswith("policies/"):
             _apply(connection, body)
@@ -116,9 +116,9 @@ def apply_objects(connection: Connection, report: Callable[[str], None]) -> tupl
 
 
 def _apply(connection: Connection, body: str) -> None:
-    """Run one file; a function whose result changed cannot be replaced and is dropped first, with what stands on it.
+    """Run one file; a function whose result changed cannot be replaced and is dropped first, with its dependents.
 
-    What stands on it comes back with the files behind this one.
+    The dependents come back with the files that follow this one.
     """
     role, script = owner(body), with_plans(body)
     while True:
@@ -139,7 +139,7 @@ def _apply(connection: Connection, body: str) -> None:
 
 
 def _grant_functions(connection: Connection) -> None:
-    """Let the roles that a function's file names call it, and nobody else but its owner."""
+    """Grant each function to the roles that its file names, and revoke it from all others but its owner."""
     declared = declared_functions()
     scripts: dict[str, list[str]] = defaultdict(list)
     for row in connection.execute(text(FUNCTIONS)).all():

@@ -1,8 +1,8 @@
-"""The index by which places are searched: of PostGIS where it is, else of cube, else none.
+"""The index for searching places: with PostGIS if the server has it, else with cube, else none.
 
-The table holds plain numbers, and the index an expression of them: so no dump depends on an extension, and an index
-that cannot be restored costs no row. Migrations cannot make it, for an extension may come later, or go; so every
-upgrade looks. Which of the two is there is the capability: ``memsvc.places_by()``.
+The table holds plain numbers, and the index is on an expression of them. So no dump depends on an extension, and an
+index that cannot be restored loses no row. Migrations cannot create it, because an extension may be added or removed
+later; so every upgrade checks. ``memsvc.places_by()`` reports which index exists, and so whether places are searched.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from memsvc.db.locks import TOGETHER_MS
 
 By = Literal["postgis", "cube"]
 NAMES: dict[By, str] = {"postgis": "locations_geography", "cube": "locations_cube"}
-"""In the order in which they are preferred."""
+"""The index of each extension, in order of preference."""
 EXPRESSIONS: dict[By, str] = {
     "postgis": "public.geography(public.ST_MakePoint(longitude, latitude))",
     "cube": "public.cube(ARRAY[cosd(latitude) * cosd(longitude), cosd(latitude) * sind(longitude), sind(latitude)])",
 }
-"""As ``sql/functions/places/20_match_locations.sql`` has them; points of the unit sphere for cube."""
+"""The same expressions as in ``sql/functions/places/20_match_locations.sql``; cube uses points of the unit sphere."""
 THERE = text(
     "SELECT e.extname FROM pg_extension AS e "
     "WHERE e.extnamespace = 'public'::regnamespace AND e.extname IN ('postgis', 'cube')"
@@ -33,18 +33,18 @@ INDEXED = text(
 
 
 def index_places(connection: Connection, report: Callable[[str], None], by: By | None = None) -> By | None:
-    """Make the index of the best extension that is there, then drop the other one; nothing where all is so already.
+    """Create the index of the best installed extension, then drop the other one; do nothing if that is done already.
 
-    Each in its own transaction, so that an upgrade that dies leaves the old index, or both, and the next one goes on.
-    While an index is made, writers of places wait, and readers do not.
+    Each step is a transaction of its own, so that an upgrade that dies leaves the old index, or both, and the next one
+    continues. While an index is created, writers of places wait, and readers do not.
 
     Args:
         connection: the administrator's.
-        report: called with a line where something is done.
-        by: this extension instead of the best one (benchmarks and tests).
+        report: called with a line if something is done.
+        by: use this extension instead of the best one (benchmarks and tests).
 
     Returns:
-        The extension by which places are searched from now on; None: they are not.
+        The extension with which places are searched from now on; None: they are not searched.
     """
     there = set(connection.execute(THERE).scalars())
     indexed = set(connection.execute(INDEXED).scalars())
@@ -57,7 +57,7 @@ def index_places(connection: Connection, report: Callable[[str], None], by: By |
         _as_owner(
             connection,
             f"CREATE INDEX {NAMES[chosen]} ON memsvc.locations USING gist (user_id, ({EXPRESSIONS[chosen]}))",
-            # Samples of the planner would outlive what is erased.
+            # The planner's statistics would keep samples of erased places.
             f"ALTER INDEX memsvc.{NAMES[chosen]} ALTER COLUMN 2 SET STATISTICS 0",
         )
     for name in sorted(indexed - wanted):
@@ -66,7 +66,7 @@ def index_places(connection: Connection, report: Callable[[str], None], by: By |
 
 
 def _as_owner(connection: Connection, *statements: str) -> None:
-    """Run statements in one transaction, which gives up where it does not get its locks soon."""
+    """Run statements in one transaction, which fails if it does not get its locks soon."""
     connection.execute(text("SET LOCAL ROLE memsvc_owner"))
     connection.execute(text(f"SET LOCAL lock_timeout = '{TOGETHER_MS}ms'"))
     for statement in statements:

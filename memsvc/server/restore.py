@@ -1,9 +1,10 @@
-"""Restores a backup of ``memsvc/server/backup.py`` into an empty database, and lets nobody in before all is done.
+"""Restores a backup of ``memsvc/server/backup.py`` into an empty database, and refuses all access until it is done.
 
-The tables come in one transaction of pg_restore, between the roles and the migrations of an upgrade. Until the end the
-database believes one secret alone, which this process makes up: what was erased after the backup can be erased again
-before anybody sees it. The table ``unfinished_restore`` marks the database meanwhile; what was killed is begun anew.
-The last transaction puts in the keys of the backup's secrets, or of a new one, and takes the mark away.
+pg_restore brings the tables in one transaction, between the roles and the migrations of an upgrade. Until the end, the
+database accepts only one secret, which this process generates. So memories that were erased after the backup can be
+erased again before anybody reads them. The table ``unfinished_restore`` marks the database during that time; a restore
+that was killed starts again from the beginning. The last transaction inserts the keys of the backup's secrets, or of a
+new one, and removes the mark.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from memsvc.server.programs import find_program
 from memsvc.server.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
 from memsvc.settings import Settings
 
-# Lines of the archive's list of contents that are not restored: the schema, which is there; keys, which come last; what
-# an extension of the other server brought, which the upgrade makes by those of this one.
+# Entries of the archive's table of contents that are not restored: the schema, which exists already; keys, which are
+# inserted last; objects of the other server's extensions, which the upgrade creates with this server's own.
 LEFT_OUT = re.compile(
     r"""
       ;\ \d+\ \d+\ (?:COMMENT\ -\ )?SCHEMA\ (?:-\ )?memsvc\b
@@ -52,7 +53,7 @@ KEYS = re.compile(
 )
 RESTORED = re.compile(r'processing data for table "memsvc\.(\w+)"|creating (INDEX|CONSTRAINT) "memsvc\.(\w+)')
 RESTORING = ONE_AT_A_TIME + 1
-"""Who restores holds this advisory lock to the end; it goes with the process."""
+"""A restore holds this advisory lock to its end; it ends with the process."""
 USED = """
 SELECT EXISTS (
   SELECT FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'memsvc'
@@ -60,30 +61,30 @@ SELECT EXISTS (
 """
 ROLES = sql.SQL("GRANT memsvc_recall, memsvc_eraser TO {} WITH INHERIT {}")
 Repeat = Callable[[Settings], None]
-"""Erases again what was erased since, with settings that the database believes for now."""
+"""Repeats erasures since the backup; called with settings whose secret the database accepts during the restore."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was looked at and can be restored here."""
+    """A backup that was checked and can be restored here."""
 
     folder: Path
     manifest: Manifest
     new_secret: bool
-    """Let the identity secret of this place count from now on, and none of the backup's."""
+    """Accept the identity secret of this installation from now on, and none of the backup's."""
 
     @property
     def archive(self) -> Path:
-        """What pg_restore reads."""
+        """The file that pg_restore reads."""
         return self.folder / ARCHIVE
 
 
 def open_backup(settings: Settings, folder: Path, *, new_secret: bool = False) -> Backup:
-    """Look at a backup, and whether it can be restored with these settings; nothing is written.
+    """Check a backup, and whether it can be restored with these settings; writes nothing.
 
     Raises:
-        BackupUnusableError, BackupNewerError: it cannot be used.
-        ConfigurationError: the identity secret of ``settings`` is none of the backup's, and no new one is wanted.
+        BackupUnusableError, BackupNewerError: the backup cannot be used.
+        ConfigurationError: the identity secret of ``settings`` is none of the backup's, and ``new_secret`` is false.
     """
     manifest = read_manifest(folder)
     if not new_secret:
@@ -99,21 +100,21 @@ def restore(
     repeat: Repeat = lambda _settings: None,
     report: Report = lambda _line: None,
 ) -> Upgrade:
-    """Bring a backup into an empty database, and up to this version.
+    """Restore a backup into an empty database, and upgrade it to this version.
 
     Args:
-        admin_url: of the database; the login may make roles and extensions.
-        settings: for secrets and programs. Logins of the server get their passwords from here.
+        admin_url: URL of the database; its login may create roles and extensions.
+        settings: used for secrets and programs. The server's logins get their passwords from it.
         backup: from ``open_backup``.
-        repeat: called before anybody is let in.
+        repeat: called before anybody can access the database.
         report: called with a line for each step.
 
     Raises:
-        RestoreTargetUsedError: the database is not empty, or somebody else restores into it.
+        RestoreTargetUsedError: the database is not empty, or another restore into it is running.
         ConfigurationError: the server is too old.
-        ProgramMissingError: there is no fitting pg_restore.
+        ProgramMissingError: there is no suitable pg_restore.
         BackupUnusableError: pg_restore cannot read the archive.
-        BackupFailedError, StorageFullError: it could not be written; said again, it begins anew.
+        BackupFailedError, StorageFullError: the restore failed; a new call starts from the beginning.
         DatabaseUnavailableError: the database cannot be reached.
     """
     ours = settings.model_copy(update={"identity_secret": SecretStr(secrets.token_urlsafe(48))})
@@ -140,10 +141,10 @@ def restore(
 
 @contextmanager
 def _administrator(admin_url: str) -> Iterator[psycopg.Connection]:
-    """A session without time limits, in autocommit, that nobody else restores beside.
+    """A session without time limits, in autocommit, that keeps other restores out.
 
     Raises:
-        RestoreTargetUsedError: somebody does.
+        RestoreTargetUsedError: another restore is running.
     """
     try:
         connection = psycopg.connect(admin_url, autocommit=True)
@@ -158,8 +159,8 @@ def _administrator(admin_url: str) -> Iterator[psycopg.Connection]:
 
 def _check_secret(settings: Settings, manifest: Manifest) -> None:
     hint = (
-        "Give this place the old secrets first: secrets.json in MEMSVC_DATA_DIR, or MEMSVC_IDENTITY_SECRET; or say "
-        "--new-secret, and let the one of this place count from now on."
+        "Give this installation the old secrets first: secrets.json in MEMSVC_DATA_DIR, or MEMSVC_IDENTITY_SECRET; or "
+        "use --new-secret, so that this installation's own secret counts from now on."
     )
     if not settings.has_secret("identity_secret"):
         raise ConfigurationError("The identity secret of this backup is not here.", hint=hint)
@@ -173,7 +174,7 @@ def _check_secret(settings: Settings, manifest: Manifest) -> None:
 
 
 def _check_server(connection: psycopg.Connection, settings: Settings, manifest: Manifest) -> Path:
-    """The pg_restore for a server that can take the backup, and whose database is empty."""
+    """Check that the server suits the backup and the database is empty; returns the pg_restore for them."""
     major = connection.info.server_version // 10_000
     if connection.info.server_version < MINIMUM_VERSION:
         raise ConfigurationError(f"memsvc needs PostgreSQL 18, this server is {major}.", hint="Name a newer server.")
@@ -187,7 +188,7 @@ def _unfinished(connection: psycopg.Connection) -> bool:
 
 
 def _clear_unfinished(connection: psycopg.Connection) -> None:
-    """Drop what a restore that was killed has left."""
+    """Drop what a killed restore has left."""
     if not _unfinished(connection):
         return
     graph = projection.state(connection)
@@ -199,13 +200,13 @@ def _clear_unfinished(connection: psycopg.Connection) -> None:
 
 
 def _contents(program: Path, archive: Path) -> str:
-    """The archive's list of contents without what is not restored, as pg_restore takes it."""
-    listed = _told(program, "--list", archive)
+    """The archive's table of contents, without the entries that are not restored, in pg_restore's form."""
+    listed = _output(program, "--list", archive)
     return "\n".join(line for line in listed.splitlines() if not LEFT_OUT.search(line))
 
 
-def _told(program: Path, *arguments: str | Path) -> str:
-    """What pg_restore writes to standard output."""
+def _output(program: Path, *arguments: str | Path) -> str:
+    """The standard output of pg_restore."""
     done = subprocess.run(  # noqa: S603 - arguments as a list
         [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
     )
@@ -216,7 +217,7 @@ def _told(program: Path, *arguments: str | Path) -> str:
 
 @contextmanager
 def _owning_all(connection: psycopg.Connection) -> Iterator[None]:
-    """Mark the database as unfinished; until the block ends the administrator may do what owners of functions may."""
+    """Mark the database as unfinished; in the block, the administrator inherits the roles that own functions."""
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_owner")
         connection.execute("CREATE TABLE memsvc.unfinished_restore ()")
@@ -229,7 +230,7 @@ def _owning_all(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _bring_tables(program: Path, archive: Path, contents: str, admin_url: str, report: Report) -> None:
-    """Restore what the list of contents names, in one transaction."""
+    """Restore the entries of the table of contents, in one transaction."""
 
     def said(line: str) -> None:
         if found := RESTORED.search(line):
@@ -243,7 +244,7 @@ def _bring_tables(program: Path, archive: Path, contents: str, admin_url: str, r
 
 
 def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
-    """Compare the tables with the manifest, where row security lets us see them.
+    """Compare the tables with the manifest, if the login sees all rows in spite of row security.
 
     Raises:
         BackupFailedError: they differ.
@@ -253,21 +254,21 @@ def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
     found = {name: rows for name, rows in count_rows(connection).items() if name in manifest.rows}
     wanted = {**manifest.rows, "identity_keys": 0}
     if wrong := sorted(name for name in wanted if found.get(name) != wanted[name]):
-        told = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in wrong)
+        differences = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in wrong)
         raise BackupFailedError(
-            f"Rows differ from the manifest: {told}.",
-            hint="Nobody was let in. Say 'memsvc restore' again: it begins anew.",
+            f"Rows differ from the manifest: {differences}.",
+            hint="The database is still closed. Run 'memsvc restore' again: it starts from the beginning.",
         )
 
 
 def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:
-    """Rows of identity_keys in the archive."""
-    script = _told(program, "--data-only", "--schema=memsvc", "--table=identity_keys", "--file=-", archive)
+    """The rows of identity_keys in the archive."""
+    script = _output(program, "--data-only", "--schema=memsvc", "--table=identity_keys", "--file=-", archive)
     found = KEYS.search(script)
     if found is None:
         raise BackupUnusableError("The archive holds no identity keys.")
     columns = found["columns"].split(", ")
-    # Ids, hexadecimal numbers and times: the backslash is the only sign that COPY writes otherwise.
+    # Ids, hexadecimal numbers and times: the backslash is the only character in them that COPY escapes.
     rows = [line.split("\t") for line in found["rows"].splitlines()]
     return [
         {
@@ -279,19 +280,19 @@ def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:
 
 
 def _key(signer: Signer) -> dict[str, str | None]:
-    """A row of identity_keys for a secret."""
+    """The row of identity_keys for a secret."""
     inner, outer = (r"\x" + pad.hex() for pad in signer.pads())
     return {"key_id": signer.key_id, "inner_pad": inner, "outer_pad": outer}
 
 
 def _let_in(connection: psycopg.Connection, keys: list[dict[str, str | None]]) -> None:
-    """Let tokens of these keys count, and no others, and take the mark away."""
+    """Accept tokens of these keys and of no others, and remove the mark."""
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_owner")
         connection.execute("DELETE FROM memsvc.identity_keys")
         for key in keys:
             columns = sql.SQL(", ").join(map(sql.Identifier, key))
-            values = sql.SQL(", ").join(sql.Placeholder() * len(key))  # bound: a statement's text can end in a log
+            values = sql.SQL(", ").join(sql.Placeholder() * len(key))  # parameters: a statement's text may be logged
             insert = sql.SQL("INSERT INTO memsvc.identity_keys ({}) VALUES ({})").format(columns, values)
             connection.execute(insert, list(key.values()))
         connection.execute("SELECT memsvc.audit('database.restore', NULL, NULL, '')")

@@ -1,7 +1,7 @@
-"""Writes down what the migrations and ``sql/`` build, for people to read: ``make schema``.
+"""Writes the schema that the migrations and ``sql/`` create, for people to read: ``make schema``.
 
-``pg_dump`` of the schema ``memsvc``, without what differs from run to run or from server to server. ``make schema``
-takes it from an embedded server that is thrown away; tests compare databases by it.
+It is the ``pg_dump`` of the schema ``memsvc`` without anything that differs between runs or servers. ``make schema``
+takes it from a temporary embedded server; tests use it to compare databases.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 
 HEADER = """\
--- The schema of memsvc as the migrations (alembic/versions) and sql/ build it. For reading only: 'make schema' writes
--- it from pg_dump, and nothing runs it.
+-- The schema of memsvc that the migrations (alembic/versions) and sql/ create. For reading only: 'make schema' writes
+-- it with pg_dump, and nothing runs it.
 
 """
 NOISE = re.compile(
@@ -43,7 +43,7 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def normalised(dump: str) -> str:
-    """A dump without what differs although the schema is the same."""
+    """A dump without the parts that differ between dumps of the same schema."""
     return HEADER + BLANK_LINES.sub("\n\n", NOISE.sub("", dump)).strip() + "\n"
 
 
@@ -51,8 +51,8 @@ def schema_of(admin_url: str) -> str:
     """The schema of a database as normalised SQL.
 
     Raises:
-        ProgramMissingError: there is no fitting pg_dump.
-        ConfigurationError: it failed.
+        ProgramMissingError: there is no suitable pg_dump.
+        ConfigurationError: pg_dump failed.
     """
     with psycopg.connect(admin_url) as connection:
         major = connection.info.server_version // 10_000
@@ -72,9 +72,9 @@ def schema_of(admin_url: str) -> str:
 
 
 def schema_of_head() -> str:
-    """What this version of memsvc builds in an empty database, on a server that is thrown away."""
+    """The schema that this version of memsvc creates in an empty database, on a temporary server."""
     with tempfile.TemporaryDirectory(prefix="memsvc-schema-") as folder:
-        Path(folder).chmod(0o755)  # where root starts the server, an unprivileged user runs it
+        Path(folder).chmod(0o755)  # if root starts the server, an unprivileged user runs it
         with embedded.running(Path(folder), options={"fsync": "off"}) as server:
             with psycopg.connect(server.conninfo(), autocommit=True) as connection:
                 connection.execute("CREATE DATABASE memsvc TEMPLATE template0")

@@ -1,4 +1,4 @@
-"""An upgrade that is written down instead of done: ``alembic upgrade head --sql``."""
+"""Writes an upgrade as a script instead of running it: ``alembic upgrade head --sql``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import Executable
 
 
 class Nothing:
-    """What a statement gives that was not executed."""
+    """The result of a statement that was not executed."""
 
     def scalars(self) -> Self:
         """No values."""
@@ -24,22 +24,22 @@ class Nothing:
 
 
 class Script:
-    """Stands where a migration expects its connection; what it is told to do becomes a line of a script."""
+    """Replaces a migration's connection; statements become lines of a script."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
-        """Nothing is written yet.
+        """Write nothing yet.
 
         Args:
-            write: takes a piece of SQL.
+            write: called with each piece of SQL.
         """
         self.write = write
 
     def execute(self, statement: Executable, _values: Mapping[str, Any] | None = None) -> Nothing:
-        """A migration asks for rows: without a database there are none, and the reader shall know what was asked."""
+        """Write a query as a comment and return no rows, because there is no database."""
         asked = "\n".join(f"-- {line}" for line in str(statement).strip().splitlines())
         self.write(f"-- 'memsvc db upgrade' goes by the rows that this gives; here it gave none:\n{asked}")
         return Nothing()
 
     def exec_driver_sql(self, statement: str) -> None:
-        """A statement without result."""
+        """Write a statement that returns no rows."""
         self.write(f"{statement.strip()};")

@@ -1,4 +1,4 @@
-"""The database itself in numbers, for operators: its size, its sessions, its oldest transaction, its dead rows."""
+"""Statistics of the database itself, for operators: size, sessions, oldest transaction, dead rows."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class DatabaseState(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions of the whole server."""
     connections_max: int
     oldest_transaction_seconds: float
-    """Of the transactions whose beginning our login may see: its own, unless it is a member of pg_read_all_stats."""
+    """Of the transactions that our login may see: only its own, unless it is a member of pg_read_all_stats."""
     xid_age: int
-    """Transactions since the oldest that a database of the server has not frozen; at 2 billion the server stops."""
+    """Age of the oldest unfrozen transaction of any database of the server; at 2 billion the server stops."""
     tables: list[TableRows]
-    """By name."""
+    """In order of their names."""
 
 
 async def database_state(db: Database) -> DatabaseState:
-    """Look at the database; counts, sizes and ages only.
+    """Read the database's statistics: counts, sizes and ages only.
 
     Raises:
-        DatabaseUnavailableError, OverloadedError: it cannot be looked at.
+        DatabaseUnavailableError, OverloadedError: the database cannot be read.
     """
     async with db.transaction() as connection:
         state = (await connection.execute(query("database_state"))).one()

@@ -1,8 +1,7 @@
-"""Brings a database to what this version of memsvc needs: roles, migrations, then the objects of ``sql/``.
+"""Upgrades a database to this version of memsvc: roles, migrations, then the objects of ``sql/``.
 
-Runs with the administrator's login and works as ``memsvc_owner`` from the migrations on, so that nothing of ours
-belongs to a superuser. An advisory lock lets one upgrade run at a time; each step can be run again after it was
-killed.
+It runs with the administrator's login and acts as ``memsvc_owner`` from the migrations on, so that no object of memsvc
+belongs to a superuser. An advisory lock lets one upgrade run at a time; each step can be repeated after it was killed.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ T = TypeVar("T")
 
 MINIMUM_VERSION = 180_000
 PATIENCE_S = 180.0
-"""How long a step of an upgrade asks for its locks, from when it did not get them first."""
+"""How long a step of an upgrade retries its locks, counted from its first failure to get them."""
 LONGEST_PAUSE_S = 2.0
 UNFINISHED = "to_regclass('memsvc.unfinished_restore') IS NOT NULL"
-"""Whether the database holds what was not restored to the end (``memsvc.server.restore``)."""
+"""Whether a restore into the database was not finished (``memsvc.server.restore``)."""
 BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What an upgrade did."""
+    """The result of an upgrade."""
 
     from_revision: str | None
     to_revision: str
@@ -58,20 +57,20 @@ def upgrade(
     report: Callable[[str], None] = lambda _line: None,
     migrate: Callable[[Connection, str], None] | None = None,
 ) -> Upgrade:
-    """Upgrade the database that ``admin_url`` names.
+    """Upgrade a database.
 
     Args:
         admin_url: ``postgresql://`` URL of a login that may create roles and extensions.
-        settings: where passwords and the identity secret come from.
-        revision: stop at this revision (tests); ``sql/`` is applied at head only.
-        fill: brings the tables of a backup into the database, between its roles and its migrations.
+        settings: used for passwords and the identity secret.
+        revision: stop at this revision (tests); ``sql/`` is applied only at head.
+        fill: restores the tables of a backup, between the roles and the migrations.
         report: called with one line for each step.
-        migrate: runs the migrations up to a revision, where Alembic itself has called.
+        migrate: runs the migrations up to a revision, if Alembic itself is the caller.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
-        ConfigurationError: the server is too old, or belongs to another identity secret.
-        RestoreUnfinishedError: a restore into this database was cut off.
+        ConfigurationError: the server is too old, or the database belongs to another identity secret.
+        RestoreUnfinishedError: a restore into this database was interrupted.
         UpgradedError: a newer version has upgraded it.
     """
     with administrators(admin_url) as engine, engine.connect() as guard:
@@ -95,7 +94,7 @@ def administrators(admin_url: str) -> Iterator[Engine]:
             raise
         raise DatabaseUnavailableError from error
     except DBAPIError as error:
-        if isinstance(error.orig, psycopg.OperationalError) and error.orig.sqlstate is None:  # no answer at all
+        if isinstance(error.orig, psycopg.OperationalError) and error.orig.sqlstate is None:  # no answer of a server
             raise DatabaseUnavailableError(f"The database cannot be reached: {error.orig}".strip()) from error
         raise
     finally:
@@ -132,7 +131,7 @@ def _upgrade(
     if old != reached:
         report(f"migrations {old or 'none'} -> {reached}")
         if migrate is None:
-            from memsvc.server import migrations  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
+            from memsvc.server import migrations  # noqa: PLC0415 - importing Alembic takes 0.3 s
 
             migrate = migrations.migrate
         step = migrate
@@ -149,7 +148,7 @@ def _upgrade(
 
 
 def _revision(connection: Connection) -> str | None:
-    """The database's migration; None where it has none yet."""
+    """The database's revision; None if it has none yet."""
     there = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
     found = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if there else None
     connection.rollback()
@@ -157,10 +156,10 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _is_no_newer(connection: Connection) -> None:
-    """Refuse a database that a newer version has upgraded, before anything of it is changed.
+    """Refuse a database that a newer version has upgraded, before anything in it is changed.
 
     Raises:
-        UpgradedError: it has a migration that this version does not know.
+        UpgradedError: it has a revision that this version does not know.
     """
     found = _revision(connection)
     if found is not None and found > head_revision():
@@ -171,9 +170,9 @@ def _is_no_newer(connection: Connection) -> None:
 
 
 def _patiently(connection: Connection, step: Callable[[], T]) -> T:
-    """Run a step under its short lock timeout; where a table is busy, let the others through and ask again.
+    """Run a step with its short lock timeout; if a table is busy, let other transactions through and try again.
 
-    The pauses grow: where one transaction takes long, the others that wait behind us are held up less and less.
+    The pauses grow: if one transaction takes long, those that queue after us are delayed less and less.
     """
     busy_since: float | None = None
     attempt = 0
@@ -184,7 +183,7 @@ def _patiently(connection: Connection, step: Callable[[], T]) -> T:
         except (DBAPIError, psycopg.Error) as error:
             connection.rollback()
             cause = error.orig if isinstance(error, DBAPIError) else error
-            # Roles belong to the whole server, where another database may be upgraded at this moment.
+            # Roles belong to the whole server, on which another database may be upgraded at the same time.
             passes = isinstance(cause, BUSY) or "tuple concurrently updated" in str(cause)
             busy_since = busy_since or time.monotonic()
             if not passes or time.monotonic() - busy_since > PATIENCE_S:
@@ -194,7 +193,7 @@ def _patiently(connection: Connection, step: Callable[[], T]) -> T:
 
 @contextmanager
 def _as_role(connection: Connection, role: str) -> Iterator[None]:
-    """Act as one of our roles until the end of the block, in one transaction."""
+    """Act as one of memsvc's roles until the block ends, in one transaction."""
     connection.rollback()
     connection.execute(text(f"SET ROLE {role}"))
     try:
@@ -223,17 +222,17 @@ def _prepare(connection: Connection, settings: Settings) -> None:
         ("memsvc_cypher", "cypher_password"),
         ("memsvc_analyst", "analyst_password"),
     ):
-        # The server gets a SCRAM verifier, never the password: a statement's text can end in a log.
+        # The server gets a SCRAM verifier, never the password, because a statement's text may be logged.
         verifier = driver.pgconn.encrypt_password(settings.secret(name).encode(), role.encode(), b"scram-sha-256")
         driver.execute(
             sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier.decode())),
             prepare=False,
         )
-    driver.commit()  # SQLAlchemy does not know of what the driver ran by itself
+    driver.commit()  # SQLAlchemy does not know about statements that the driver ran directly
 
 
 def _project(connection: Connection, settings: Settings, report: Callable[[str], None]) -> None:
-    """Make, renew or remove Cypher's graph."""
+    """Create, renew or remove Cypher's graph."""
     connection.rollback()
     driver = _driver(connection)
     driver.autocommit = True
@@ -244,7 +243,7 @@ def _project(connection: Connection, settings: Settings, report: Callable[[str],
 
 
 def is_current(admin_url: str, settings: Settings | None = None) -> bool:
-    """True where nothing is left for ``upgrade`` to do but passwords; without settings, Cypher's graph does not count.
+    """Whether ``upgrade`` has nothing to do except set passwords; without settings, Cypher's graph is ignored.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
@@ -267,10 +266,10 @@ def is_current(admin_url: str, settings: Settings | None = None) -> bool:
 
 
 def _belongs_to(connection: Connection, signer: Signer) -> bool:
-    """Whether the database accepts tokens of this secret; False where it accepts none yet, or will not tell.
+    """Whether the database accepts tokens of this secret; False if it has no secret yet or we may not read its keys.
 
     Raises:
-        ConfigurationError: it belongs to another secret.
+        ConfigurationError: the database belongs to another secret.
     """
     readable = "CASE WHEN to_regclass('memsvc.identity_keys') IS NOT NULL THEN pg_has_role('memsvc_owner', 'SET') END"
     if not connection.execute(text(f"SELECT {readable}")).scalar_one():
@@ -287,14 +286,14 @@ def _belongs_to(connection: Connection, signer: Signer) -> bool:
 
 
 def _accept_identity_key(connection: Connection, signer: Signer) -> None:
-    """Make this process's identity secret the database's, if the database has none yet."""
+    """Give the database this process's identity secret, if it has none yet."""
     if not _belongs_to(connection, signer):
         with _as_role(connection, "memsvc_owner"):
             add_identity_key(connection, signer)
 
 
 def add_identity_key(connection: Connection, signer: Signer) -> None:
-    """Let tokens of this secret count from now on; the caller commits."""
+    """Accept tokens of this secret from now on; the caller commits."""
     inner, outer = signer.pads()
     connection.execute(
         text(
@@ -307,9 +306,10 @@ def add_identity_key(connection: Connection, signer: Signer) -> None:
 
 
 def rotate_identity_key(admin_url: str, settings: Settings, new_secret: str, *, retire_others: bool) -> str:
-    """Accept a new identity secret, and with ``retire_others`` stop accepting every other one.
+    """Accept a new identity secret; with ``retire_others``, stop accepting all others.
 
-    First without, then restart every process with the new secret, then with: nobody is locked out on the way.
+    To lock nobody out, call it without ``retire_others``, restart every process with the new secret, and then call it
+    with ``retire_others``.
 
     Returns:
         The id of the new key.

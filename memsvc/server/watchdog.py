@@ -1,7 +1,8 @@
-"""Ends sessions of people that go on for longer than their logins may (``sql/functions/accounts/30_watchdog.sql``).
+"""Ends people's sessions that last longer than their logins allow (``sql/functions/accounts/30_watchdog.sql``).
 
-PostgreSQL lets anybody take a time limit off in a session of one's own, so the limits of ``sql/prepare.sql`` stop those
-who forget, and this stops the others. Every worker looks, by a statement that costs nothing where all is well.
+PostgreSQL lets every user switch off the time limits of their own session. So the limits of ``sql/prepare.sql`` stop
+only forgotten statements; this module stops the rest. Every worker checks, with a statement that is cheap if there is
+nothing to end.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from memsvc.errors import MemsvcError
 
 LOOK_S = 5.0
 LATE_S = 10.0
-"""How far over its limit a session may be: PostgreSQL's own error, which a client understands, comes first."""
+"""How far a session may exceed its limit. PostgreSQL's own error, which clients understand, comes before that."""
 END = text("SELECT e.login, e.reason FROM memsvc.end_long_sessions(make_interval(secs => :late)) AS e")
 log = structlog.get_logger()
 
 
 async def end_long_sessions(db: Database, late_s: float = LATE_S) -> int:
-    """End the sessions that are over a limit by so many seconds; how many there were.
+    """End the sessions that exceed a limit by more than ``late_s`` seconds; returns how many.
 
     Raises:
         MemsvcError: the database cannot be reached.
@@ -36,7 +37,7 @@ async def end_long_sessions(db: Database, late_s: float = LATE_S) -> int:
 
 
 async def keep_watch(db: Database) -> None:
-    """Look again and again, until it is cancelled; outlives a database that is away."""
+    """Check repeatedly until cancelled; keeps trying while the database is away."""
     while True:
         try:
             await end_long_sessions(db)

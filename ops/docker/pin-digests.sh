@@ -1,8 +1,8 @@
 #!/bin/sh
-# pin-digests.sh [FILE…]: write into the Dockerfiles which build of its base image each tag means today.
+# pin-digests.sh [FILE…]: write the current digest of each base image after its tag in the Dockerfiles.
 #
-# Needs Docker with buildx and the network. Run it before the first build, and again where a newer base is wanted; commit
-# what it writes. Nothing is written where a tag cannot be looked up.
+# It needs Docker with buildx and the network. Run it before the first build, and again when you want a newer base; commit
+# the result. If a tag cannot be looked up, it writes nothing.
 set -eu
 cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- ./*.Dockerfile

@@ -16,10 +16,10 @@ DATA = Path("/var/lib/memsvc-full")
 
 
 def main() -> None:
-    """Do what the arguments say; what prevents it ends the process with a message."""
+    """Run the command that the arguments name; an error ends the process with a message."""
     parser = argparse.ArgumentParser(prog="python -m ops.postgres", description="PostgreSQL 18 with AGE and PostGIS.")
     parser.add_argument("command", choices=("up", "down", "image"), help="image: only make what a start needs")
-    parser.add_argument("--data", type=Path, default=DATA, help="its data (default: %(default)s)")
+    parser.add_argument("--data", type=Path, default=DATA, help="the server's data folder (default: %(default)s)")
     given = parser.parse_args()
     try:
         if given.command == "image":
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _up(data: Path) -> str:
-    """The administrator's URL of memsvc's database on the folder's server."""
+    """Start the folder's server, create memsvc's database if needed, and return the administrator's URL of it."""
     server = start(data)
     with psycopg.connect(server.url(), autocommit=True) as connection:
         if connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:

@@ -1,9 +1,9 @@
-"""The image: PostgreSQL 18 with pgvector, AGE, PostGIS and contrib, out of Debian's packages, in a cached folder.
+"""The image: a cached folder with PostgreSQL 18, pgvector, AGE, PostGIS and contrib from Debian's packages.
 
-Debian's testing release has all of them under the names that PGDG uses too. ``mmdebstrap`` puts them into a folder of
-their own, which nothing of the system looks at. The folder's name holds a hash of how it is made, so that a change here
-makes a new one; it gets that name when it is whole, and nothing writes to it later. Made once per machine: a minute or
-two, 800 MB.
+Debian's testing release has all of these packages, under the same names as PGDG. ``mmdebstrap`` installs them into a
+folder of their own, which the system does not use. The folder's name contains a hash of its recipe, so a changed recipe
+makes a new folder. The folder gets this name when it is complete, and nothing writes to it later. It is made once per
+machine, takes a minute or two and 800 MB.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 
 SUITE = "forky"
 PACKAGES = ("postgresql-18", "postgresql-18-age", "postgresql-18-pgvector", "postgresql-18-postgis-3", "tzdata-legacy")
-"""The last has time zones by their older names, which people's machines still send: Asia/Calcutta, US/Pacific."""
+"""The last has the older names of time zones, which people's machines still send: Asia/Calcutta, US/Pacific."""
 PROGRAMS = Path("usr/lib/postgresql/18")
 """The folder of PostgreSQL's programs and libraries within the image."""
 USER_ID = 54_318
-"""Runs the server: no account of the machine, so that nobody else's processes may touch its files."""
+"""The user that runs the server. No account of the machine has this id, so no other processes may touch its files."""
 NO_CLUSTER = "etc/postgresql-common/createcluster.d"
 HOOKS = (
     f"--essential-hook=mkdir -p $1/{NO_CLUSTER} && echo create_main_cluster = false > $1/{NO_CLUSTER}/none.conf",
@@ -35,25 +35,25 @@ OPTIONS = (
     "--variant=minbase",
     f"--include={','.join(PACKAGES)}",
     '--aptopt=Apt::Install-Recommends "false"',
-    '--aptopt=Acquire::Check-Valid-Until "false"',  # mirrors that keep a state of testing have lists past their date
+    '--aptopt=Acquire::Check-Valid-Until "false"',  # a mirror that keeps an older state of testing has expired lists
     *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
     *HOOKS,
 )
 BY_PACKAGES = (
-    "Without it: install PostgreSQL 18 with pgvector, AGE and PostGIS by docs/install.md, and let the tests use that: "
+    "Instead, install PostgreSQL 18 with pgvector, AGE and PostGIS as docs/install.md says, and run the tests on it: "
     "MEMSVC_TEST_DATABASE_URL=postgresql://… make test"
 )
 
 
 class FullServerError(RuntimeError):
-    """The full server cannot be had here; the message says why and what to do."""
+    """The full server cannot run on this machine; the message says why and what to do."""
 
 
 def image() -> Path:
-    """The image's folder; it is made where it is missing, by one process at a time.
+    """Return the image's folder. If it is missing, create it; one process at a time does this.
 
     Raises:
-        FullServerError: it is missing and cannot be made.
+        FullServerError: the folder is missing and cannot be created.
     """
     _check_machine()
     recipe = hashlib.sha256("\n".join((SUITE, *OPTIONS)).encode()).hexdigest()[:8]
@@ -69,7 +69,7 @@ def image() -> Path:
 
 def _check_machine() -> None:
     if os.geteuid() != 0:
-        raise FullServerError(f"Only root can run the full server beside the system. {BY_PACKAGES}")
+        raise FullServerError(f"Only root can run the full server from its image. {BY_PACKAGES}")
     if missing := [name for name in ("unshare", "mount", "chroot") if shutil.which(name) is None]:
         raise FullServerError(f"The full server needs Linux; {', '.join(missing)} is missing here. {BY_PACKAGES}")
 
@@ -78,9 +78,9 @@ def _make(made: Path, lock: int) -> None:
     if shutil.which("mmdebstrap") is None:
         _install("mmdebstrap")
     draft, log = made.with_suffix(".new"), made.with_suffix(".log")
-    if draft.exists():  # a process that made it was killed; what was mounted there went with its namespace
+    if draft.exists():  # the process that was making it was killed; its mounts ended with its namespace
         shutil.rmtree(draft)
-    # In a namespace of its own, whatever kills it leaves no mount behind. The lock lasts as long as its last process.
+    # In its own namespace it leaves no mounts, even if it is killed. The lock lasts as long as its last process.
     command = ["unshare", "--mount", "mmdebstrap", *OPTIONS, SUITE, str(draft)]
     with log.open("w") as output:
         done = subprocess.run(  # noqa: S603 - fixed words and a folder's name
@@ -88,16 +88,16 @@ def _make(made: Path, lock: int) -> None:
         )
     if done.returncode:
         end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise FullServerError(f"mmdebstrap could not make {made} (all of it: {log}):\n{end}\n{BY_PACKAGES}")
+        raise FullServerError(f"mmdebstrap could not make {made} (the whole log: {log}):\n{end}\n{BY_PACKAGES}")
     draft.rename(made)
 
 
 def _install(package: str) -> None:
-    """Install one of Debian's packages, which starts no service."""
+    """Install a Debian package that starts no service."""
     if shutil.which("apt-get") is None:
         raise FullServerError(f"The full server needs {package}, a program of Debian and Ubuntu. {BY_PACKAGES}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
-    for words in ("", "update", ""):  # the lists of packages may be missing, or older than the packages
+    for words in ("", "update", ""):  # update only if needed: the lists of packages may be missing or outdated
         command = f"apt-get -q -o DPkg::Lock::Timeout=300 {words or f'install --yes --no-install-recommends {package}'}"
         done = subprocess.run(  # noqa: S603 - fixed words
             command.split(), env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -109,10 +109,10 @@ def _install(package: str) -> None:
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[int]:
-    """Hold a lock on a file, which the kernel drops when this process dies; gives the open file.
+    """Hold a lock on a file and yield its descriptor. The kernel releases the lock when this process dies.
 
     Raises:
-        BlockingIOError: others hold it, and we do not want to wait.
+        BlockingIOError: another process holds the lock, and ``wait`` is False.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:

@@ -1,16 +1,17 @@
-"""The full server: PostgreSQL 18 with pgvector, AGE and PostGIS, run out of the image for one data folder.
+"""The full server: PostgreSQL 18 with pgvector, AGE and PostGIS, run from the image for one data folder.
 
-For tests on what the embedded server lacks, and for trials; for service, packages or Docker (docs/install.md). A
-program of the image runs in a mount namespace of its own (``enter.sh``), as a user that the machine does not know,
-without root's rights. The server listens on a socket in a private folder and wants a password (SCRAM). Each folder has
-its own server, so that several run side by side; processes that share one use ``running``: the last to leave stops it.
-What is killed leaves nothing behind that the next start would mind.
+It is made for trials and for tests of what the embedded server lacks; to run a service, use packages or Docker
+(docs/install.md). Each program of the image runs in its own mount namespace (``enter.sh``), as a user that the machine
+does not have, without root's rights. The server listens on a socket in a private folder and requires a password
+(SCRAM). Each data folder has its own server, so several can run at the same time. Processes that share a server use
+``running``; the last one to leave stops it. A killed process leaves nothing that disturbs the next start.
 
-It keeps as many of its pages as the embedded server does (``page_cache_mb``), so that both differ by their extensions
-alone, in speed too.
+The server has the same page cache as the embedded server (``page_cache_mb``), so the two differ in their extensions
+only, also in speed.
 
-A data folder holds the locks and the superuser's password, which are root's, and ``home``, which is the server's and
-all that it sees of the folder: data, log and socket. Root changes nothing in there that could be a link to elsewhere.
+A data folder holds the locks and the superuser's password, which belong to root, and ``home``, which belongs to the
+server. ``home`` (data, log and socket) is the only part that the server sees. Root changes nothing in it that could be
+a link to another file.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ENTER = Path(__file__).with_name("enter.sh")
 SOCKET = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107
 PATIENCE_S = 120.0
-"""How long a server may take to start (after a crash it replays its log first), or to end."""
+"""How long a server may take to start (after a crash it replays its log first) or to stop."""
 ORPHANS_S = 10.0
 """How long the children of a killed server may take to notice."""
 INITDB = (
@@ -46,31 +47,31 @@ INITDB = (
     "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--lc-messages=C",
     "--set=timezone=UTC", "--set=max_connections=100", "--set=jit=off",
 )  # fmt: skip
-"""As the embedded server is made, so that both differ by their extensions alone."""
+"""The same options as for the embedded server, so that the two differ in their extensions only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server, by its data folder."""
+    """The running server of a data folder."""
 
     data: Path
     password: str = field(repr=False)
 
     def url(self, database: str = "postgres") -> str:
-        """The administrator's URL of one of its databases."""
+        """Return the administrator's URL of a database."""
         login = f"{SUPERUSER}:{quote(self.password, safe='')}"
         return f"postgresql://{login}@/{quote(database, safe='')}?host={quote(str(self.data / 'home'), safe='')}"
 
 
 def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
-    """Start the folder's server, or adopt the one that runs; make folder and data where they are missing.
+    """Start the folder's server, or use it if it is running; create the folder and the data if they are missing.
 
     Args:
-        data: a folder of root; the server alone reads what it puts there.
-        options: settings of PostgreSQL; without effect on a server that runs already.
+        data: a folder that belongs to root; only the server reads what it writes there.
+        options: settings of PostgreSQL; they have no effect on a server that is already running.
 
     Raises:
-        FullServerError: what prevents it.
+        FullServerError: the server cannot start; the message says why.
     """
     folder = _folder(data)
     with locked(folder / "lock"):
@@ -78,7 +79,7 @@ def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
 
 
 def stop(data: Path) -> bool:
-    """Stop the folder's server, whoever uses it; False where none ran."""
+    """Stop the folder's server, even if others use it; return False if none was running."""
     folder = data.expanduser().resolve()
     if not folder.exists():
         return False
@@ -88,7 +89,7 @@ def stop(data: Path) -> bool:
 
 @contextmanager
 def running(data: Path, *, options: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Use the folder's server: the first who does starts it, and the last who ends stops it."""
+    """Use the folder's server: the first user starts it, and the last one stops it."""
     folder = _folder(data)
     try:
         with locked(folder / "users.lock", shared=True):
@@ -121,7 +122,7 @@ def _start(folder: Path, options: Mapping[str, str]) -> Server:
                 return server
         except psycopg.OperationalError as error:
             if _postmaster(folder) is None or time.monotonic() > deadline or "password" in str(error):
-                raise FullServerError(f"The server in {folder} does not let us in: {error}") from error
+                raise FullServerError(f"Cannot connect to the server in {folder}: {error}") from error
         time.sleep(0.05)
 
 
@@ -142,7 +143,7 @@ def _launch(folder: Path, options: Mapping[str, str]) -> None:
 
 
 def _initialise(folder: Path) -> None:
-    """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
+    """Create the data under another name and rename them at the end, so that a kill leaves no partial data."""
     home, password = folder / "home", secrets.token_urlsafe(32)
     if home.exists():
         shutil.rmtree(home)
@@ -161,7 +162,7 @@ def _initialise(folder: Path) -> None:
 
 
 def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one of PostgreSQL's programs in the image, in a session of its own: Ctrl-C must not reach the server."""
+    """Run one of PostgreSQL's programs in the image, in its own session, so that Ctrl-C does not stop the server."""
     command = ["unshare", "--mount", "/bin/sh", str(ENTER), str(image()), str(folder / "home"), str(USER_ID)]
     return subprocess.run(  # noqa: S603 - arguments as a list
         [*command, f"/{PROGRAMS}/bin/{program}", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
@@ -184,7 +185,7 @@ def _stop(folder: Path) -> bool:
 
 
 def _postmaster(folder: Path) -> int | None:
-    """The id of the server that works on the folder; after a crash, ``postmaster.pid`` may name anybody's process."""
+    """Return the process id of the folder's server. After a crash, ``postmaster.pid`` may name an unrelated process."""
     with suppress(OSError, ValueError, IndexError):
         pid = int((folder / "home" / "pg" / "postmaster.pid").read_text().split()[0])
         return pid if pid in _processes(folder) else None
@@ -192,21 +193,21 @@ def _postmaster(folder: Path) -> int | None:
 
 
 def _processes(folder: Path) -> set[int]:
-    """The PostgreSQL processes that work in the folder's data."""
+    """Return the ids of the PostgreSQL processes that use the folder's data."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # the process has ended
             if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "home" / "pg"):
                 found.add(int(process.name))
     return found
 
 
 def _clear(folder: Path) -> None:
-    """After a crash: wait for the dead server's children, then drop the files that claim that it still runs."""
+    """After a crash, wait for the dead server's children, then remove the files that claim that it is still running."""
     deadline = time.monotonic() + ORPHANS_S
     while orphans := _processes(folder):
         if time.monotonic() > deadline:
-            for pid in orphans:  # nothing that they do can be committed any more
+            for pid in orphans:  # they cannot commit anything any more
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGQUIT)
         time.sleep(0.02)

@@ -12,7 +12,7 @@ ORDER BY q.mtime DESC
 LIMIT :limit;
 
 -- name: retry_dead
--- Returns one message, or all, to the queue as it came: without the error, and unpacked if it was not an object.
+-- Returns one message, or all, to the queue as it was: without the error, and unwrapped if it was not an object.
 UPDATE memsvc.dramatiq_queue AS q
 SET state = 'queued', message = coalesce(q.message -> 'unread', q.message - 'error'), deliveries = 0,
   available_at = clock_timestamp(), mtime = clock_timestamp()

@@ -14,7 +14,7 @@ ORDER BY j.job_id DESC
 LIMIT :limit;
 
 -- name: retry_job
--- A failed or cancelled job becomes pending again, unless another one for the same subject waits already.
+-- A failed or cancelled job becomes pending again, unless another job for the same subject is pending already.
 UPDATE memsvc.jobs AS j
 SET state = 'pending', attempts = 0, outages = 0, restarts = 0, run_after = clock_timestamp(), finished_at = NULL
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
@@ -31,28 +31,28 @@ WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
 RETURNING j.job_id;
 
 -- name: fail_deadly_job
--- A relayed job fails before its next start where so many starts had no end, or failed.
+-- Fails a relayed job before its next start if too many starts had no end, or failed.
 SELECT f.error_code, f.error
 FROM memsvc.jobs AS j
 CROSS JOIN LATERAL memsvc.fail_deadly_job(j.user_id, j.job_id, j.attempts - j.outages) AS f
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most;
 
 -- name: begin_relayed_job
--- What a pending job is about, as memsvc.begin_job. The queue counts deaths, other brokers do not: a start is
--- counted as a try, until end_relayed_job takes that back.
+-- What a pending job is about, like memsvc.begin_job. The queue counts workers' deaths, but other brokers do not: so
+-- each start counts as a try until end_relayed_job takes it back.
 UPDATE memsvc.jobs AS j
 SET attempts = least(j.attempts + 1, 32767), started_at = clock_timestamp()
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
 RETURNING j.subject_id, j.requests, j.started_at;
 
 -- name: end_relayed_job
--- The worker lives: what came of the start is counted by finish_job and fail_job.
+-- The worker is alive: finish_job and fail_job count the result of this start.
 UPDATE memsvc.jobs AS j
 SET attempts = j.attempts - 1
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.started_at = :started_at
   AND j.attempts > 0;
 
 -- name: reject_message
--- A message that the relay took and that nobody could read goes back as a dead letter.
+-- A message that the relay took and cannot read goes back as a dead letter.
 INSERT INTO memsvc.dramatiq_queue (message_id, user_id, queue_name, state, message)
 VALUES (:message_id, :user_id, :queue_name, 'rejected', CAST(:message AS jsonb));

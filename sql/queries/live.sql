@@ -1,11 +1,11 @@
 -- Statements of live updates.
 
 -- name: live_end
--- Which transactions have ended: a reader begins there who wants what comes from now on.
+-- Which transactions have ended. A reader that wants only later events begins there.
 SELECT CAST(pg_current_snapshot() AS text) AS seen;
 
 -- name: users_with_news
--- Which of some users have events that were not told, and which transactions have ended.
+-- Which of some users have unread events, and which transactions have ended.
 SELECT
   CAST(pg_current_snapshot() AS text) AS seen,
   array(
@@ -23,7 +23,7 @@ FROM unnest(CAST(:users AS uuid [])) AS u (user_id)
 WHERE NOT memsvc.user_is_here(u.user_id);
 
 -- name: live_events
--- A user's events that were not told, and in each row which transactions have ended; one row without an event: none.
+-- A user's unread events, each row with the transactions that have ended. Without events: one row with nulls.
 SELECT
   c.seen, e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id,
   e.recorded_at
@@ -49,7 +49,7 @@ FROM unnest(CAST(:recalls AS uuid [])) AS r (recall_id)
 CROSS JOIN LATERAL memsvc.node_in_focus(:user_id, r.recall_id) AS f;
 
 -- name: blocks_shown
--- What blocks of the profile say now, or said last; no row: they are erased. live: they say it now.
+-- The current or last version of blocks of the profile; no row: the block is erased. live: the version is current.
 SELECT
   b.block_id, v.name, v.kind, v.version, v.text, v.node_id, v.source_id,
   v.recorded_to = 'infinity' AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp()) AS live
@@ -63,7 +63,7 @@ CROSS JOIN LATERAL (
 ) AS v;
 
 -- name: use_ticket
--- Notes that a ticket was used; no row: it was used before. Forgets tickets that would not work any more.
+-- Records that a ticket was used; no row: it was used before. Deletes the records of expired tickets.
 WITH old AS (
   DELETE FROM memsvc.used_tickets AS t
   WHERE t.user_id = :user_id AND t.expires_at < clock_timestamp()

@@ -39,5 +39,6 @@ SELECT * FROM memsvc.unembedded(
 -- name: store_embeddings
 -- Stores vectors and token vectors of passages; returns how many.
 SELECT memsvc.store_embeddings(
-  :user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid []), CAST(:vectors AS public.halfvec []), CAST(:tokens AS text [])
+  :user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid []), CAST(:vectors AS public.halfvec []),
+  CAST(:tokens AS text [])
 );

@@ -10,8 +10,8 @@ WHERE r.user_id = :user_id AND r.request_key = :request_key
   AND r.answered_at > clock_timestamp() - interval '24 hours';
 
 -- name: note_answer
--- Stores the answer to a request for a day, and deletes older ones of this user. They are counted, so that they are
--- deleted before the new one is stored: it may have the key of one of them.
+-- Stores the answer to a request for a day, and deletes this user's expired ones. Counting the deleted rows makes
+-- PostgreSQL delete them before it stores the new one, which may have the same key.
 WITH old AS (
   DELETE FROM memsvc.answered_requests AS r
   WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'

@@ -32,7 +32,7 @@ FROM (
       ELSE k.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
     END
 ) AS v
-CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
+CROSS JOIN LATERAL memsvc.block_support(:user_id, v.version_id, v.node_id) AS b
 WHERE v.kind <> 'working' OR v.nth <= :most_working
 ORDER BY
   array_position(CAST(:kinds AS text []), v.kind) ASC, v.node_id ASC NULLS FIRST,
@@ -86,7 +86,7 @@ FROM (
   UNION ALL
   SELECT * FROM last_one
 ) AS v
-CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b;
+CROSS JOIN LATERAL memsvc.block_support(:user_id, v.version_id, v.node_id) AS b;
 
 -- name: profile_history
 -- All versions of a block, newest first.
@@ -94,7 +94,7 @@ SELECT
   v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
   v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence
 FROM memsvc.profile_versions AS v
-CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
+CROSS JOIN LATERAL memsvc.block_support(:user_id, v.version_id, v.node_id) AS b
 WHERE
   v.user_id = :user_id AND v.block_id = :block_id
   AND (CAST(:before AS integer) IS NULL OR v.version < CAST(:before AS integer))

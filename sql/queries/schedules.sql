@@ -18,15 +18,15 @@ ON CONFLICT (user_id, kind) DO UPDATE
 SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled, next_at = excluded.next_at;
 
 -- name: switch_schedule
--- Runs that were missed while it was off are not made up for.
+-- Runs that were missed while the schedule was off are not made up for.
 UPDATE memsvc.schedules AS s
 SET enabled = :enabled, next_at = memsvc.next_run(u.time_zone, s.at_local, s.weekdays, clock_timestamp())
 FROM memsvc.users AS u
 WHERE s.user_id = :user_id AND s.kind = :kind AND u.user_id = s.user_id AND s.enabled <> :enabled;
 
 -- name: ask_lacking
--- Asks for vectors if messages lack those of the active model, or its token vectors. Not while such a job waits, and
--- not within a week after one failed for good: a person should look at it first.
+-- Requests vectors if messages lack those of the active model, or its token vectors. It requests none while such a job
+-- is pending, nor within a week after one failed for good, because a person should look at that first.
 SELECT memsvc.ask_job(:user_id, 'embed', :user_id) AS job_id
 FROM memsvc.embedding_models AS m
 WHERE m.state = 'active'
@@ -42,8 +42,8 @@ WHERE m.state = 'active'
   );
 
 -- name: forget_what_doors_kept
--- Deletes answers stored for repeated requests and used tickets that cannot be used any more. The API deletes them too,
--- but only those of users who come back.
+-- Deletes expired answers to repeated requests, and expired tickets. The API deletes them too, but only those of users
+-- who make further requests.
 WITH answers AS (
   DELETE FROM memsvc.answered_requests AS r
   WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'

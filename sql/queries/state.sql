@@ -1,7 +1,7 @@
 -- Statements of memsvc.server.state: statistics of the database itself.
 
 -- name: database_state
--- PostgreSQL shows the begin of a transaction only to its login and to members of pg_read_all_stats.
+-- PostgreSQL shows the start of a transaction only to its own login and to members of pg_read_all_stats.
 SELECT
   pg_catalog.pg_database_size(current_database()) AS bytes,
   (SELECT sum(d.numbackends) FROM pg_catalog.pg_stat_database AS d)::integer AS connections,

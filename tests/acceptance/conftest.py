@@ -14,19 +14,24 @@ import pytest
 
 from memsvc.server.locate import ready
 from memsvc.settings import Settings
+from tests import kept
 from tests.acceptance.killpoints import Rig
+from tests.conftest import SERVER
 
 
 @pytest.fixture(scope="session")
 def prepared(folder: Path) -> Path:
-    """A data folder at rest with an upgraded database, made by whichever worker comes first."""
-    done = folder / "prepared"
-    with (folder / "prepared.lock").open("w") as lock:
+    """A data folder at rest with an upgraded database, made by whichever worker comes first; a kept server keeps it."""
+    top = kept.home() if SERVER == "kept" else folder
+    done = top / f"prepared-{kept.schema_key()}"
+    with (top / "prepared.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            draft = folder / "preparing"
+            draft = top / "preparing"
+            for old in (draft, *top.glob("prepared-*")):  # of a run that was killed, or of another schema
+                shutil.rmtree(old, ignore_errors=True)
             draft.mkdir(mode=0o755)
-            for programs in folder.glob("server-[0-9]*"):  # the unit tests' server has copied them already
+            for programs in top.glob("server-[0-9]*"):  # the unit tests' server has copied them already
                 _copy(programs, draft / programs.name)
             with ready(Settings.model_validate({"data_dir": draft, "database_url": None})):
                 pass

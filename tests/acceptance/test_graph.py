@@ -106,7 +106,7 @@ def test_wrong_arguments_end_with_a_plain_error(rig: Rig) -> None:
     refused(rig, 3, "No node is called 'Nobody'", "node", "Nobody", *AS)
     refused(rig, 3, "not a valid change id", "undo", "x", *AS)
     nobody = "01a200c9-0000-7000-8000-00000000dead"
-    refused(rig, 3, "No such pair", "duplicates", "accept", nobody, nobody, *AS)
+    refused(rig, 3, "not a recorded pair", "duplicates", "accept", nobody, nobody, *AS)
     refused(rig, 2, "open, merged", "duplicates", "list", "--status", "x", *AS)
     refused(rig, 2, "is not a time", "facts", "--about", "I", "--as-of", "tomorrow", *AS)
     refused(rig, 2, "is in the future", "facts", "--about", "I", "--known-at", "2900-01-01", *AS)

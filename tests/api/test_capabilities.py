@@ -5,6 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
+pytestmark = pytest.mark.server
+
 
 async def test_cypher_where_there_is_none(ada: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]) -> None:
     answer = await ada.post("/v1/graph/cypher", json={"query": "RETURN 1"})

@@ -496,4 +496,4 @@ async def test_the_reference_client_prints_errors_of_any_form(
     assert (limited, unknown) == ("slow down", "model not found")
     assert page.endswith("<h1>Bad gateway</h1>")
     assert unreachable.startswith("The chat server ")
-    assert said.decode().splitlines() == ["There are /why, /on, /off and /forget."], "it goes on"
+    assert said.decode().splitlines() == ["Commands: /why, /on, /off and /forget."], "it goes on"

@@ -27,7 +27,7 @@ from memsvc.llm.embedders.residents import Residents
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.fakes.upstream import FakeUpstream, says, serving
 
 LONGEST_S = 1.2

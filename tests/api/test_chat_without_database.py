@@ -20,7 +20,7 @@ from memsvc.api.app import create_app
 from memsvc.db.engine import Database, role_url
 from memsvc.settings import Settings
 from tests.api.conftest import MODELS, client_of, running
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.fakes.cut_line import CutLine, cut_line
 from tests.fakes.upstream import FakeUpstream, response, says, sends, serving
 

@@ -269,7 +269,7 @@ async def test_a_slow_memory_is_not_waited_for_by_who_does_not_await(
     opened.set()
 
     async def told() -> bool:
-        return sum("memory failed behind the chat: unreachable" in said for said in caplog.messages) == 2
+        return sum("memory failed after the chat: unreachable" in said for said in caplog.messages) == 2
 
     await until(told)
 
@@ -329,7 +329,7 @@ async def test_a_memory_that_hangs_is_not_asked_without_end(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wrapping, "MOST_BEHIND", 3)
+    monkeypatch.setattr(wrapping, "MOST_PENDING", 3)
     held, busy = AsyncHeld(), "the chat goes on without memory: memory_busy"
 
     def talk() -> None:

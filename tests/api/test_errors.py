@@ -260,7 +260,7 @@ async def test_a_function_that_an_upgrade_took_away_says_that_the_process_must_b
             )
     for told in (answer, chat):
         assert (told.status_code, told.json()["code"]) == (503, "upgraded")
-        assert "restart this process" in told.json()["hint"]
+        assert "Restart this process" in told.json()["hint"]
         assert int(told.headers["Retry-After"]) >= 1
     assert "upgraded" in {line.get("code") for line in logged()}
     assert (await ada.post("/v1/recall", json=body)).status_code == 200

@@ -17,6 +17,7 @@ from tests.api.recorded import Recorder
 from tests.api.story import Stage, played
 from tests.api.test_documentation import operations
 
+pytestmark = pytest.mark.server
 NOT_HERE = {"askCypher"}
 """Operations that the embedded server cannot answer; their examples are written by hand."""
 WRITE = os.environ.get("MEMSVC_TEST_ANSWERS") == "write"

@@ -255,6 +255,6 @@ async def test_each_user_has_a_memory_of_ones_own(memory: Memory, owner: Owner, 
         assert word in item.value["text"]
         assert await store.alist_namespaces(prefix=("facts", mine)) == [("facts", mine)]
         assert word in (await asyncio.to_thread(memory.for_user(mine).recall, "bike")).memories[0].text
-    with pytest.raises(ValueError, match="has none"):
+    with pytest.raises(ValueError, match="has no user there"):
         await store.asearch(("facts",))
     assert await MemsvcStore(memory.for_user(ada)).asearch(("facts", bob)) == []

@@ -26,12 +26,12 @@ from memsvc.api.serving import server as serving_on
 from memsvc.db.engine import Database
 from memsvc.db.paging import write_cursor
 from memsvc.graph import history
-from memsvc.graph.events import Place
+from memsvc.graph.events import Position
 from memsvc.graph.operations import Edge, Node, Thread
 from memsvc.profiles.write import forget_block, move, write_block
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import free_port
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.sql.world import READER, login_url
 
 WAIT_S = 60
@@ -279,7 +279,7 @@ async def test_nobody_listens_without_the_right_to(
     assert await refusal(ws, Authorization=f"Bearer {writer}") == ("forbidden", 4403)
     ticket = issue_ticket(db, owner).ticket
     assert await refusal(f"{ws}?ticket={ticket}&cursor=nonsense") == ("bad_cursor", 4400)
-    ahead = Place(2**62, (), 2**62, uuid4(), 2**31).cursor
+    ahead = Position(2**62, (), 2**62, uuid4(), 2**31).cursor
     assert await refusal(f"{ws}?ticket={issue_ticket(db, owner).ticket}&cursor={ahead}") == ("cursor_expired", 4410)
     # A key that is revoked while somebody listens by it.
     monkeypatch.setattr(sockets, "CHECK_S", 0.1)
@@ -381,7 +381,7 @@ async def test_events_are_read_page_by_page_and_waited_for(
         cursor = place if isinstance(place, str) else write_cursor(place)
         refused = await connect_http.get("/v1/events", params={"cursor": cursor})
         assert (refused.status_code, refused.json()["code"]) == (400, "bad_cursor"), place
-    old = Place(1, (), 1, uuid4(), 0).cursor
+    old = Position(1, (), 1, uuid4(), 0).cursor
     refused = await connect_http.get("/v1/events", params={"cursor": old})
     assert (refused.status_code, refused.json()["code"]) == (410, "cursor_expired")
 

@@ -22,7 +22,7 @@ from memsvc.db.together import Together
 from memsvc.errors import DatabaseUnavailableError, OutcomeUnknownError, StorageFullError
 from memsvc.settings import Settings
 from tests.api.conftest import running
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.fakes.cut_line import CutLine, cut_line
 from tests.sql.world import value
 

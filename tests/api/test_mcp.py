@@ -210,7 +210,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("explore", {"node": "Ada", "edge_types": ["NOT_A_TYPE"]}),
     ("explore", {"node": "nobody at all"}),
     ("remember", {"text": "   "}),
-    ("remember", {"text": "x" * 250_000}),
+    ("remember", {"text": "x" * 2_000_001}),
     ("remember", {"text": "oak", "said_by": "system"}),
     ("create_note", {"title": "Oak", "about": ["nobody at all"]}),
     ("create_note", {"title": "Oak", "sources": ["n:0"]}),
@@ -245,7 +245,7 @@ async def test_hostile_arguments_are_refused_and_change_nothing(api: Litestar, c
         for tool, arguments in HOSTILE:
             code = await refused(client, tool, **arguments)
             assert code != "internal", (tool, arguments)
-        with pytest.raises(MCPError, match="no such tool"):
+        with pytest.raises(MCPError, match="No tool has this name"):
             await client.call_tool("drop_everything", {})
         after = (await use(client, "memory_status"))[1]
         assert {**after, "today": ""} == {**before, "today": ""}

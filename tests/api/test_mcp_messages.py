@@ -73,7 +73,7 @@ async def test_batches_are_refused_by_name(ada: httpx.AsyncClient, version: str 
         told = answer.json()
         assert (answer.status_code, told["id"], told["error"]["code"]) == (400, None, INVALID_REQUEST)
         assert told["error"]["data"]["code"] == "batch_unsupported"
-        assert "of its own" in told["error"]["data"]["hint"]
+        assert "its own request" in told["error"]["data"]["hint"]
 
 
 async def test_notifications_and_calls_go_on_as_before(ada: httpx.AsyncClient) -> None:

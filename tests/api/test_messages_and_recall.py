@@ -14,6 +14,7 @@ from memsvc.db.engine import Database
 from memsvc.db.short_ids import short_id
 from memsvc.queue.execution import run_job
 
+pytestmark = pytest.mark.server
 OAK = {
     "conversation": "kitchen",
     "speaker": "Ada",

@@ -16,6 +16,7 @@ from memsvc.api.controllers import service
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.settings import Settings
 
+pytestmark = pytest.mark.server
 PRIVATE = "4711-private"
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.api.graphs import NEVER, batch, good, refused
 
+pytestmark = pytest.mark.server
+
 
 async def located(client: httpx.AsyncClient, label: str, lat: float, lon: float, **more: Any) -> str:
     """A place with coordinates; its id."""

@@ -6,7 +6,6 @@ import io
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from uuid import UUID
@@ -26,10 +25,11 @@ from memsvc.errors import MemsvcError, NodeUnknownError
 from memsvc.queue.execution import run_job
 from memsvc.server.reader import ask
 from memsvc.settings import Settings
-from tests.conftest import SERVER, Cluster
+from tests.cluster import Cluster
 from tests.sql.inventory import LOGINS
 from tests.sql.world import login_url
 
+pytestmark = pytest.mark.server
 FAILING = {
     "a cast": "SELECT '{secret}'::integer",
     "a name": "SELECT * FROM {secret}",
@@ -52,11 +52,10 @@ def secret() -> str:
 
 
 @pytest.fixture
-def server_log(cluster: Cluster, folder: Path) -> Callable[[], str]:
+def server_log(cluster: Cluster) -> Callable[[], str]:
     """What the server under test has logged."""
-    assert cluster.base_url
-    path = folder / "full" / "home" / "server.log" if SERVER == "full" else folder / "server.log"
-    if not path.exists():
+    path = cluster.log
+    if path is None:
         pytest.skip("the log of this server cannot be read here")
     return lambda: path.read_text(errors="replace")
 

@@ -15,6 +15,8 @@ from asyncio.subprocess import PIPE, STDOUT
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.extract.run import Extractors
@@ -24,6 +26,7 @@ from tests.api.served import served
 from tests.api.story import Stage, played
 from tests.api.test_documentation import operations
 
+pytestmark = pytest.mark.slow
 PROFILE = Path(__file__).with_name("schemathesis") / "schemathesis.toml"
 REFUSED_AT_THE_DOOR = {"401", "403", "405"}
 MORE = shlex.split(os.environ.get("MEMSVC_TEST_SCHEMATHESIS", ""))

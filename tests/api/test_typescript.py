@@ -8,6 +8,8 @@ from asyncio.subprocess import PIPE
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from memsvc.access.keys import create_key
 from memsvc.access.users import add_user, app_id
 from memsvc.api.app import create_app
@@ -20,6 +22,7 @@ from tests.acceptance.killpoints import free_port
 from tests.api.served import served
 from tests.servers import program
 
+pytestmark = pytest.mark.slow
 PROGRAM = """
 import assert from "node:assert";
 import { Memsvc, MemsvcError } from "%(client)s";

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ import httpx
 import psycopg
 import pytest
 from litestar import Litestar
-from psycopg import sql
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, add_user, app_id
@@ -24,35 +22,31 @@ from memsvc.server import projection
 from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.sql.world import Logins
 
 _numbers = count()
 
 
-def upgraded(url: str, settings: Settings) -> None:
+def upgraded(cluster: Cluster, url: str, settings: Settings) -> None:
     """Bring a database up, one at a time: roles are the whole server's, and two that change them collide."""
-    with (settings.data_dir / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cluster.alone():
         upgrade(url, settings)
 
 
 @pytest.fixture(scope="session")
-def cypher_url(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[str]:
+def cypher_url(cluster: Cluster, template: str, worker_id: str) -> Iterator[str]:
     """The administrator's URL of a database whose graph Cypher can ask."""
     name = f"memsvc_test_cypher_{worker_id}"
     with psycopg.connect(cluster.base_url, autocommit=True) as admin:
         lacks = projection.state(admin).lacks
     assert not lacks
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
-    yield cluster.admin_url(name)
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    yield cluster.clone(name, template)
+    cluster.drop(name)
 
 
 @pytest.fixture(scope="session")
-def cypher_settings(cypher_url: str, folder: Path) -> Settings:
+def cypher_settings(cluster: Cluster, cypher_url: str, folder: Path) -> Settings:
     """Settings with Cypher on, for the database that they name; it is brought up by them."""
     chosen = Settings.model_validate(
         {
@@ -63,7 +57,7 @@ def cypher_settings(cypher_url: str, folder: Path) -> Settings:
             "cypher_timeout_ms": 1_500,
         }
     )
-    upgraded(cypher_url, chosen)
+    upgraded(cluster, cypher_url, chosen)
     return chosen
 
 

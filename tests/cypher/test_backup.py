@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
 from sqlalchemy import make_url
 
 from memsvc.access.users import add_user, app_id
@@ -19,18 +17,17 @@ from memsvc.server import projection
 from memsvc.server.backup import backup
 from memsvc.server.restore import open_backup, restore
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 
 
 @pytest.fixture
-def target(cluster: Cluster, worker_id: str, folder: Path) -> Iterator[str]:
+def target(cluster: Cluster, worker_id: str) -> Iterator[str]:
     """An empty database; nobody else brings one up meanwhile."""
     name = f"memsvc_test_graph_restored_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cluster.alone():
         cluster.recreate(name)
         yield cluster.admin_url(name)
-        cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        cluster.drop(name)
 
 
 async def test_a_restored_graph_is_what_the_tables_say(

@@ -25,6 +25,7 @@ from memsvc.graph.operations import Edge, Node
 from memsvc.server import projection
 from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
+from tests.cluster import Cluster
 from tests.cypher.conftest import upgraded
 from tests.sql.erasing import Eraser
 from tests.sql.exports import Travel
@@ -234,21 +235,23 @@ async def test_an_import_is_projected(
     assert differences(cypher_admin, cypher_settings, there.user_id) == []
 
 
-def test_switched_off_the_graph_goes_and_comes_back(cypher_url: str, cypher_settings: Settings) -> None:
+def test_switched_off_the_graph_goes_and_comes_back(
+    cluster: Cluster, cypher_url: str, cypher_settings: Settings
+) -> None:
     off = cypher_settings.model_copy(update={"cypher": "off"})
     assert is_current(cypher_url, cypher_settings)
     assert not is_current(cypher_url, off)
-    upgraded(cypher_url, off)
+    upgraded(cluster, cypher_url, off)
     with psycopg.connect(cypher_url, autocommit=True) as admin:
         state = projection.state(admin)
         assert (state.there, state.kept) == (False, False)
-        upgraded(cypher_url, cypher_settings)
+        upgraded(cluster, cypher_url, cypher_settings)
         assert is_current(cypher_url, cypher_settings)
         assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
 
 
 def test_a_graph_that_nobody_keeps_is_emptied_and_closed_and_made_anew(
-    cypher_url: str, cypher_settings: Settings, cypher_logins: Logins
+    cluster: Cluster, cypher_url: str, cypher_settings: Settings, cypher_logins: Logins
 ) -> None:
     """As where AGE is not loaded any more, or the administrator is no superuser."""
     with psycopg.connect(cypher_url, autocommit=True) as admin:
@@ -261,12 +264,12 @@ def test_a_graph_that_nobody_keeps_is_emptied_and_closed_and_made_anew(
         assert not is_current(cypher_url, cypher_settings)
         with cypher_logins.enter("memsvc_cypher") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT * FROM memory._ag_label_vertex")
-        upgraded(cypher_url, cypher_settings)
+        upgraded(cluster, cypher_url, cypher_settings)
         assert is_current(cypher_url, cypher_settings)
         assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
 
 
-def test_an_update_of_age_grants_nothing(cypher_url: str, cypher_settings: Settings) -> None:
+def test_an_update_of_age_grants_nothing(cluster: Cluster, cypher_url: str, cypher_settings: Settings) -> None:
     with psycopg.connect(cypher_url, autocommit=True) as admin:
         opened = (
             "SELECT proname FROM pg_proc WHERE pronamespace = 'ag_catalog'::regnamespace AND has_function_privilege("
@@ -275,7 +278,7 @@ def test_an_update_of_age_grants_nothing(cypher_url: str, cypher_settings: Setti
         before = admin.execute(opened.encode()).fetchall()
         admin.execute("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ag_catalog TO PUBLIC")
         assert len(admin.execute(opened.encode()).fetchall()) > len(before)
-        upgraded(cypher_url, cypher_settings)
+        upgraded(cluster, cypher_url, cypher_settings)
         assert admin.execute(opened.encode()).fetchall() == before
 
 

@@ -19,7 +19,7 @@ from memsvc.server.capabilities import OPTIONAL, REQUIRED, check_server
 from memsvc.settings import Settings
 from ops.postgres import image, server
 from tests.acceptance.killpoints import wait_until
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 
 FAST = {"fsync": "off"}
 USER = """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -27,7 +25,7 @@ from tests.jobs.reading import Desk
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.settings import Settings
-    from tests.conftest import Cluster
+    from tests.cluster import Cluster
 
 WITH_WHAT_REFERS_TO_THEM = """
 WITH RECURSIVE found AS (
@@ -38,12 +36,10 @@ SELECT relname FROM found JOIN pg_class USING (oid) WHERE NOT relispartition
 
 
 @pytest.fixture(scope="session")
-def database_name(cluster: Cluster, template: str, worker_id: str, folder: Path) -> str:
+def database_name(cluster: Cluster, template: str, worker_id: str) -> str:
     """This worker's database for jobs."""
     name = f"memsvc_test_jobs_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
+    cluster.clone(name, template)
     return name
 
 

@@ -38,6 +38,8 @@ from tests.jobs.changing import (
 from tests.recalled import WORDS_ALONE
 from tests.sql.world import value
 
+pytestmark = pytest.mark.server
+
 
 async def test_three_models_of_384_1024_and_3072_dimensions_take_over_one_from_the_other(
     db: Database, owner: Owner, other: Owner, settings: Settings, place: Place

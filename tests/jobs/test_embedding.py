@@ -58,6 +58,7 @@ async def test_messages_get_a_vector_once(
     assert (progress.embedded, progress.lacking, progress.dimensions) == (3, 0, 8)
 
 
+@pytest.mark.server
 async def test_the_stored_vector_is_the_models_own(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:

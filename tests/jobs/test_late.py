@@ -24,6 +24,7 @@ from tests.jobs.changing import Place, Shelf, process, work
 from tests.jobs.working import say, vectors_of
 from tests.sql.world import value
 
+pytestmark = pytest.mark.server
 HERONS = ("a heron in the reeds", "an otter at the mill", "the of and")
 PASSAGES = "SELECT count(*) FROM memsvc.passages WHERE user_id = %s"
 

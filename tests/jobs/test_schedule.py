@@ -34,7 +34,7 @@ from memsvc.queue.schedule import (
     switch_schedule,
 )
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.sql.world import value
 
 NIGHT = timedelta(hours=26)

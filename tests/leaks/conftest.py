@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from psycopg import sql
 
 from memsvc.settings import Settings
-from tests.conftest import SERVER, Cluster
+from tests.cluster import Cluster
+from tests.conftest import SERVER
 from tests.cypher.conftest import upgraded
 from tests.leaks.scene import Scene, make_scene
 
@@ -19,16 +18,13 @@ from tests.leaks.scene import Scene, make_scene
 def scene(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[Scene]:
     """Both users in a database of their own."""
     name = f"memsvc_test_leaks_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
-    url = cluster.admin_url(name)
+    url = cluster.clone(name, template)
     settings = Settings.model_validate(
         {"data_dir": folder, "database_url": url, "cypher": "on" if SERVER == "full" else "off"}
     )
-    upgraded(url, settings)  # a clone does not inherit what may be done with the database itself
+    upgraded(cluster, url, settings)  # a clone does not inherit what may be done with the database itself
     yield make_scene(url, settings, "leaks")
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    cluster.drop(name)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -15,6 +15,7 @@ from tests.leaks.test_ways import Record, said_by
 from tests.sql.mutations import BINDING, function_texts
 from tests.sql.world import ANALYST, APP, CYPHER, READER, USER_TABLES
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 ARGUMENTS = {
     "uuid": "'{node}'", "uuid[]": "ARRAY['{node}', '{passage}', '{edge}']::uuid[]", "text": "'{word}'",
     "text[]": "ARRAY['{word}']", "integer": "5", "smallint": "1::smallint", "bigint": "5", "boolean": "true",

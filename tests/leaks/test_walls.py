@@ -16,6 +16,8 @@ from tests.leaks.ways import Way
 from tests.sql.inventory import EXECUTE, LOGINS, TABLE_PRIVILEGES, TABLES
 from tests.sql.world import READER, Disguise
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 
 @contextmanager
 def broken(scene: Scene, statement: str) -> Iterator[Disguise]:

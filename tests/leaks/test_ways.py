@@ -14,6 +14,7 @@ import pytest
 from tests.leaks.scene import Scene, comparable, listening
 from tests.leaks.ways import WAYS, Way
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 Record = Callable[[str, object], None]
 NONSENSE = {"42601", "42703", "42883", "42P18", "42804", "42P02"}
 """States of errors in the statement itself (syntax, unknown columns, wrong types): such a way leads nowhere whatever is

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from psycopg import sql
 
 from memsvc.server.upgrade import Upgrade, upgrade
 
 if TYPE_CHECKING:
     from memsvc.settings import Settings
-    from tests.conftest import Cluster
+    from tests.cluster import Cluster
 
 Upgrader = Callable[..., Upgrade]
 
@@ -26,13 +23,13 @@ def empty(cluster: Cluster, worker_id: str) -> Iterator[str]:
     name = f"memsvc_test_migration_{worker_id}"
     cluster.recreate(name)
     yield cluster.admin_url(name)
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    cluster.drop(name)
 
 
 @pytest.fixture(scope="session")
-def stairs(cluster: Cluster, worker_id: str, settings: Settings, folder: Path) -> Iterator[Stairs]:
+def stairs(cluster: Cluster, worker_id: str, settings: Settings) -> Iterator[Stairs]:
     """A database that climbs from revision to revision, and is cloned at each."""
-    made = Stairs(cluster, f"memsvc_test_stairs_{worker_id}", partial(upgraded_alone, settings, folder))
+    made = Stairs(cluster, f"memsvc_test_stairs_{worker_id}", partial(upgraded_alone, settings, cluster))
     yield made
     made.drop()
 
@@ -47,32 +44,28 @@ def at_revision(cluster: Cluster, worker_id: str, stairs: Stairs) -> Iterator[Ca
         return cluster.admin_url(name)
 
     yield make
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    cluster.drop(name)
 
 
 @pytest.fixture
-def at_head(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[str]:
+def at_head(cluster: Cluster, template: str, worker_id: str) -> Iterator[str]:
     """The administrator's URL of a database at head."""
     name = f"memsvc_test_head_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
-    yield cluster.admin_url(name)
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    yield cluster.clone(name, template)
+    cluster.drop(name)
 
 
 @pytest.fixture
-def run_upgrade(settings: Settings, folder: Path) -> Upgrader:
+def run_upgrade(settings: Settings, cluster: Cluster) -> Upgrader:
     """``upgrade`` with this run's settings, never two at a time."""
-    return partial(upgraded_alone, settings, folder)
+    return partial(upgraded_alone, settings, cluster)
 
 
 def upgraded_alone(
-    settings: Settings, folder: Path, url: str, revision: str = "head", with_settings: Settings | None = None
+    settings: Settings, cluster: Cluster, url: str, revision: str = "head", with_settings: Settings | None = None
 ) -> Upgrade:
     """Upgrade a database while no other worker does, and none clones the template."""
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cluster.alone():
         return upgrade(url, with_settings or settings, revision=revision)
 
 
@@ -92,4 +85,4 @@ class Stairs:
 
     def drop(self) -> None:
         """Remove the database."""
-        self._cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self._name)))
+        self._cluster.drop(self._name)

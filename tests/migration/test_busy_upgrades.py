@@ -23,6 +23,7 @@ from tests.migration.conftest import Upgrader
 from tests.migration.samples import THING, USER, insert_samples
 from tests.sql.world import APP, World, append_rows, history_rows, login_url, make_world, message, recall_rows, value
 
+pytestmark = pytest.mark.slow
 LONGEST_WAIT = 5.0
 Step = Callable[[psycopg.Connection, int], None]
 

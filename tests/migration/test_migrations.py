@@ -26,6 +26,7 @@ from tests.migration.conftest import Upgrader
 from tests.migration.samples import SAMPLES, THING, USER, all_rows, insert_samples, lost
 from tests.sql.world import APP, login_url, make_world, recall_rows, value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 
 import psycopg
+import pytest
 from sqlalchemy import make_url
 
 from memsvc.db.files import head_revision
@@ -13,10 +13,11 @@ from memsvc.server.backup import backup
 from memsvc.server.restore import open_backup, restore
 from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import all_rows, insert_samples, lost
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 OLD = "0024"
 
 
@@ -30,8 +31,7 @@ def test_a_backup_of_an_older_version_comes_up_to_this_one(
     written = backup(empty, settings, tmp_path / "old")  # this version backs up the older one's tables
     assert (written.revision, written.rows["users"]) == (OLD, 2)
     cluster.recreate(make_url(empty).database or "")
-    with (settings.data_dir / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cluster.alone():
         done = restore(empty, settings, open_backup(settings, tmp_path / "old", new_secret=True))
     assert (done.from_revision, done.to_revision) == (OLD, head_revision())
     assert is_current(empty)

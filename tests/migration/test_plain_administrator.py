@@ -11,7 +11,9 @@ from sqlalchemy import make_url
 
 from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 LOGIN, PASSWORD, DATABASE = "memsvc_test_plain", "plain-administrator", "memsvc_test_managed"
 ROLES = (

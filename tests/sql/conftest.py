@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from psycopg import sql
 
 from tests.sql.exports import Travel
 from tests.sql.world import Logins, World, make_world
@@ -18,27 +16,24 @@ if TYPE_CHECKING:
 
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
-    from tests.conftest import Cluster
+    from tests.cluster import Cluster
 
 Scratch = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
-def scratch(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[Scratch]:
+def scratch(cluster: Cluster, template: str, worker_id: str) -> Iterator[Scratch]:
     """Makes a clone of the template at head and gives its administrator's URL; all are dropped in the end."""
     made: list[str] = []
 
     def make(purpose: str) -> str:
         name = f"memsvc_test_{purpose}_{worker_id}"
-        with (folder / "template.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            cluster.recreate(name, template)
         made.append(name)
-        return cluster.admin_url(name)
+        return cluster.clone(name, template)
 
     yield make
     for name in made:
-        cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        cluster.drop(name)
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ CHECKS = (
 # Functions of memsvc_recall that bind no user: they give counts, or ids to functions of memsvc_owner alone. And that of
 # memsvc_watchdog, which reads sessions and no rows.
 COUNTING = {
-    "embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_behind", "all_users_messages",
+    "embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_missing", "all_users_messages",
     "all_users_sizes", "end_long_sessions",
 }  # fmt: skip
 BINDING = re.compile(r"memsvc\.require_identity\((\w+)\)")

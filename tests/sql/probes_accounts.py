@@ -374,5 +374,5 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
     for role in (APP, READER, CYPHER):
         refused(doors, role, "", "SELECT memsvc.users_lacking(1::smallint)")
-        refused(doors, role, "", "SELECT memsvc.vectors_behind(1::smallint, 2::smallint)")
+        refused(doors, role, "", "SELECT memsvc.vectors_missing(1::smallint, 2::smallint)")
         refused(doors, role, "", "SELECT memsvc.audit('x', NULL, NULL, 'x')")

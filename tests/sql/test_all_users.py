@@ -18,6 +18,7 @@ from memsvc.sources.messages import MessageIn, append
 from tests.sql.conftest import Scratch
 from tests.sql.world import USER_TABLES
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 ANALYTICS = Path(__file__).resolve().parents[2] / "sql" / "analytics"
 JOB = (
     "INSERT INTO memsvc.jobs (user_id, job_id, kind, subject_id, state, attempts, created_at, started_at, finished_at) "

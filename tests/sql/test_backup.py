@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import stat
 from collections.abc import AsyncIterator, Iterator
@@ -48,11 +47,13 @@ from memsvc.server.reindex import reindex
 from memsvc.server.restore import open_backup, restore
 from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
-from tests.conftest import Cluster, remembered
+from tests.cluster import Cluster
+from tests.conftest import remembered
 from tests.sql.conftest import Scratch
 from tests.sql.forgetting import say
 from tests.sql.world import APP, World, login_url, make_world, recall_rows
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 # What a user has in a table, as one value.
 DIGEST = "SELECT md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM memsvc.{} AS t WHERE t.user_id = %s"
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -137,13 +138,12 @@ def empty(cluster: Cluster, name: str) -> Iterator[str]:
     try:
         yield cluster.admin_url(name)
     finally:
-        cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        cluster.drop(name)
 
 
 @pytest.fixture
-def target(cluster: Cluster, worker_id: str, folder: Path) -> Iterator[str]:
-    with (folder / "template.lock").open("w") as lock, empty(cluster, f"memsvc_test_restored_{worker_id}") as url:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def target(cluster: Cluster, worker_id: str) -> Iterator[str]:
+    with cluster.alone(), empty(cluster, f"memsvc_test_restored_{worker_id}") as url:
         yield url
 
 
@@ -353,8 +353,9 @@ async def _what_was_erased_since_is_back_and_can_be_erased_by_itself(
 def managed(target: str, cluster: Cluster) -> Iterator[str]:
     """The empty database by a login as managed servers give it: CREATEROLE, and extensions made by the provider."""
     name, login = make_url(target).database or "", sql.Identifier("memsvc_test_backups")
+    cluster.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(login))  # of a run that was killed, on a server that stays
     cluster.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE PASSWORD 'plain'").format(login))
-    for role in ("owner", "recall", "eraser", "app", "reader", "cypher", "analyst"):
+    for role in ("owner", "recall", "eraser", "watchdog", "app", "reader", "cypher", "analyst"):
         cluster.execute(sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(f"memsvc_{role}"), login))
     cluster.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(sql.Identifier(name), login))
     for extension in ("vector", "pg_trgm", "btree_gin", "btree_gist", "unaccent"):

@@ -22,8 +22,9 @@ from memsvc.db.engine import Database, role_url
 from memsvc.db.vectors import Vectors
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 
+pytestmark = pytest.mark.server
 PID = text("SELECT pg_backend_pid()")
 
 

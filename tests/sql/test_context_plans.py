@@ -22,6 +22,7 @@ from tests.sql.conftest import Scratch
 from tests.sql.test_plans import walk
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 BIG = 6_001
 SESSIONS = """
 UPDATE memsvc.passages SET session = 'S' || ordinal / 400, ordinal = ordinal %% 400 WHERE user_id = %s

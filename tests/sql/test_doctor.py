@@ -8,6 +8,8 @@ import pytest
 from memsvc.server import capabilities, projection
 from memsvc.settings import Settings
 
+pytestmark = pytest.mark.server
+
 
 def test_zones_that_the_server_lacks_are_told(admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capabilities, "available_timezones", lambda: {"Europe/Berlin", "localtime"})

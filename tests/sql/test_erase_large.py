@@ -29,6 +29,7 @@ from tests.jobs.working import until
 from tests.sql.forgetting import by, found, knows, learn, say, two_people
 from tests.sql.world import value
 
+pytestmark = pytest.mark.slow
 KINDS: tuple[Kind, ...] = ("message", "passage", "source", "fact", "node")
 
 

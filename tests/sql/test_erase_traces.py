@@ -17,6 +17,7 @@ from tests.sql.histories import make_user
 from tests.sql.traces import traces, words_in_dump, words_in_tables
 from tests.sql.world import APP, append_rows, history_rows, login_url, message, value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 GONE = "quarkgone"
 KEPT = "quarkkept"
 FIELDS = {

@@ -19,6 +19,8 @@ from tests.sql.conftest import Scratch
 from tests.sql.test_plans import Plans, walk
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 MESSAGES, NODES, CONVERSATIONS = 6_000, 3_000, 3
 # Every node is liked by the first one; each fact and each node has a message of its own.
 GRAPH = """

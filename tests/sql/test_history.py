@@ -21,6 +21,7 @@ from tests.sql.histories import EDGE_TYPES, MAKE_TYPE, NODES, Player, Raw, dump,
 from tests.sql.traces import traces, words_in_tables
 from tests.sql.world import APP, Logins, login_url
 
+pytestmark = pytest.mark.slow
 HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES") or some_of(60))
 """2,000 is the whole proof: MEMSVC_TEST_HISTORIES=2000 make test ARGS=tests/sql/test_history.py."""
 STEPS = 40

@@ -16,6 +16,8 @@ from tests.sql.conftest import Scratch
 from tests.sql.test_plans import Plans, walk
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 NODES, EDGES = 2_000, 20_000
 CURRENT = {"edge_versions_from", "edge_versions_to", "edge_versions_walk_from", "edge_versions_walk_to"}
 """Indexes of open versions by either end."""

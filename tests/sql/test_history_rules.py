@@ -206,6 +206,7 @@ async def test_names_come_and_go(db: Database, owner: Owner) -> None:
     assert [name.alias for name in await read.names(db, owner, [ada], as_of=read.ALWAYS)] == ["Countess"]
 
 
+@pytest.mark.slow
 async def test_ten_thousand_names_of_one_node(db: Database, owner: Owner) -> None:
     (ada,) = await make(db, owner, "Person")
     for start in range(0, 10_000, MAX_OPERATIONS):

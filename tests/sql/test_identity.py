@@ -20,12 +20,13 @@ from memsvc.db.identity import Signer
 from memsvc.errors import ConfigurationError
 from memsvc.server.upgrade import rotate_identity_key
 from memsvc.settings import Settings
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.examples import some_of
 from tests.sql.conftest import Scratch
 from tests.sql.probes import bad_tokens
 from tests.sql.world import APP, CYPHER, READER, Logins, World, login_url, make_world, value
 
+pytestmark = pytest.mark.server
 COUNT = "SELECT count(*) FROM memsvc.passages"
 BELIEVED = "SELECT memsvc.current_user_id()"
 

@@ -19,6 +19,8 @@ from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
 from tests.sql.world import Logins, World, make_world
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
 assert probes_graph.READS
 assert probes_ontology.TABLES

@@ -17,6 +17,7 @@ from tests.sql.histories import make_user
 from tests.sql.test_plans import Plans
 from tests.sql.world import APP, append_rows, login_url, message, value
 
+pytestmark = pytest.mark.server
 SIZES = (0, 1, 7, 32, 5, 32)
 SCORES = "SELECT * FROM memsvc.late_scores(%s, 1::smallint, %s::bit(128)[], %s)"
 

@@ -15,7 +15,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.paging import write_cursor
 from memsvc.errors import CursorExpiredError
-from memsvc.graph.events import EventPage, Place, end_of, frames_behind, page_behind, place_of, users_with_news
+from memsvc.graph.events import EventPage, Position, end_of, frames_after, page_after, position_of, users_with_news
 
 EVENT = text("INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES (:user_id, 'passages.added', :subject)")
 KEEP_DAYS = 30
@@ -30,8 +30,8 @@ class Follower:
 
     async def page(self, limit: int = 100, *, leave_after: int | None = None) -> EventPage:
         """One page; or only so much of it, as if the connection had broken there."""
-        place = await place_of(self.db, self.cursor, KEEP_DAYS)
-        page = await page_behind(self.db, self.owner.user_id, place, limit)
+        position = await position_of(self.db, self.cursor, KEEP_DAYS)
+        page = await page_after(self.db, self.owner.user_id, position, limit)
         items = page.items[:leave_after]
         self.cursor = page.next_cursor if leave_after is None or not items else items[-1].cursor
         self.told += [event.subject_id for event in items]
@@ -45,10 +45,10 @@ async def told(connection: AsyncConnection, owner: Owner) -> UUID:
     return subject
 
 
-async def with_news(db: Database, owner: Owner, place: Place) -> list[UUID]:
-    """The user, where something happened after the place."""
+async def with_news(db: Database, owner: Owner, position: Position) -> list[UUID]:
+    """The user, where something happened after the position."""
     async with db.transaction() as connection:
-        return (await users_with_news(connection, {owner.user_id: place}))[0]
+        return (await users_with_news(connection, {owner.user_id: position}))[0]
 
 
 async def test_two_writers_of_one_user_that_commit_in_the_opposite_order_are_both_told(
@@ -99,18 +99,18 @@ async def test_a_transaction_that_writes_no_event_holds_nothing_up(
 ) -> None:
     with psycopg.connect(admin.info.dsn, password=admin.info.password, dbname=database or admin.info.dbname) as waiting:
         waiting.execute("SELECT pg_current_xact_id()")
-        place = await end_of(db)
-        follower = Follower(db, owner, place.cursor)
+        position = await end_of(db)
+        follower = Follower(db, owner, position.cursor)
         for _ in range(3):
             async with db.transaction(owner.user_id) as connection:
                 subject = await told(connection, owner)
-            assert await with_news(db, owner, place) == [owner.user_id]
+            assert await with_news(db, owner, position) == [owner.user_id]
             await follower.page()
             assert follower.told.pop() == subject
-            frames = await frames_behind(db, owner.user_id, place)
+            frames = await frames_after(db, owner.user_id, position)
             assert len(frames.items) == 1
-            place = frames.end
-            assert await with_news(db, owner, place) == []
+            position = frames.end
+            assert await with_news(db, owner, position) == []
 
 
 async def test_cursors_of_older_releases_lead_on(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
@@ -128,19 +128,19 @@ async def test_cursors_of_older_releases_lead_on(db: Database, owner: Owner, adm
         await follower.page()
         assert follower.told == subjects[number:]
     with pytest.raises(CursorExpiredError):
-        await place_of(db, write_cursor((2**60, rows[0][1], rows[0][2])), KEEP_DAYS)
+        await position_of(db, write_cursor((2**60, rows[0][1], rows[0][2])), KEEP_DAYS)
     with pytest.raises(CursorExpiredError):
-        await place_of(db, Place(2**60, (5,), 5, rows[0][1], rows[0][2]).cursor, KEEP_DAYS)
+        await position_of(db, Position(2**60, (5,), 5, rows[0][1], rows[0][2]).cursor, KEEP_DAYS)
 
 
 async def test_events_that_a_backup_brought_are_not_told_before_the_server_comes_so_far(
     db: Database, owner: Owner, admin: psycopg.Connection
 ) -> None:
-    place = await end_of(db)
+    position = await end_of(db)
     admin.execute(
         "INSERT INTO memsvc.outbox (user_id, kind, subject_id, transaction_id) "
         "VALUES (%s, 'passages.added', gen_random_uuid(), '900000000000')",
         [owner.user_id],
     )
-    assert await with_news(db, owner, place) == []
-    assert (await page_behind(db, owner.user_id, place, 10)).items == []
+    assert await with_news(db, owner, position) == []
+    assert (await page_after(db, owner.user_id, position, 10)).items == []

@@ -17,6 +17,7 @@ from memsvc.server.watchdog import LATE_S, end_long_sessions
 from tests.sql.inventory import LOGINS
 from tests.sql.world import ANALYST, CYPHER, READER, Logins, value
 
+pytestmark = pytest.mark.server
 LIMITS = ("statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout")
 MOMENT_S = 0.3
 

@@ -31,6 +31,8 @@ from tests.sql.mutations import Mutation, mutations
 from tests.sql.probes import PROBES
 from tests.sql.world import Disguise, World, make_world
 
+pytestmark = pytest.mark.slow
+
 assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
 assert probes_graph.READS
 assert probes_ontology.TABLES

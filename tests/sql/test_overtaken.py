@@ -214,6 +214,8 @@ SELECT %(user)s, m.passage_id, m.learnt, 'test', timestamptz '2026-03-01Z' FROM 
 """
 
 
+@pytest.mark.slow
+@pytest.mark.server
 def test_what_a_value_was_before_is_read_once_for_all_messages(scratch: Scratch, settings: Settings) -> None:
     """Of each of a thousand values one message tells; what is true is looked up as known once."""
     signer = Signer(settings.secret("identity_secret").encode(), 3600)

@@ -36,8 +36,9 @@ from memsvc.recall.search import recall
 from memsvc.server.place_index import EXPRESSIONS, NAMES, By, index_places
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 
+pytestmark = pytest.mark.server
 ME = "tests"
 BERLIN, POTSDAM, SUVA = (52.52, 13.405), (52.3906, 13.0645), (-18.1416, 178.4419)
 

@@ -24,6 +24,7 @@ from tests.sql.bulk import fill
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, READER, Logins, append_rows, message, recall_rows, value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 BIG, SMALL, SMALL_USERS = 20_001, 50, 20
 # A point on a circle for each passage of the small ones, and for each of the big one's.

@@ -37,6 +37,8 @@ from tests.sql.world import (
     value,
 )
 
+pytestmark = pytest.mark.server
+
 
 def table(admin: psycopg.Connection, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
     """All rows of a statement about the catalog."""

@@ -27,6 +27,8 @@ from tests.recalled import WORDS_ALONE
 from tests.sql.bulk import fill
 from tests.sql.world import READER, Logins, recall_rows, value
 
+pytestmark = pytest.mark.server
+
 
 def said(text: str, conversation: str = "talk", **more: object) -> MessageIn:
     return MessageIn(conversation=conversation, text=text, **more)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from tests.sql.histories import BEGIN, NODES, SAID_AT, TICKS, Player, Raw, day
 from tests.sql.test_history import HISTORY, PICKS, play, writers
 from tests.sql.world import append_rows, message, value
 
+pytestmark = pytest.mark.slow
 __all__ = ["writers"]
 HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES") or some_of(30))
 """2,000 is the whole proof: MEMSVC_TEST_HISTORIES=2000 make test ARGS=tests/sql/test_recall_history.py."""

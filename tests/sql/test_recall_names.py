@@ -24,6 +24,7 @@ from tests.sql.test_plans import Plans
 from tests.sql.test_walk_plans import NAMES, PROPERTIES
 from tests.sql.world import APP, Logins, append_rows, login_url, message, value
 
+pytestmark = pytest.mark.server
 _numbers = count()
 MOVED = datetime(2026, 4, 18, tzinfo=UTC)
 

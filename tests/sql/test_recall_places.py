@@ -24,6 +24,7 @@ from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.test_places import BERLIN, ME, SUVA, Each, day, each, place
 
+pytestmark = pytest.mark.server
 __all__ = ["each"]
 NEAR_IT = "What did we eat near the Old Mill?"
 DUMPLINGS, OYSTERS = "Plum dumplings again, with Bea.", "A dozen oysters with Bea."

@@ -25,6 +25,7 @@ from tests.sql.exports import Travel, enrich, play, rows_of
 from tests.sql.histories import MAKE_TYPE, Player, day, make_user
 from tests.sql.world import APP, Logins, login_url, recall_rows, value
 
+pytestmark = pytest.mark.slow
 _numbers = itertools.count()
 SEEDS = (1, 2, 3)
 Writers = tuple[psycopg.Connection, psycopg.Connection]

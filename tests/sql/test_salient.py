@@ -167,6 +167,7 @@ async def chance(
     return memory.memory_id
 
 
+@pytest.mark.slow
 async def test_a_seed_gives_one_memory_and_seeds_give_all(db: Database, owner: Owner, settings: Settings) -> None:
     """Also where one message is a thousand years older than the rest, and where traces stand at the end."""
     ids = await said(db, owner, settings, *range(100), 365_000)
@@ -212,6 +213,7 @@ def plans(scratch: Scratch, settings: Settings) -> Iterator[Plans]:
         yield collected
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("call", "most"), [("top_of_mind(%s, 10)", 1_500), ("top_of_mind(%s, 10, now(), now())", 1_500),
                        ("random_memory(%s, 7)", 200)],

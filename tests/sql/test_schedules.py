@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.examples import some_of
 from tests.sql.world import value
 
@@ -142,6 +142,7 @@ def moments(draw: st.DrawFn, zone: ZoneInfo) -> datetime:
     return near + timedelta(minutes=draw(st.integers(-2880, 2880)))
 
 
+@pytest.mark.slow
 @settings(max_examples=some_of(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_it_is_as_a_plain_model_says(admin: psycopg.Connection, known: set[str], data: st.DataObject) -> None:

@@ -14,6 +14,7 @@ from tests.sql.conftest import Scratch
 from tests.sql.test_plans import Plans
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 FILL = """
 WITH made AS (
   INSERT INTO memsvc.nodes (user_id) SELECT %(user)s FROM generate_series(1, 5000) RETURNING node_id

@@ -128,6 +128,7 @@ def test_an_ended_fact_is_stale_and_an_old_one_a_little(admin: psycopg.Connectio
     ) == pytest.approx([1, 0, 0.25, 0.5, 0.5, 0], abs=1e-6)  # fmt: skip
 
 
+@pytest.mark.server
 def test_the_planner_puts_the_arithmetic_into_the_statement(admin: psycopg.Connection) -> None:
     plan = "\n".join(row[0] for row in admin.execute(
         "EXPLAIN (VERBOSE, COSTS off) SELECT memsvc.recency(now() - s.last_recalled_at, '1 day'), "

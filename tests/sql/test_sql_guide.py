@@ -18,6 +18,7 @@ from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.sample_graph import write_sample
 
+pytestmark = pytest.mark.server
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sql.md"
 QUESTION = re.compile(r"^### (?P<title>.+?)\n(?P<body>.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(?P<kind>sql|text)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)

@@ -6,11 +6,13 @@ import threading
 import time
 
 import psycopg
+import pytest
 
 from memsvc.server.exclusive import take_turn
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.sql.world import value
 
+pytestmark = pytest.mark.server
 SNAPSHOT = "SELECT backend_xmin::text FROM pg_stat_activity WHERE pid = %s"
 
 

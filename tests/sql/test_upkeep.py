@@ -18,6 +18,8 @@ from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, World, login_url, make_world, recall_rows
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 
 @pytest.fixture(scope="module")
 def used(scratch: Scratch, settings: Settings) -> tuple[str, World]:

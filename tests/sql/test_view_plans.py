@@ -21,6 +21,8 @@ from tests.sql.test_history_plans import FILL
 from tests.sql.test_plans import walk
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
 MESSAGES, NODES, EDGES = 20_000, 2_000, 20_000
 LABELS = """
 INSERT INTO memsvc.node_versions (user_id, node_id, type, label)

@@ -22,6 +22,8 @@ from memsvc.sources.messages import MessageIn, Role, append
 from tests.sql.histories import MAKE_TYPE, Player, make_user
 from tests.sql.world import APP, READER, Logins, login_url, value
 
+pytestmark = pytest.mark.slow
+
 HISTORIES, STEPS = 12, 40
 FACTS = """
 SELECT DISTINCT f.version_id, f.from_node, f.type, f.to_node, f.fact, f.contested, f.stored_from, f.stored_to

@@ -20,6 +20,8 @@ from memsvc.graph.history import write
 from memsvc.graph.operations import Edge
 from tests.sql.test_walks import FETCHED, ME, make
 
+pytestmark = pytest.mark.slow
+
 NODES, EDGES = 50, 1_000
 LATER = datetime(2999, 1, 1, tzinfo=UTC)
 ALL = text("SELECT version_id, from_node, to_node, weight FROM memsvc.edge_versions WHERE recorded_to = 'infinity'")

@@ -19,6 +19,7 @@ from tests.sql.test_history_plans import FILL
 from tests.sql.test_plans import Plans
 from tests.sql.world import value
 
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 PROPERTIES = """
 INSERT INTO memsvc.node_versions (user_id, node_id, type, label, asserted_by, recorded_from, recorded_to)
 SELECT n.user_id, n.node_id, 'Concept', 'x', 'bulk', '2025-01-01', CASE WHEN n.gid %% 2 = 0 THEN timestamptz

@@ -141,6 +141,8 @@ async def test_of_equally_strong_facts_the_newest_goes_first(db: Database, owner
     assert list(hops(await neighbourhood(db, owner, [nodes[0]], fan_out=2))) == ["n0", "n3", "n4"]
 
 
+@pytest.mark.slow
+@pytest.mark.server
 async def test_a_supernode_is_not_read_through(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
     (node,) = await make(db, owner, 1)
     admin.execute(FILL.encode(), {"user": owner.user_id, "hub": node, "count": SUPER})

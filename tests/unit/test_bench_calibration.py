@@ -62,6 +62,7 @@ def lessons() -> list[Lesson]:
     return [lesson_of("practice", one) for one in load("practice")[:2]]
 
 
+@pytest.mark.slow
 def test_what_is_learnt_repeats_and_says_no_more_than_was_found(
     lessons: list[Lesson], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,6 +130,7 @@ def packed(material: Material, budget: int = MAX_BUDGET, counting: str = "estima
     return packer.pack(material)
 
 
+@pytest.mark.slow
 @given(
     materials(), st.integers(MIN_BUDGET, 900), st.sampled_from(list(TOKENIZERS)), st.sampled_from(get_args(Format)),
     st.sampled_from(get_args(GroupBy)),

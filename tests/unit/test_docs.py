@@ -17,7 +17,7 @@ from memsvc.settings import Settings
 from memsvc.transfer.archive import KINDS
 
 TOP = Path(__file__).resolve().parents[2]
-PAGES = (TOP / "README.md", *sorted((TOP / "docs").rglob("*.md")))
+PAGES = (TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").rglob("*.md")))
 SETTING_ROW = re.compile(r"^\| `MEMSVC_(?P<name>[A-Z_]+)` \| (?P<default>[^|]*) \|", re.MULTILINE)
 ERROR_ROW = re.compile(r"^\| `(?P<code>\w+)` \| (?P<status>\d+) \| (?P<exit>\d+) \|", re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")

@@ -87,6 +87,7 @@ def test_similar_sentences_are_nearer_than_others(minilm: OnnxMiniLM) -> None:
     assert cat @ tax < 0.2
 
 
+@pytest.mark.slow
 def test_vectors_have_length_one_and_the_order_of_the_texts(minilm: OnnxMiniLM) -> None:
     texts = [f"Bird number {number} " + "flies on and on " * (number * 7 % 20) for number in range(70)]
     together = minilm.embed(texts)
@@ -99,6 +100,7 @@ def test_vectors_have_length_one_and_the_order_of_the_texts(minilm: OnnxMiniLM) 
     assert (together * alone).sum(axis=1).min() > 0.98
 
 
+@pytest.mark.slow
 def test_odd_texts_get_vectors_too(minilm: OnnxMiniLM) -> None:
     assert minilm.embed([]).shape == (0, 384)
     odd = ["", " ", "🦩", "x" * 200_000, "word " * 40_000, "\u202e\u0000", "日本語のテキスト"]
@@ -112,6 +114,7 @@ def test_what_stands_behind_the_window_does_not_count(minilm: OnnxMiniLM) -> Non
     assert one @ two > 0.999
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_a_model_is_asked_for() -> None:
     heavy = {"numpy", "onnx", "onnxruntime", "tokenizers"}
     code = f"import sys, memsvc.sources.embedding; print({heavy} & set(sys.modules))"

@@ -99,6 +99,7 @@ def test_all_of_the_default_models_matrices_are_read_as_int8() -> None:
     assert max(int(np.prod(tensor.dims)) for tensor in floats) < 100_000  # scales and biases
 
 
+@pytest.mark.slow
 def test_vectors_are_nearly_those_of_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*sentences()[::6], "a", "When?", " ".join(sentences()[:30])]
     made = {}

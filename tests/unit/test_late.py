@@ -66,6 +66,7 @@ def test_of_many_the_rarest_are_kept_in_their_order(ids: list[int]) -> None:
 # The pass -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_pass_gives_the_same_vectors_and_those_of_tokens(minilm: OnnxMiniLM) -> None:
     texts = [HERON, "", "...", "heron " * 300, "日本語のテキスト"]
     vectors, tokens = minilm.embed_with_tokens(texts)
@@ -91,6 +92,7 @@ def test_no_numbers_are_no_tokens() -> None:
 # The projection -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_projection_is_fitted_to_our_own_sentences_and_is_the_same_each_time(
     minilm: OnnxMiniLM, stored: bytes
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memsvc.db.paging import write_cursor
 from memsvc.errors import BadCursorError
-from memsvc.graph.events import Frame, Place, Seen
+from memsvc.graph.events import Frame, Position, Seen
 
 Event = tuple[int, UUID]
 """Transaction and id."""
@@ -43,18 +43,18 @@ class World:
     def commit(self, transaction: int) -> None:
         self.told += self.running.pop(transaction)
 
-    def read(self, place: Place, limit: int) -> tuple[list[Event], Place]:
-        """The first events behind a place, and where that leads."""
+    def read(self, position: Position, limit: int) -> tuple[list[Event], Position]:
+        """The first events after a position, and the position after them."""
         ordered = sorted(self.told)
-        begun = [one for one in ordered if one[0] == place.transaction and one[1] > place.event]
-        late = [one for one in ordered if one[0] in place.running and one[0] != place.transaction]
-        rest = [one for one in ordered if one[0] >= place.end and one[0] != place.transaction]
+        begun = [one for one in ordered if one[0] == position.transaction and one[1] > position.event]
+        late = [one for one in ordered if one[0] in position.running and one[0] != position.transaction]
+        rest = [one for one in ordered if one[0] >= position.end and one[0] != position.transaction]
         found = [*begun, *late, *rest][:limit]
         for event in found:
-            assert not place.covers(*event)
-            place = place.after(*event, 0, self.seen)
-            assert place.covers(*event)
-        return found, place if len(found) == limit else Place.of(self.seen)
+            assert not position.covers(*event)
+            position = position.after(*event, 0, self.seen)
+            assert position.covers(*event)
+        return found, position if len(found) == limit else Position.of(self.seen)
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(["begin", "write", "write", "commit", "read", "room"]), st.integers(0, 20)))
@@ -79,17 +79,17 @@ def end(world: World) -> None:
 
 @given(STEPS, st.integers(1, 3))
 def test_who_reads_page_by_page_is_told_of_each_event_once(steps: list[tuple[str, int]], limit: int) -> None:
-    world, place, told = World(), Place.of(Seen(0)), []
+    world, position, told = World(), Position.of(Seen(0)), []
     for what, number in steps:
         if what in {"read", "room"}:
-            found, place = world.read(Place.read(place.cursor), limit)
+            found, position = world.read(Position.read(position.cursor), limit)
             told += found
         else:
             happen(world, what, number)
     end(world)
-    while (page := world.read(place, limit))[0]:
+    while (page := world.read(position, limit))[0]:
         told += page[0]
-        place = page[1]
+        position = page[1]
     assert sorted(told) == sorted(world.told)
 
 
@@ -97,8 +97,8 @@ def test_who_reads_page_by_page_is_told_of_each_event_once(steps: list[tuple[str
 def test_who_leaves_a_room_with_any_of_its_cursors_goes_on_behind_it(
     steps: list[tuple[str, int]], joins: int, limit: int
 ) -> None:
-    """A client catches up page by page; meanwhile and then it is offered what its room reads, from its own place."""
-    world, room, client = World(), Place.of(Seen(0)), Place.of(Seen(0))
+    """A client catches up page by page; meanwhile and then it is offered what its room reads, from its own position."""
+    world, room, client = World(), Position.of(Seen(0)), Position.of(Seen(0))
     told: list[Event] = []
     offered: list[Frame] = []
     caught_up = False
@@ -128,12 +128,12 @@ def test_who_leaves_a_room_with_any_of_its_cursors_goes_on_behind_it(
 
 def test_cursors_of_releases_without_lists_mean_what_they_meant() -> None:
     event = UUID(int=7)
-    place = Place.read(write_cursor((12, event, 1)))
-    assert place.covers(11, UUID(int=9))
-    assert place.covers(12, event)
-    assert not place.covers(12, UUID(int=8))
-    assert not place.covers(13, UUID(int=1))
-    assert place.cursor == write_cursor((12, event, 1)), "and are written so where nothing is in the lists"
+    position = Position.read(write_cursor((12, event, 1)))
+    assert position.covers(11, UUID(int=9))
+    assert position.covers(12, event)
+    assert not position.covers(12, UUID(int=8))
+    assert not position.covers(13, UUID(int=1))
+    assert position.cursor == write_cursor((12, event, 1)), "and are written so where nothing is in the lists"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_cursors_of_releases_without_lists_mean_what_they_meant() -> None:
         (2, UUID(int=0), 0, 2.5, []), (20_000, UUID(int=0), 0, 20_000, list(range(1, 10_002))), (2, UUID(int=0)),
     ],
 )  # fmt: skip
-def test_a_cursor_that_names_no_place_is_refused(odd: tuple[object, ...]) -> None:
+def test_a_cursor_that_names_no_position_is_refused(odd: tuple[object, ...]) -> None:
     with pytest.raises(BadCursorError):
-        _ = Place.read(write_cursor(odd))
+        _ = Position.read(write_cursor(odd))

@@ -17,6 +17,7 @@ import pytest
 from memsvc.extract.offline.extractor import read
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
+pytestmark = pytest.mark.slow
 SAID = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
 BANKS = ("things", "tastes", "fresh")
 OWN = frozenset({

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+import pytest
+
 from memsvc.extract.extraction import Extraction, Fact
 from memsvc.extract.offline.extractor import read
 from memsvc.extract.validation import DOUBTFUL
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
+pytestmark = pytest.mark.slow
 BANKS = Path(__file__).parent / "banks"
 SAID_AT = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
 TYPES = "KNOWS FAMILY_OF WORKS_AT LIVES_IN LOCATED_AT PARTICIPATED_IN OWNS LIKES WANTS CREATED USES PART_OF RELATED_TO"

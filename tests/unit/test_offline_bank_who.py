@@ -10,12 +10,15 @@ import re
 import uuid
 from datetime import UTC, datetime
 
+import pytest
+
 from memsvc.extract.offline import pipeline
 from memsvc.extract.offline.clean import clean
 from memsvc.extract.offline.extractor import read
 from memsvc.extract.offline.status import status_of
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
+pytestmark = pytest.mark.slow
 KINDS = {
     "P": {"Person"}, "L": {"Place", "Organization"}, "O": {"Organization", "Place"}, "X": {"Object"}, "E": {"Event"},
     "M": {"Media", "Object", "Project"}, "J": {"Project", "Media", "Object"},

@@ -68,7 +68,7 @@ def test_a_cursor_that_leads_elsewhere_is_refused() -> None:
     cursor = encode(Place(known_at=NOW, given=(ADA,)), ASKED)
     elsewhere = encode(Place(known_at=NOW, given=(UUID(int=9),)), ASKED)
     half = next(at for at, (mine, other) in enumerate(zip(cursor, elsewhere, strict=True)) if mine != other) + 2
-    with pytest.raises(InvalidRequestError, match="not one of ours"):
+    with pytest.raises(InvalidRequestError, match="was not issued by memsvc"):
         decode(elsewhere[:half] + cursor[half:], ASKED)
 
 
@@ -81,7 +81,7 @@ def test_a_cursor_that_leads_elsewhere_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(InvalidRequestError, match="not one of ours"):
+    with pytest.raises(InvalidRequestError, match="was not issued by memsvc"):
         decode(cursor, ASKED)
 
 
@@ -97,7 +97,7 @@ def test_a_cursor_that_was_made_up_with_care_is_refused_too(moment: int, ids: by
 
     good, parts = (2, 0, ASKED, ADA.bytes, 0.5, True), (2, moment, ASKED, ids, confidence, True)
     assert decode(write_cursor((*good, _check_digest(good))), ASKED).given == (ADA,)
-    with pytest.raises(InvalidRequestError, match="not one of ours"):
+    with pytest.raises(InvalidRequestError, match="was not issued by memsvc"):
         decode(write_cursor((*parts, _check_digest(parts))), ASKED)
 
 

@@ -194,6 +194,7 @@ def test_a_reranker_reads_who_said_what_with_the_picture() -> None:
     assert len(as_read(memory(3, "x" * 90_000))) == TEXT_CHARS
 
 
+@pytest.mark.slow
 def test_recall_imports_neither_numpy_nor_torch() -> None:
     code = (
         "import sys, memsvc.recall.rerank, memsvc.recall.search, memsvc.recall.explain; "

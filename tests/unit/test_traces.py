@@ -99,6 +99,7 @@ def test_a_collector_that_is_away_holds_nobody_up() -> None:
     assert time.monotonic() - ended < 5
 
 
+@pytest.mark.slow
 async def test_without_a_collector_nothing_is_imported_and_nothing_is_recorded() -> None:
     assert not traces.is_on()
     assert traces.span("request", "server") is traces.NOTHING

@@ -1,4 +1,4 @@
-"""Who asks: tokens, the user's own node, and the users and keys of an app."""
+"""Accounts: tokens, the user's own node, and the users and keys of an app."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_OF_LIMIT)] | None
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """A short-lived stand-in for a key, for one user."""
+    """A short-lived replacement for a key, for one user."""
 
     token: str
     token_type: Literal["Bearer"]
     expires_in: int
-    """Seconds."""
+    """Lifetime in seconds."""
     expires_at: datetime
     user_id: UUID
     scopes: list[str]
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """The user acted for, with the node and the names under which the memory knows the user."""
+    """The user for whom the caller acts, with the user's own node and names."""
 
     user: User
     node_id: UUID
@@ -63,15 +63,15 @@ class UserIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A user to add."""
 
     name: str
-    """What people call the user; the first alias."""
+    """What people call the user. It becomes the first alias."""
     external_id: str | None = None
-    """What the app calls the user, unique in it; the name when not given."""
+    """The app's own id for the user, unique within the app. Default: the name."""
     aliases: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     """Further names."""
     time_zone: str = "UTC"
-    """IANA zone in which times without an offset are read."""
+    """IANA time zone. Times without an offset are read in it."""
     language: str = "english"
-    """Language by whose rules words are stemmed."""
+    """The language whose stemming rules apply to the user's texts."""
 
 
 class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -80,32 +80,31 @@ class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=4)] = ("read", "write")
     """Any of read, write, forget and admin."""
     user: str | None = None
-    """Id or external id of the only user it may act for; every user of the app when not given."""
+    """Id or external id of the only user for whom it may act. Default: any user of the app."""
     label: Annotated[str, msgspec.Meta(max_length=200)] = ""
     """What it is for."""
     expires_in: Annotated[int, msgspec.Meta(ge=1, le=TEN_YEARS_S)] | None = None
-    """Seconds; until it is revoked when not given."""
+    """Lifetime in seconds. Default: until it is revoked."""
     requests_per_minute: Limit = None
-    """Most requests in one minute of the clock, over all its tokens; any number when not given."""
+    """The most requests per clock minute, counted over the key and all its tokens. Default: no limit."""
     messages_per_day: Limit = None
-    """Most messages that it may store in one day (UTC), those that were sent before counted again; any number when not
-    given."""
+    """The most messages to store per day (UTC). Repeated messages count again. Default: no limit."""
 
 
 class LimitsIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a key may use."""
+    """The limits of a key."""
 
     requests_per_minute: Limit = None
-    """Most requests in one minute of the clock; null or left out: any number."""
+    """The most requests per clock minute; null or left out: no limit."""
     messages_per_day: Limit = None
-    """Most messages in one day (UTC); null or left out: any number."""
+    """The most messages per day (UTC); null or left out: no limit."""
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A new key; this is the only time that its secret is shown."""
+    """A new key. Its secret is shown only this once."""
 
     secret: str
-    """The whole key, as it is sent after 'Bearer'."""
+    """The full key, to be sent after 'Bearer'."""
     key: Key
 
 
@@ -119,8 +118,8 @@ class AccountController(Controller):
         status_code=200,
         operation_id="makeToken",
         summary="Make a token",
-        description="Exchanges a key for a short-lived JWT that acts for one user with the key's scopes, but admin: "
-        "for browsers and other clients that should not hold the key. A token cannot make tokens.",
+        description="Exchanges a key for a short-lived JWT that acts for one user. It has all scopes of the key except "
+        "admin. Use it in browsers and other clients that should not hold the key. A token cannot make tokens.",
         response_description="The token.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=KEYHOLDER,
@@ -140,8 +139,8 @@ class AccountController(Controller):
     @get(
         "/me",
         operation_id="getMe",
-        summary="Look at oneself",
-        description="The user acted for, and the node and aliases under which the memory knows that user.",
+        summary="Get the current user",
+        description="Returns the user for whom the caller acts, the user's own node and its aliases.",
         response_description="The user.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -170,7 +169,7 @@ class UsersController(Controller):
         operation_id="addUser",
         summary="Add a user",
         description="Adds a user to the key's app, with the user's own node and aliases. A request with an "
-        "Idempotency-Key can be sent again: it gets the user that it made. Needs the scope admin.",
+        "Idempotency-Key can be repeated: it returns the user that it created. Needs the scope admin.",
         response_description="The user.",
         responses=documented(400, 401, 403, 409, 413, 415, 503),
     )
@@ -210,7 +209,7 @@ class UsersController(Controller):
     @get(
         operation_id="listUsers",
         summary="List users",
-        description="Users of the key's app, in the order in which they were added. Needs the scope admin.",
+        description="Lists the users of the key's app in the order in which they were added. Needs the scope admin.",
         response_description="One page of users.",
         responses=documented(400, 401, 403, 503),
     )
@@ -221,9 +220,9 @@ class UsersController(Controller):
         after: AfterParameter = None,
         limit: PageSize = 100,
     ) -> Page[User]:
-        """One page of them."""
-        place = begin_of(cursor, after)
-        users = await list_users(administrator.db, administrator.app_id, after=place, limit=limit)
+        """Return one page."""
+        position = begin_of(cursor, after)
+        users = await list_users(administrator.db, administrator.app_id, after=position, limit=limit)
         return Page(items=users, next_cursor=str(users[-1].user_id) if len(users) == limit else None)
 
 
@@ -237,9 +236,9 @@ class KeysController(Controller):
     @post(
         operation_id="makeKey",
         summary="Make a key",
-        description="Makes a key of the app, for one user or for all. Its secret is shown once; who may have lost the "
-        "answer asks for it with an Idempotency-Key, best a random one, and asks again: while the key works, the same "
-        "request gets the same key and secret for 24 hours. Needs the scope admin.",
+        description="Makes a key of the app, for one user or for all users. Its secret is shown only once. To be safe "
+        "against a lost answer, send a random Idempotency-Key: for 24 hours, while the key works, repeating the "
+        "request returns the same key and secret. Needs the scope admin.",
         response_description="The key and its secret.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
     )
@@ -274,23 +273,24 @@ class KeysController(Controller):
     @get(
         operation_id="listKeys",
         summary="List keys",
-        description="Keys of the app, oldest first, revoked ones too, without their secrets. Needs the scope admin.",
+        description="Lists the app's keys, revoked ones included, oldest first, without their secrets. Needs the scope "
+        "admin.",
         response_description="One page of keys.",
         responses=documented(400, 401, 403, 503),
     )
     async def list(
         self, administrator: NamedDependency[Administrator], cursor: CursorParameter = None, limit: PageSize = 100
     ) -> Page[Key]:
-        """One page of them."""
+        """Return one page."""
         return await list_keys(administrator.db, administrator.app_id, cursor=cursor, limit=limit)
 
     @put(
         "/{key_id:str}/limits",
         operation_id="limitKey",
         summary="Limit a key",
-        description="Sets what a key may use: requests in a minute of the clock (429 rate_limited beyond), messages in "
-        "a day (429 quota_exceeded). Both are told with Retry-After. Tokens keep the limits with which they were made. "
-        "Needs the scope admin.",
+        description="Sets the limits of a key: requests per clock minute (above it: 429 rate_limited) and messages per "
+        "day (above it: 429 quota_exceeded). Both errors have a Retry-After header. Tokens keep the limits that the "
+        "key had when they were made. Needs the scope admin.",
         response_description="The key.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
@@ -311,8 +311,9 @@ class KeysController(Controller):
         "/{key_id:str}",
         operation_id="revokeKey",
         summary="Revoke a key",
-        description="Ends a key of the app at once; tokens made from it live on for minutes. Needs the scope admin.",
-        response_description="It works no longer.",
+        description="Revokes a key of the app immediately. Tokens made from it stay valid for some minutes. Needs the "
+        "scope admin.",
+        response_description="The key no longer works.",
         responses=documented(400, 401, 403, 404, 503),
     )
     async def revoke(self, administrator: NamedDependency[Administrator], key_id: FromPath[str]) -> None:

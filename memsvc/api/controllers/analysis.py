@@ -1,4 +1,4 @@
-"""Analyses of the graph, as its owner sees it."""
+"""Analyses of the user's graph."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from memsvc.db.paging import Page
 
 
 class AnalysisIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """From where."""
+    """Options of an analysis."""
 
     seeds: Annotated[list[UUID], msgspec.Meta(max_length=MOST_SEEDS)] = []
-    """Of pagerank: the nodes from which it walks; none: the user's own."""
+    """For pagerank: the nodes where it starts. Empty: the user's own node."""
 
 
 class AnalysisAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for."""
+    """The job and the run that will do it."""
 
     job_id: UUID
-    """The job that does it."""
+    """The job that runs the analysis."""
     run: AnalysisRun
 
 
@@ -44,19 +44,20 @@ class AnalysisController(Controller):
         "/{kind:str}",
         status_code=202,
         operation_id="analyse",
-        summary="Ask for an analysis of the graph",
-        description="Computes in the background and keeps what it finds with the run. hubs: nodes with the strongest "
-        "facts. communities: groups that hang together (Leiden). orphans: nodes that no fact joins to anything. "
-        "anomalies: facts that exclude each other, dates that cannot be right, days and weeks of sudden volume. "
-        "habits: what comes again on the same weekdays, people who come together. pagerank: what is near to given "
-        "nodes. A run that waits already is given instead of a second one. The last 3 runs of each kind are kept.",
+        summary="Start an analysis of the graph",
+        description="Runs an analysis in the background and keeps its results with the run. hubs: nodes with the "
+        "strongest facts. communities: groups of closely connected nodes (Leiden). orphans: nodes that no fact "
+        "connects with another. anomalies: facts that exclude each other, dates that cannot be right, days and weeks "
+        "of sudden volume. habits: what recurs on the same weekdays, and people who appear together. pagerank: what is "
+        "near the given nodes. If a run of this kind is already waiting, it is returned instead of a second one. The "
+        "last 3 runs of each kind are kept.",
         response_description="The job and its run.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
     )
     async def ask(
         self,
-        kind: Annotated[Kind, PathParameter(description="Which analysis.")],
+        kind: Annotated[Kind, PathParameter(description="The kind of analysis.")],
         data: Annotated[AnalysisIn, BodyKwarg(examples=[Example(value={})])],
         writer: NamedDependency[Caller],
     ) -> AnalysisAsked:
@@ -68,7 +69,7 @@ class AnalysisController(Controller):
         "/runs",
         operation_id="listAnalyses",
         summary="List analyses",
-        description="Runs, newest first: how far they are, how much they found, and what that cost.",
+        description="Lists runs, newest first: their progress, how much they found, and what it cost.",
         response_description="One page of runs.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -80,28 +81,28 @@ class AnalysisController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[AnalysisRun]:
-        """One page of them."""
+        """Return one page."""
         return await list_runs(reader.db, reader.owner.user_id, kind=kind, cursor=cursor, limit=limit)
 
     @get(
         "/runs/{run_id:uuid}",
         operation_id="getAnalysis",
-        summary="Look at an analysis",
-        description="Whether it is done, and its numbers of the whole.",
+        summary="Get an analysis",
+        description="Returns the state of a run and its totals.",
         response_description="The run.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def look(self, reader: NamedDependency[Caller], run_id: FromPath[UUID]) -> AnalysisRun:
-        """Look at it."""
+        """Return it."""
         return await get_run(reader.db, reader.owner.user_id, run_id)
 
     @get(
         "/runs/{run_id:uuid}/results",
         operation_id="listAnalysisResults",
-        summary="Read what an analysis found",
-        description="The best first, with labels and sentences as they are now; empty while the run is open. What was "
-        "erased since is in no result.",
+        summary="List the results of an analysis",
+        description="Lists the results, best first, with current labels and sentences. Empty while the run is open. "
+        "Results never contain what was erased since.",
         response_description="One page of results.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -110,5 +111,5 @@ class AnalysisController(Controller):
         self, reader: NamedDependency[Caller], run_id: FromPath[UUID], cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[AnalysisResult]:  # fmt: skip
-        """One page of them."""
+        """Return one page."""
         return await results(reader.db, reader.owner.user_id, run_id, cursor=cursor, limit=limit)

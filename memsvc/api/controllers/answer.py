@@ -21,12 +21,12 @@ from memsvc.recall.signals import record_recall
 
 
 class QuestionIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
-    """A question that memory is to answer."""
+    """A question to answer from memory."""
 
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
-    """Most tokens of memories that are read for it."""
+    """The most tokens of memories to read for the answer."""
     model: bool = True
-    """false: quote memories, though there is a language model."""
+    """false: quote memories even if a language model is configured."""
 
 
 class AnswerController(Controller):
@@ -40,12 +40,12 @@ class AnswerController(Controller):
         status_code=200,
         operation_id="answerQuestion",
         summary="Answer a question from memory",
-        description="Answers from packed memories, also from core blocks of the profile where no conversations, times "
-        "or place are chosen, and from nothing else: claims, each with the ids of the memories that say it, which "
-        "GET /v1/memories/{id} opens. Where nothing in memory supports an answer, `found` is false. The claims are the "
-        "configured language model's, as far as they name memories that it was given; without one, or where it fails "
-        "(`degraded` has llm), they are the memories' own words.",
-        response_description="The answer and what it rests on.",
+        description="Answers a question only from memory. Core blocks of the profile count too, unless the request "
+        "filters by conversation, time or place. The answer is a list of claims, each with the ids of the memories "
+        "that support it; GET /v1/memories/{id} opens them. If no memory supports an answer, `found` is false. The "
+        "configured language model writes the claims, and only claims that cite memories it was given are kept. "
+        "Without a language model, or if it fails (`degraded` contains llm), the claims quote the memories.",
+        response_description="The answer and its sources.",
         responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
     async def answer(
@@ -64,7 +64,7 @@ class AnswerController(Controller):
         """Answer it."""
         filters = data.filters(ZoneInfo(reader.owner.time_zone))
         with observe.RECALL_SECONDS.labels(door="answer").time():
-            told, context = await answer_question(
+            answer, context = await answer_question(
                 reader.db,
                 reader.owner,
                 data.query,
@@ -75,6 +75,6 @@ class AnswerController(Controller):
                 model=data.model,
             )
         if context.recall_id is None or not context.memories:
-            return Response(told)
+            return Response(answer)
         work = BackgroundTask(record_recall, reader.db, reader.owner, context, door="answer", mode="balanced")
-        return Response(told, background=work)
+        return Response(answer, background=work)

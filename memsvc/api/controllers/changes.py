@@ -1,4 +1,4 @@
-"""Changes of the graph: batches by hand, what was recorded, undoing it, and what differs between two moments."""
+"""Changes of the graph: writing batches, listing and undoing changes, and comparing two moments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ChangesController(Controller):
     @get(
         operation_id="listChanges",
         summary="List changes",
-        description="Batches of changes to the graph, newest first: who, when, and which kinds of operations.",
+        description="Lists changes of the graph, newest first: who made them, when, with which kinds of operations.",
         response_description="One page of changes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -70,7 +70,7 @@ class ChangesController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[RecordedChange]:
-        """One page of them."""
+        """Return one page."""
         moment = read_before(before, cursor, reader.owner)
         found = await list_changes(reader.db, reader.owner, before=moment, limit=limit)
         return Page(items=found, next_cursor=found[-1].recorded_at.isoformat() if len(found) == limit else None)
@@ -78,8 +78,8 @@ class ChangesController(Controller):
     @get(
         "/{change_id:uuid}",
         operation_id="describeChange",
-        summary="Look at a change",
-        description="A change, and page by page the versions, names and merges that it wrote and closed.",
+        summary="Get a change",
+        description="Returns a change and, in pages, the versions, names and merges that it wrote and closed.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -91,17 +91,17 @@ class ChangesController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 100,
     ) -> ShownChange:
-        """Look at it."""
+        """Return it."""
         return await get_change(reader.db, reader.owner, change_id, cursor=cursor, limit=limit)
 
     @post(
         operation_id="writeChanges",
         summary="Change the graph in one batch",
-        description="Up to 1,000 operations, done in their order, at one recorded time, all of them or none; an error "
-        "names the row. A node that the batch makes is named by the place of its operation, from 0. Facts, names and "
-        "merges can be sent again without harm; a node without a node_id is made anew each time: give it one of your "
-        "own and `make`, or send an Idempotency-Key.",
-        response_description="What became of each operation.",
+        description="Runs up to 1,000 operations in order, at one recorded time, all of them or none. An error names "
+        "the row. Operations refer to a node that the batch creates by the index of its operation, from 0. Facts, "
+        "names and merges can be repeated safely. A node without a node_id is created again each time: give it your "
+        "own node_id and `make`, or send an Idempotency-Key.",
+        response_description="The outcome of each operation.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
     )
@@ -111,7 +111,7 @@ class ChangesController(Controller):
         writer: NamedDependency[Caller],
         idempotency_key: OnceParameter = None,
     ) -> Change:
-        """Do it."""
+        """Write the batch."""
         operations = data.read(writer.owner)
         once = Once.of("writeChanges", idempotency_key, data)
         check_conditions(operations)
@@ -122,8 +122,8 @@ class ChangesController(Controller):
         status_code=200,
         operation_id="undoChange",
         summary="Undo a change",
-        description="Puts back what a change altered, by a new change, which can be undone as well. Refused where "
-        "something that it altered was altered again.",
+        description="Restores what a change altered. This is a new change, which can be undone as well. Refused if a "
+        "later change altered the same things again.",
         response_description="The new change.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
@@ -134,7 +134,7 @@ class ChangesController(Controller):
 
 
 class DiffController(Controller):
-    """What differs between two moments."""
+    """Differences between two moments."""
 
     path = "/graph/diff"
     tags = ("graph",)
@@ -142,10 +142,11 @@ class DiffController(Controller):
 
     @get(
         operation_id="diffGraph",
-        summary="What differs between two moments",
-        description="Axis known: what memsvc learnt between them (added, ended, corrected, retracted). Axis valid: "
-        "what began, ended, changed or passed in the world between them, as known at known_at. By node, name, edge "
-        "and merge, newest first. A page can be shorter than its limit.",
+        summary="Compare two moments",
+        description="Lists the differences of the graph between two moments, by node, name, edge, place and merge, "
+        "newest first. Axis known: what memsvc learnt between them (added, ended, corrected, retracted). Axis valid: "
+        "what began, ended, changed or passed in the world between them, as known at known_at. A page can be shorter "
+        "than its limit.",
         response_description="One page of differences.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -157,23 +158,23 @@ class DiffController(Controller):
             str,
             QueryParameter(
                 name="from",
-                description="What became different after it (ISO 8601).",
+                description="Differences after this moment (ISO 8601).",
                 examples=[Example(value="2026-03-14")],
             ),
         ],
         until: Annotated[
-            str | None, QueryParameter(name="to", description="And then at the latest; now, where it is not given.")
+            str | None, QueryParameter(name="to", description="Differences up to this moment. Default: now.")
         ] = None,
-        axis: Annotated[Axis, QueryParameter(description="known: our knowledge; valid: the world.")] = "known",
+        axis: Annotated[Axis, QueryParameter(description="known: memsvc's knowledge; valid: the world.")] = "known",
         known_at: KnownAtParameter = None,
         kinds: Annotated[
             list[Kind] | None,
-            QueryParameter(name="kind", description="node, edge, alias, place, merge; may be repeated."),
+            QueryParameter(name="kind", description="node, edge, alias, place or merge. May be repeated."),
         ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Diff:
-        """One page of it."""
+        """Return one page."""
         read = read_known_at if axis == "known" else read_moment
         first = read(since, reader.owner, "from")
         if first is None:

@@ -1,7 +1,7 @@
-"""Drop-in memory: OpenAI's chat completions, with memory before and behind them.
+"""Drop-in memory: OpenAI's chat completions, with memory.
 
-A client changes its base URL and its key. What it sends goes to the configured chat server with one system message
-more; what that answers, its errors included, comes back as it is. ``memsvc.chat`` does the remembering.
+A client changes only its base URL and its key. memsvc adds one system message to each request and passes it on to the
+configured chat server. The server's answers and errors come back unchanged. ``memsvc.chat`` recalls and stores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from memsvc.llm.upstream import Upstream, UpstreamAnswer
 
 DEFAULT_CONVERSATION = "chat"
 MOST_IDS = 200
-"""In a header; programs between refuse long ones."""
+"""The most ids in a header. Proxies refuse long headers."""
 SIMPLE = {"model": "memsvc", "messages": [{"role": "user", "content": "Where do we meet Ines?"}]}
 STREAMED = {
     "model": "memsvc",
@@ -43,33 +43,33 @@ STREAMED = {
 
 
 class ChatMessageIn(msgspec.Struct, kw_only=True):
-    """A message as OpenAI's API has it; other fields go on to the chat server untouched."""
+    """A message as in OpenAI's API. Other fields are passed on to the chat server unchanged."""
 
     role: str
     """system, developer, user, assistant or tool."""
     content: str | list[dict[str, Any]] | None = None
-    """Its words, or its parts."""
+    """Its text, or its parts."""
 
 
 class ChatCompletionIn(msgspec.Struct, kw_only=True):
-    """A request as OpenAI's API has it; other fields go on to the chat server untouched."""
+    """A request as in OpenAI's API. Other fields are passed on to the chat server unchanged."""
 
     messages: list[ChatMessageIn]
-    """The conversation as far as the client sends it: all of it, or the last message alone."""
+    """The conversation: all of its messages, or only the last one."""
     model: str | None = None
-    """The chat server's; memsvc, or left out: the configured one."""
+    """A model of the chat server. memsvc, or left out: the configured model."""
     stream: bool | None = None
-    """Let the answer come in pieces."""
+    """Stream the answer."""
 
 
 class ChatCompletion(msgspec.Struct, kw_only=True):
-    """The chat server's answer, as it is; a stream of events where one was asked for."""
+    """The chat server's answer, unchanged; a stream of events if the request asks for one."""
 
     choices: list[dict[str, Any]]
 
 
 class ModelList(msgspec.Struct, kw_only=True):
-    """The chat server's models, as it lists them."""
+    """The chat server's list of models, unchanged."""
 
     data: list[dict[str, Any]]
 
@@ -80,18 +80,18 @@ def decode_chat(body: bytes, _into: Any) -> ChatRequest:
 
 
 def answer_openai_error(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
-    """The answer to an error: the problem that every route gives, and in it ``error``, where OpenAI's clients look."""
+    """Answer an error with problem+json, plus ``error`` in the form that OpenAI's clients expect."""
     answer = answer_error(request, error)
-    told = answer.content
-    message = f"{told['detail']} {told['hint']}"
-    answer.content = told | {
-        "error": {"message": message, "type": "memsvc_error", "code": told["code"], "param": told.get("field")}
+    problem = answer.content
+    message = f"{problem['detail']} {problem['hint']}"
+    answer.content = problem | {
+        "error": {"message": message, "type": "memsvc_error", "code": problem["code"], "param": problem.get("field")}
     }
     return answer
 
 
 def _header_text(value: str) -> str:
-    """A header's value; signs outside Latin-1 arrive as UTF-8 bytes."""
+    """Decode a header's value. Characters outside Latin-1 arrive as UTF-8 bytes."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
@@ -110,22 +110,22 @@ def _upstream(request: Request[Any, Any, Any]) -> Upstream:
 Conversation = Annotated[
     str,
     HeaderParameter(
-        name="X-Memsvc-Conversation", max_length=400, description="What the client calls the conversation."
+        name="X-Memsvc-Conversation", max_length=400, description="The client's identifier of the conversation."
     ),
 ]
 Session = Annotated[
-    str, HeaderParameter(name="X-Memsvc-Session", max_length=400, description="The sitting within the conversation.")
+    str, HeaderParameter(name="X-Memsvc-Session", max_length=400, description="The session within the conversation.")
 ]
 Switch = Annotated[
-    Literal["on", "off"], HeaderParameter(name="X-Memsvc-Memory", description="off: nothing is recalled or stored.")
+    Literal["on", "off"], HeaderParameter(name="X-Memsvc-Memory", description="off: neither recall nor store anything.")
 ]
 MessageKey = Annotated[
     str | None,
     HeaderParameter(
         name="Idempotency-Key",
         pattern="^[!-~]{1,200}$",
-        description="The client's own id of what the user says, unique in the conversation. Left out: what stands in "
-        "the request names it, so a history that is sent again is stored once.",
+        description="The client's own id for the user's message, unique within the conversation. Left out: the content "
+        "of the request identifies the message, so a repeated history is stored once.",
     ),
 ]
 
@@ -142,14 +142,15 @@ class ChatController(Controller):
         status_code=200,
         operation_id="createChatCompletion",
         summary="Chat with memory",
-        description="OpenAI's chat completions. Before the chat server is asked, what matters is recalled and put "
-        "behind the client's own system messages, and what the user says is stored; its answer is stored before its "
-        "end is passed on. Streams, tools and the server's errors pass untouched. If memory fails or is slow the chat "
-        "still answers: X-Memsvc-Memory of the answer is ok, degraded or off, and X-Memsvc-Memory-Reason has codes. "
-        "Errors of memsvc itself also have OpenAI's form, in `error`. Needs the scopes read and write.",
+        description="OpenAI's chat completions with memory. First memsvc recalls what matters, adds it after the "
+        "client's own system messages, and stores the user's message. Then it asks the chat server, and stores the "
+        "answer before passing on its end. Streams, tools and the server's errors pass unchanged. If memory fails or "
+        "is slow, the chat still answers: the answer's header X-Memsvc-Memory is ok, degraded or off, and "
+        "X-Memsvc-Memory-Reason has codes. memsvc's own errors also have OpenAI's form, in `error`. Needs the scopes "
+        "read and write.",
         responses={
             200: ResponseSpec(
-                ChatCompletion, description="What the chat server answers, with its status.", generate_examples=False
+                ChatCompletion, description="The chat server's answer, with its status.", generate_examples=False
             ),
             **documented(400, 401, 403, 404, 413, 415, 502, 503, 504),
         },
@@ -170,7 +171,7 @@ class ChatController(Controller):
         memory: Switch = "on",
         idempotency_key: MessageKey = None,
     ) -> Response[Any]:
-        """Remind, ask, remember."""
+        """Recall, ask the chat server, and store."""
         asked: ChatRequest = data  # type: ignore[assignment]
         upstream, doubt = _upstream(request), doubt_of(request)
         remembering = None
@@ -198,14 +199,14 @@ class ChatController(Controller):
             if remembering is not None:
                 remembering.tell(error)
             problem = answer_openai_error(request, error)
-            problem.headers.update(_told(remembering))
+            problem.headers.update(_memory_headers(remembering))
             return problem
 
     def _stream(
         self, request: Request[Any, Any, Any], answer: UpstreamAnswer, remembering: Remembering | None
     ) -> Response[Any]:
         pieces = passing(answer, remembering, service_of(request).afterwards)
-        headers = {**_told(remembering), **answer.headers, "cache-control": "no-cache"}
+        headers = {**_memory_headers(remembering), **answer.headers, "cache-control": "no-cache"}
         kind = headers.pop("content-type")
         closing = BackgroundTask(answer.close)  # for a client that went before the first piece
         return Stream(pieces, status_code=answer.status, headers=headers, media_type=kind, background=closing)
@@ -219,13 +220,13 @@ class ChatController(Controller):
             heard = Hearing()
             heard.whole(body)
             await remembering.end(heard)
-        return _passed(answer, body, _told(remembering))
+        return _passed(answer, body, _memory_headers(remembering))
 
     @get(
         "/models",
         operation_id="listModels",
         summary="List the chat server's models",
-        description="As the chat server lists them, for clients that ask before they chat.",
+        description="Returns the chat server's list of models, for clients that ask for it before they chat.",
         responses={
             200: ResponseSpec(ModelList, description="The chat server's answer.", generate_examples=False),
             **documented(400, 401, 403, 502, 503, 504),
@@ -234,7 +235,7 @@ class ChatController(Controller):
         opt=CHATS_ON,
     )
     async def models(self, request: Request[Any, Any, Any], reader: NamedDependency[Caller]) -> Response[Any]:  # noqa: ARG002
-        """Pass them on."""
+        """Pass the list on."""
         answer = await _upstream(request).models()
         try:
             return _passed(answer, await answer.whole(), {})
@@ -242,18 +243,18 @@ class ChatController(Controller):
             await answer.close()
 
 
-def _told(remembering: Remembering | None) -> dict[str, str]:
-    """What the client is told of memory, in headers."""
+def _memory_headers(remembering: Remembering | None) -> dict[str, str]:
+    """The headers that tell the client how memory did."""
     if remembering is None:
         return {"X-Memsvc-Memory": "off"}
-    told: dict[str, str] = {"X-Memsvc-Memory": remembering.state}
+    headers: dict[str, str] = {"X-Memsvc-Memory": remembering.state}
     if remembering.reasons:
-        told["X-Memsvc-Memory-Reason"] = ", ".join(dict.fromkeys(remembering.reasons))
+        headers["X-Memsvc-Memory-Reason"] = ", ".join(dict.fromkeys(remembering.reasons))
     if remembering.context is not None and remembering.context.recall_id is not None:
-        told["X-Memsvc-Recall-Id"] = str(remembering.context.recall_id)
+        headers["X-Memsvc-Recall-Id"] = str(remembering.context.recall_id)
     if ids := remembering.ids[:MOST_IDS]:
-        told["X-Memsvc-Memory-Ids"] = ", ".join(ids)
-    return told
+        headers["X-Memsvc-Memory-Ids"] = ", ".join(ids)
+    return headers
 
 
 def _passed(answer: UpstreamAnswer, body: bytes, more: dict[str, str]) -> Response[Any]:

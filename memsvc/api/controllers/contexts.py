@@ -1,4 +1,4 @@
-"""Contexts: a block of memories for a prompt, and what the ids in it stand for."""
+"""Contexts: a block of memories for a prompt, and opening the ids in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
-from memsvc.api.controllers.recall import FiltersIn, Limit, noted
+from memsvc.api.controllers.recall import FiltersIn, Limit, record_later
 from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
@@ -36,49 +36,49 @@ CHAT = {
 
 
 class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
-    """What an assistant is about to answer, and what its context shall hold."""
+    """A query, and options for the context block."""
 
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
-    """Longest block, in tokens as the tokenizer counts."""
+    """The longest block, in tokens as the tokenizer counts them."""
     format: Format = "text"
-    """text, markdown, json (one object on one line), or messages for chat models: the block as the system's, then the
-    last turns."""
+    """text, markdown, json (one object on one line), or messages for chat models: the block as a system message, then
+    the last turns."""
     tokenizer: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-    """Name of a tokenizer; left out: the service's."""
+    """Name of a tokenizer. Left out: the service's default."""
     memories: bool = True
     """Recall memories for the query."""
     limit: Limit = 30
-    """Most memories considered."""
+    """The most memories to consider."""
     mode: Mode = "balanced"
-    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around each memory."""
+    """eager: few candidates and short lines, for every turn; deliberate: more of both, and more around each memory."""
     group_by: GroupBy = "conversation"
-    """conversation: messages under the session and day in which they were said; none: best first."""
+    """conversation: messages grouped by session and day; none: best first."""
     neighbours: bool = True
-    """The turns before and after a message, where there is room; none in the mode eager."""
+    """Include the turns before and after a message if there is room; never in the mode eager."""
     conversation: str | None = None
-    """The one that goes on, by id or identifier; for its last turns and its working memory."""
+    """The current conversation, by id or identifier, for its last turns and its working memory."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
-    """So many of its last turns, to the letter; needs conversation."""
+    """How many of its last turns to quote. Needs conversation."""
     profile: bool = True
-    """Core memory, and the working memory of the conversation."""
+    """Include core memory and the conversation's working memory."""
     core: bool = True
-    """Instructions that are pinned, or of the category core."""
+    """Include instructions that are pinned or of the category core."""
     instructions: Annotated[list[str], msgspec.Meta(max_length=100)] | None = None
-    """Instructions of these categories; left out: of all; []: none."""
+    """Include instructions of these categories. Left out: all; []: none."""
     salient: Annotated[int, msgspec.Meta(ge=0, le=3)] = 3
-    """Most items that are salient without matching the query."""
+    """The most salient items that need not match the query."""
     chance: bool = True
-    """One memory drawn at random."""
+    """Include one memory drawn at random."""
     seed: Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)] | None = None
-    """By which it is drawn; left out: another each time."""
+    """Seed for drawing it. Left out: a different memory each time."""
     elapsed: bool = True
-    """A line with the present day, and how long ago the user last spoke."""
+    """Include a line with the current day and the time since the user last spoke."""
 
     def options(self, zone: ZoneInfo) -> ContextOptions:
-        """The same for ``build_context``.
+        """Return the options for ``build_context``.
 
         Raises:
-            InvalidTimeError: a time of the filters is none.
+            InvalidTimeError: a time in the filters cannot be parsed.
         """
         own = {name: getattr(self, name) for name in ContextIn.__annotations__}
         return ContextOptions(filters=self.filters(zone), **own)
@@ -95,11 +95,11 @@ class ContextController(Controller):
         status_code=200,
         operation_id="buildContext",
         summary="Build a context block",
-        description="Recalls and packs what an assistant should know into one block for its prompt, under a token "
-        "budget: last turns, the profile, instructions, facts and messages, each with the reason why it is there and a "
-        "short id that GET /v1/memories/{id} opens. The block is fenced: it says that it holds data, nothing in it can "
-        "end it, and where it comes back within a message it is not remembered again.",
-        response_description="The block and what it was made of.",
+        description="Recalls what an assistant should know and packs it into one block for its prompt, within a token "
+        "budget: last turns, the profile, instructions, facts and messages, each with the reason why it was chosen and "
+        "a short id that GET /v1/memories/{id} opens. The block is fenced: it declares its content to be data, and no "
+        "text in it can close the fence. If the block comes back within a message, it is not stored again.",
+        response_description="The block and the memories in it.",
         responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
     async def context(
@@ -115,7 +115,7 @@ class ContextController(Controller):
         ],
         reader: NamedDependency[Caller],
     ) -> Response[Context]:
-        """Recall and pack."""
+        """Build the block."""
         options = data.options(ZoneInfo(reader.owner.time_zone))
         with observe.RECALL_SECONDS.labels(door="context").time():
             built = await build_context(
@@ -127,10 +127,10 @@ class ContextController(Controller):
                 options=options,
                 salient=salience,
             )
-        return noted(reader, built, door="context", mode=data.mode)
+        return record_later(reader, built, door="context", mode=data.mode)
 
 
-Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="How many messages on that side of a message.")]
+Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="For a message: how many messages on this side.")]
 
 
 class MemoriesController(Controller):
@@ -144,17 +144,17 @@ class MemoriesController(Controller):
         "/{memory_id:str}",
         operation_id="openMemory",
         summary="Open a memory",
-        description="What an id of a context or a recall stands for: a message with its conversation, its neighbours "
-        "and the facts that rest on it; a fact with all its versions and their evidence; a node; a block of the "
-        "profile. Ids may be short (m:…, f:…, n:…, b:…) or whole. A short id that several have is refused with the "
-        "whole ones.",
+        description="Opens a memory by an id from a context or a recall: a message with its conversation, its "
+        "neighbours and the facts that it supports; a fact with all its versions and their evidence; a node; or a "
+        "block of the profile. Ids may be short (m:…, f:…, n:…, b:…) or full. A short id that several memories share "
+        "is refused, and the error lists the full ids.",
         response_description="The memory.",
         responses=documented(400, 401, 403, 404, 409, 503),
     )
     async def open(
         self,
         reader: NamedDependency[Caller],
-        memory_id: Annotated[str, PathParameter(description="A short or whole id.")],
+        memory_id: Annotated[str, PathParameter(description="A short or full id.")],
         before: Neighbours = 2,
         after: Neighbours = 2,
     ) -> OpenedMemory:

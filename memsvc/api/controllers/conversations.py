@@ -1,4 +1,4 @@
-"""Conversations, their messages, and sources opened around a place."""
+"""Conversations, their messages, and sources opened around a passage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memsvc.sources.read import (
     open_source,
 )
 
-Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="How many messages on that side.")]
+Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="How many messages on this side of it.")]
 
 
 class ConversationsController(Controller):
@@ -35,27 +35,29 @@ class ConversationsController(Controller):
     @get(
         operation_id="listConversations",
         summary="List conversations",
-        description="The user's conversations, newest first.",
+        description="Lists the user's conversations, newest first.",
         response_description="One page of conversations.",
         responses=documented(400, 401, 403, 404, 503),
     )
     async def list(
         self,
         reader: NamedDependency[Caller],
-        identifier: Annotated[str | None, QueryParameter(description="Only the one that the client calls so.")] = None,
+        identifier: Annotated[
+            str | None, QueryParameter(description="Only the conversation with this identifier.")
+        ] = None,
         cursor: CursorParameter = None,
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Conversation]:
-        """One page of them."""
-        place = begin_of(cursor, after)
-        return await list_conversations(reader.db, reader.owner, identifier=identifier, after=place, limit=limit)
+        """Return one page."""
+        position = begin_of(cursor, after)
+        return await list_conversations(reader.db, reader.owner, identifier=identifier, after=position, limit=limit)
 
     @get(
         "/{conversation:str}/messages",
         operation_id="listMessages",
         summary="List a conversation's messages",
-        description="The messages of a conversation in the order in which they were said.",
+        description="Lists the messages of a conversation in the order in which they were said.",
         response_description="One page of messages.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -63,12 +65,12 @@ class ConversationsController(Controller):
         self,
         reader: NamedDependency[Caller],
         conversation: Annotated[
-            str, PathParameter(description="Its id, or the client's identifier (the id, where that holds a slash).")
+            str, PathParameter(description="Its id or the client's identifier. If that contains a slash, use the id.")
         ],
         cursor: CursorParameter = None,
         limit: PageSize = 100,
     ) -> Page[Message]:
-        """One page of them."""
+        """Return one page."""
         return await list_messages(reader.db, reader.owner, conversation, cursor=cursor, limit=limit)
 
 
@@ -83,8 +85,8 @@ class SourcesController(Controller):
         "/{source_id:uuid}",
         operation_id="openSource",
         summary="Open a source around a passage",
-        description="The original that a memory came from: the message of the passage and its neighbours.",
-        response_description="The source with the messages around the place.",
+        description="Returns the source of a memory: the message of the passage and the messages around it.",
+        response_description="The source with the messages around the passage.",
         responses=documented(400, 401, 403, 404, 503),
     )
     async def open(

@@ -1,4 +1,4 @@
-"""Cypher: a query that reads the graph, where the server has Apache AGE."""
+"""Cypher queries that read the graph, on servers with Apache AGE."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memsvc.server.projection import missing
 
 
 class CypherIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A query."""
+    """A Cypher query."""
 
     query: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_QUERY_CHARS)]
-    """openCypher that reads and ends with RETURN; docs/cypher.md has labels and properties."""
+    """openCypher that only reads and ends with RETURN. docs/cypher.md describes the labels and properties."""
     parameters: dict[str, Any] = {}
-    """Values of its $names. Put what people said here, never into the query."""
+    """Values of its $names. Put users' text here, never into the query."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROWS)] = 1_000
-    """Most rows."""
+    """The most rows to return."""
 
 
 class CypherController(Controller):
@@ -38,10 +38,10 @@ class CypherController(Controller):
         status_code=200,
         operation_id="askCypher",
         summary="Ask the graph in Cypher",
-        description="Runs one openCypher query that reads, where the server has Apache AGE; else the answer is 501 "
-        "(capability_missing). Nodes have the label of their type, edges that of theirs; properties hold `id`, `type`, "
-        "`name` or `fact`, and the bounds of valid time. Merged nodes are one. Paths of variable length are off: "
-        "GET /v1/graph/neighbourhood and /v1/graph/paths walk.",
+        description="Runs one openCypher query that only reads. The server needs Apache AGE; without it the answer is "
+        "501 (capability_missing). The label of a node or an edge is its type. Properties are `id`, `type`, `name` or "
+        "`fact`, and the bounds of valid time. Merged nodes are one node. Paths of variable length are not allowed: "
+        "use GET /v1/graph/neighbourhood and /v1/graph/paths instead.",
         response_description="Columns and rows.",
         responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
@@ -66,7 +66,7 @@ class CypherController(Controller):
         ],
         reader: NamedDependency[Caller],
     ) -> CypherAnswer:
-        """Ask it."""
+        """Run the query."""
         cypher = service_of(request).cypher
         if cypher is None:
             raise missing()

@@ -1,4 +1,4 @@
-"""Pairs of nodes that may be the same, for a person to decide."""
+"""Pairs of nodes that may be duplicates, for a person to decide on."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject
 from memsvc.identity.splitting import Split, split
 
 A_SOURCE = "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44"
-One = Annotated[UUID, PathParameter(description="One of the two, as the list names it.")]
-Other = Annotated[UUID, PathParameter(description="The other.")]
+One = Annotated[UUID, PathParameter(description="Id of one node of the pair, as the list shows it.")]
+Other = Annotated[UUID, PathParameter(description="Id of the other node.")]
 
 
 class SplitIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """By what a node is parted."""
+    """The sources by which a node is split."""
 
     sources: Annotated[list[UUID], msgspec.Meta(min_length=1, max_length=1_000)]
-    """source_id of conversations and files that speak of somebody else."""
+    """source_id of the conversations and files that mention the other person or thing."""
 
 
 class DuplicatesController(Controller):
@@ -38,9 +38,9 @@ class DuplicatesController(Controller):
 
     @get(
         operation_id="listDuplicates",
-        summary="List pairs that may be the same",
-        description="Pairs of nodes that extraction or sleep took for possibly the same and did not dare to merge, the "
-        "likeliest first, each with both nodes at a glance and what speaks for it.",
+        summary="List possible duplicates",
+        description="Lists pairs of nodes that may be the same and that extraction or sleep mode did not merge by "
+        "itself, the most likely first. Each pair has a summary of both nodes and the reasons for the match.",
         response_description="A page of pairs.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -52,17 +52,17 @@ class DuplicatesController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Pair]:
-        """A page."""
+        """Return one page of pairs."""
         return await pairs(reader.db, reader.owner, state=status, cursor=cursor, limit=limit)
 
     @post(
         "/{node_id:uuid}/{other_id:uuid}/accept",
         status_code=200,
         operation_id="acceptDuplicate",
-        summary="Say that the two are the same",
-        description="Merges them; reads take them for one node from now on, and nothing is moved. The change that did "
-        "it can be undone. Said again it changes nothing.",
-        response_description="What is decided now.",
+        summary="Merge a pair of duplicates",
+        description="Merges the two nodes. Reads treat them as one node from now on; no data is moved. The change can "
+        "be undone. Repeating the request changes nothing.",
+        response_description="The decision.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
     )
@@ -74,10 +74,10 @@ class DuplicatesController(Controller):
         "/{node_id:uuid}/{other_id:uuid}/reject",
         status_code=200,
         operation_id="rejectDuplicate",
-        summary="Say that the two are different",
-        description="They are never proposed or merged by memsvc again, also when one is merged with a third. Said "
-        "again it changes nothing.",
-        response_description="What is decided now.",
+        summary="Reject a pair of duplicates",
+        description="Records that the two nodes are different. memsvc never proposes or merges them again, even after "
+        "one is merged with a third node. Repeating the request changes nothing.",
+        response_description="The decision.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
     )
@@ -89,10 +89,11 @@ class DuplicatesController(Controller):
         "/{node_id:uuid}/split",
         status_code=200,
         operation_id="splitNode",
-        summary="Part one node that is two",
-        description="What only the named sources say of the node goes over to another one: the merge that joined them "
-        "is undone, or a new node gets these facts and names with their times and evidence. The two are never "
-        "proposed as duplicates again. The change that did it can be undone.",
+        summary="Split a node",
+        description="Splits a node that mixes up two people or things. Everything that only the named sources say "
+        "about it moves to another node: either the merge that joined the two is undone, or a new node gets these "
+        "facts and names with their times and evidence. The two are never proposed as duplicates again. The change "
+        "can be undone.",
         response_description="Both nodes.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -103,5 +104,5 @@ class DuplicatesController(Controller):
         writer: NamedDependency[Caller],
         node_id: Annotated[UUID, PathParameter(description="The node, or one that is merged with it.")],
     ) -> Split:
-        """Part it."""
+        """Split it."""
         return await split(writer.db, writer.owner, node_id, data.sources)

@@ -22,19 +22,19 @@ from memsvc.sources.read import find_conversation
 
 BY = "api"
 USER_SECONDS = 5.0
-"""How long a request erases a user itself; what is left then is a worker's."""
-Previewed = Annotated[bool, QueryParameter(description="Only count what would be removed; nothing changes.")]
-LATER = "The first part is gone and the rest goes in the background: see Location."
-GONE = "It is gone: the receipt. With preview: what would be."
+"""How long a request erases a user itself. A worker erases the rest."""
+Previewed = Annotated[bool, QueryParameter(description="true: only count what would be erased; change nothing.")]
+LATER = "The first part is erased. The rest is erased in the background: see Location."
+GONE = "The receipt of the erasure; with preview, the counts of what would be erased."
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What erasing would remove now."""
+    """What an erasure would remove now."""
 
     kind: str
     """message, passage, source, fact, node or user."""
     counts: dict[str, int]
-    """Rows that would go, by table; evidence_reduced: versions that would stay with less evidence."""
+    """Rows that would be erased, by table. evidence_reduced: versions that would stay with less evidence."""
 
 
 def _answers(*errors: int) -> dict[int, ResponseSpec]:
@@ -56,7 +56,7 @@ async def _forget(caller: Caller, kind: Kind, subject: UUID, *, only_count: bool
 
 
 class ForgetController(Controller):
-    """Memories that go."""
+    """Erasing memories."""
 
     tags = ("forgetting",)
     dependencies = FORGETTER
@@ -67,19 +67,17 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetMessage",
         summary="Forget a message",
-        description="Erases a message with all its parts, and what only it supported; sending it again stores nothing. "
-        "Facts that others support too stay, with less evidence. Where it is what an archived block says now, the "
-        "block goes with all that it ever said; a past wording is refused, with the source to forget instead. Needs "
-        "the scope forget.",
+        description="Erases a message with all its parts, and everything that only it supported. Sending the message "
+        "again stores nothing. Facts with other evidence stay, with less evidence. If the message is the current text "
+        "of an archived block, the block is erased with all its versions. A past text of a block is refused, and the "
+        "error names the source to forget instead. Needs the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
     async def message(
         self,
         forgetter: NamedDependency[Caller],
-        passage_id: Annotated[
-            UUID, PathParameter(description="The message's passage_id, or that of any of its parts.")
-        ],
+        passage_id: Annotated[UUID, PathParameter(description="passage_id of the message or of any of its parts.")],
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
         """Forget it."""
@@ -90,8 +88,8 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetPassage",
         summary="Forget a passage",
-        description="Erases one part of a long message, and what only it supported; of a short message it is all. "
-        "Archived blocks go as by forgetMessage. Needs the scope forget.",
+        description="Erases one part of a long message (a short message has only one), and everything that only it "
+        "supported. Archived blocks are erased as by forgetMessage. Needs the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -109,8 +107,8 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetSource",
         summary="Forget a source",
-        description="Erases a source with all its messages, and what only they supported. A large one takes a while: "
-        "its rest goes in the background. Needs the scope forget.",
+        description="Erases a source with all its messages, and everything that only they supported. The rest of a "
+        "large source is erased in the background. Needs the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -128,8 +126,8 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetConversation",
         summary="Forget a conversation",
-        description="Erases a conversation as forgetSource does, also by the name that the client gave it. Needs the "
-        "scope forget.",
+        description="Erases a conversation as forgetSource does, by its id or the client's identifier. Needs the scope "
+        "forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -137,7 +135,7 @@ class ForgetController(Controller):
         self,
         forgetter: NamedDependency[Caller],
         conversation: Annotated[
-            str, PathParameter(description="Its id, or the client's identifier (the id, where that holds a slash).")
+            str, PathParameter(description="Its id or the client's identifier. If that contains a slash, use the id.")
         ],
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
@@ -151,7 +149,7 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetFact",
         summary="Forget a fact",
-        description="Erases a relation with all its versions, past ones too, and their evidence; the messages stay. "
+        description="Erases a fact with all its versions, past ones included, and their evidence. The messages stay. "
         "Needs the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
@@ -170,8 +168,8 @@ class ForgetController(Controller):
         status_code=200,
         operation_id="forgetNode",
         summary="Forget a node",
-        description="Erases a node with its names, its properties and its facts, past ones too; the messages stay. "
-        "Needs the scope forget.",
+        description="Erases a node with its names, properties and facts, past ones included. The messages stay. Needs "
+        "the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -186,7 +184,7 @@ class ForgetController(Controller):
 
 
 class ErasuresController(Controller):
-    """Receipts."""
+    """Receipts of erasures."""
 
     path = "/erasures"
     tags = ("forgetting",)
@@ -195,7 +193,7 @@ class ErasuresController(Controller):
     @get(
         operation_id="listErasures",
         summary="List erasures",
-        description="What was erased for the user, newest first: counts and ids, no text.",
+        description="Lists the user's erasures, newest first, with counts and ids but no text.",
         response_description="One page of receipts.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -206,7 +204,7 @@ class ErasuresController(Controller):
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Receipt]:
-        """One page of them."""
+        """Return one page."""
         page = await erasures(reader.db, reader.owner, after=begin_of(cursor, after), limit=limit)
         return Page(items=page.items, next_cursor=page.next_cursor)
 
@@ -214,18 +212,18 @@ class ErasuresController(Controller):
         "/{erasure_id:uuid}",
         operation_id="getErasure",
         summary="Check an erasure",
-        description="The receipt of an erasure. All tables are searched once more for what was to go, and the receipt "
-        "says what was found.",
+        description="Returns the receipt of an erasure. All tables are searched again for what had to be erased, and "
+        "the receipt reports anything that was found.",
         response_description="The receipt.",
         responses=documented(400, 401, 403, 404, 503),
     )
     async def check(self, reader: NamedDependency[Caller], erasure_id: FromPath[UUID]) -> Receipt:
-        """Look again."""
+        """Search again, and return the receipt."""
         return await erasure(reader.db, reader.owner, erasure_id)
 
 
 class ForgetUserController(Controller):
-    """Users who go."""
+    """Erasing users."""
 
     path = "/users"
     tags = ("administration", "forgetting")
@@ -236,9 +234,9 @@ class ForgetUserController(Controller):
         status_code=200,
         operation_id="forgetUser",
         summary="Forget a user",
-        description="Erases a user of the key's app with everything that is the user's. At once nobody can act for the "
-        "user any more and the user's keys are revoked; a large user's rest goes in the background, and sending it "
-        "again goes on. The external id may be given to a new user later. Needs the scope admin.",
+        description="Erases a user of the key's app and all of the user's data. From then on nobody can act for the "
+        "user, and the user's keys are revoked. The rest of a large user is erased in the background; repeating "
+        "the request continues. The external id can be given to a new user later. Needs the scope admin.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -246,7 +244,7 @@ class ForgetUserController(Controller):
         self,
         administrator: NamedDependency[Administrator],
         user: Annotated[
-            str, PathParameter(description="The user's id, or external id (the id, where that holds a slash).")
+            str, PathParameter(description="The user's id or external id. If that contains a slash, use the id.")
         ],
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
@@ -261,7 +259,7 @@ class ForgetUserController(Controller):
         "/{user:str}/erasure",
         operation_id="getUserErasure",
         summary="Check a user's erasure",
-        description="How far the erasing of a user is; where it is done, all tables are looked at once more. Needs the "
+        description="Returns how far the erasure of a user is. If it is done, all tables are searched again. Needs the "
         "scope admin.",
         response_description="The receipt.",
         responses=documented(400, 401, 403, 404, 503),
@@ -269,11 +267,11 @@ class ForgetUserController(Controller):
     async def check(
         self,
         administrator: NamedDependency[Administrator],
-        user: Annotated[str, PathParameter(description="The user's id: subject_id of the receipt.")],
+        user: Annotated[str, PathParameter(description="The user's id, which is subject_id of the receipt.")],
     ) -> Receipt:
-        """Look again."""
+        """Search again, and return the receipt."""
         try:
             user_id = UUID(user)
         except ValueError:
-            raise NotFoundError("No user with this id was ever erased.") from None
+            raise NotFoundError("No erased user has this id.") from None
         return await user_erasure(administrator.db, administrator.app_id, user_id)

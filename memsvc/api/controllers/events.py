@@ -1,4 +1,4 @@
-"""What happened, in order, for clients that ask; and tickets for those that listen."""
+"""Events in order, for clients that poll, and tickets for clients that listen on a socket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memsvc.api.callers import READER, Caller
 from memsvc.api.live import Hub
 from memsvc.api.parameters import PageSize
 from memsvc.api.problems import documented
-from memsvc.graph.events import EventPage, end_of, page_behind, place_of
+from memsvc.graph.events import EventPage, end_of, page_after, position_of
 
 LONGEST_WAIT_S = 30
 
@@ -28,12 +28,12 @@ class EventsController(Controller):
 
     @get(
         operation_id="listEvents",
-        summary="Read what happened",
-        description="Events of the user's memory behind a cursor, oldest first: ids of what came in, changed, was "
-        "erased or was recalled, never texts. A cursor is always given, so that one goes on from there: nothing is "
-        "left out and nothing comes twice. What a writer stores who commits late is told when it commits. With `wait`, "
-        "an empty answer is held back until something happens. `/ws` sends the same as it happens, with what it means "
-        "for the graph.",
+        summary="List events",
+        description="Lists the events of the user's memory after a cursor, oldest first: ids of what was stored, "
+        "changed, erased or recalled, never texts. Each answer has a next_cursor, even without events. Continue from "
+        "it: no event is missing and none comes twice. Events of a transaction that commits late appear when it "
+        "commits. With `wait`, an empty answer is delayed until an event occurs. `/ws` sends the same events as they "
+        "occur, with the changed nodes and edges.",
         response_description="Events.",
         responses=documented(400, 401, 403, 404, 410, 429, 503),
     )
@@ -45,28 +45,28 @@ class EventsController(Controller):
         cursor: Annotated[
             str | None,
             QueryParameter(
-                description="next_cursor of the page before, or a cursor of an event; 'now' for what comes from here "
-                "on. Left out: from the beginning of what is kept."
+                description="next_cursor of the last page, the cursor of an event, or 'now' for only new events. Left "
+                "out: from the oldest event that is kept."
             ),
         ] = None,
         limit: PageSize = 100,
         wait: Annotated[
-            int, QueryParameter(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait where nothing is there.")
+            int, QueryParameter(ge=0, le=LONGEST_WAIT_S, description="How many seconds to wait if there are no events.")
         ] = 0,
     ) -> EventPage:
         """Read them."""
         db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"]
-        assert isinstance(hub, Hub)  # noqa: S101 - put there when the app begins
-        place = await place_of(db, cursor, reader.settings.keep_events_days)
-        found = await page_behind(db, user_id, place, limit)
+        assert isinstance(hub, Hub)  # noqa: S101 - set when the app starts
+        position = await position_of(db, cursor, reader.settings.keep_events_days)
+        found = await page_after(db, user_id, position, limit)
         over = time.monotonic() + wait
         if found.items or not wait:
             return found
-        with hub.present(), hub.listening(user_id, place, await end_of(db)) as subscription:
+        with hub.present(), hub.listening(user_id, position, await end_of(db)) as subscription:
             while not found.items and time.monotonic() < over:
                 async for _ in hub.messages(user_id, subscription, over - time.monotonic()):
                     break
-                found = await page_behind(db, user_id, place, limit)
+                found = await page_after(db, user_id, position, limit)
         return found
 
 
@@ -82,8 +82,8 @@ class LiveController(Controller):
         status_code=200,
         operation_id="makeTicket",
         summary="Make a ticket for a socket",
-        description="A ticket opens `/ws?ticket=…` once, within half a minute, for this user: browsers cannot send a "
-        "key with a WebSocket, and a key does not belong into an address. The connection lasts as long as a token "
+        description="Makes a ticket that opens `/ws?ticket=…` once, within 30 seconds, for this user. Browsers cannot "
+        "send a key with a WebSocket, and a key does not belong in a URL. The connection lasts as long as a token "
         "would.",
         response_description="The ticket.",
         responses=documented(400, 401, 403, 404, 503),

@@ -1,4 +1,4 @@
-"""Everything that a user has, in one answer."""
+"""The export of all of a user's data in one answer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from memsvc.transfer.export import export
 MEDIA_TYPE = "application/zip"
 CHUNK_BYTES = 1 << 18
 MOST_AT_ONCE = 2
-"""Exports that one process writes or sends at a time: each holds a connection while it is written, and disk until it
-is sent or its client is gone."""
+"""The most exports that one process writes or sends at the same time. Each holds a connection while it is written, and
+disk space until it is sent or its client is gone."""
 MOST_IDLE_S = 60.0
-"""A reader who takes no chunk for so long holds others up; what is sent to it ends."""
+"""An export ends when its client reads nothing for so long, because it blocks others."""
 log = structlog.get_logger()
 
 
@@ -44,8 +44,8 @@ class ExportController(Controller):
     @get(
         operation_id="exportUser",
         summary="Export everything",
-        description="Everything that the user has, as a zip file: JSON lines that 'memsvc import' reads on any "
-        "memsvc, and Markdown for people. It is of one moment, written to the server's disk first, and then sent.",
+        description="Returns all of the user's data as a zip file: JSON lines, which 'memsvc import' can load into any "
+        "memsvc, and Markdown for people. It is a snapshot of one moment. The server writes it to disk, then sends it.",
         response_description="A zip file.",
         responses={
             200: ResponseSpec(
@@ -58,9 +58,9 @@ class ExportController(Controller):
     async def export(
         self,
         reader: NamedDependency[Caller],
-        markdown: Annotated[bool, QueryParameter(description="Also the pages for people.")] = True,
+        markdown: Annotated[bool, QueryParameter(description="Include the Markdown pages.")] = True,
     ) -> Sending:
-        """Write it to a file without a name, which goes with its process, and send that."""
+        """Write it to an unnamed file, which disappears with the process, and send that."""
         with _turn() as turn:
             file = turn.enter_context(await asyncio.to_thread(tempfile.TemporaryFile))
             await export(reader.db, reader.owner.user_id, OpenZipSink(file), markdown=markdown)
@@ -79,17 +79,17 @@ class ExportController(Controller):
 
 
 class Sending(ASGIStreamingResponse):
-    """The bytes of a file. The turn is over with them, and however else it ends: at the first byte, in the middle."""
+    """Sends the bytes of a file. The turn ends whenever sending ends, also at an error or a disconnect."""
 
     __slots__ = ("_turn",)
 
     def __init__(self, file: IO[bytes], turn: ExitStack, headers: dict[str, str]) -> None:
-        """The turn closes the file."""
+        """Keep the turn, which closes the file."""
         super().__init__(iterator=_chunks(file, turn), media_type=MEDIA_TYPE, headers=headers)
         self._turn = turn
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them to a reader who takes each chunk in time; for another one it ends there."""
+        """Send the file, and stop if the client does not take a chunk in time."""
 
         async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(MOST_IDLE_S):
@@ -103,9 +103,9 @@ class Sending(ASGIStreamingResponse):
 
 
 def _turn() -> ExitStack:
-    """Let so many at a time write and be sent, and no more; until it is closed."""
+    """Take one of the MOST_AT_ONCE turns to export; closing it frees the turn."""
     if ExportController.running >= MOST_AT_ONCE:
-        raise OverloadedError("Others are being exported.")
+        raise OverloadedError("Too many exports are running.")
     ExportController.running += 1
     turn = ExitStack()
     turn.callback(_over)
@@ -117,7 +117,7 @@ def _over() -> None:
 
 
 async def _chunks(file: IO[bytes], sending: ExitStack) -> AsyncIterator[bytes]:
-    """The file's bytes; the file is gone with them."""
+    """Yield the file's bytes, then close and so delete the file."""
     with sending:
         while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
             yield chunk

@@ -1,4 +1,4 @@
-"""Text becomes facts: a dry run, asking for reading, and how far it is."""
+"""Extraction of facts from text: dry runs, starting it, pausing it, and its progress."""
 
 from __future__ import annotations
 
@@ -25,68 +25,68 @@ from memsvc.sources.moments import read_moment
 from memsvc.sources.read import find_conversation
 
 ConversationParameter = Annotated[
-    str | None, QueryParameter(max_length=1_000, description="Only this conversation: its identifier or its id.")
+    str | None, QueryParameter(max_length=1_000, description="Only this conversation, by identifier or id.")
 ]
 
 
 class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A message that is only thought of."""
+    """A message for a dry run. It is not stored."""
 
     text: str
     speaker: str = ""
-    """Who says it; the user, where it is empty."""
+    """Who says it. Empty: the user."""
     role: Role = "user"
     """user, other, assistant, system, tool or thinking."""
     said_at: str | None = None
-    """ISO 8601, without an offset on the user's clock. Left out: now."""
+    """When it is said (ISO 8601; without an offset in the user's time zone). Left out: now."""
     caption: str = ""
     """What a shared picture shows."""
 
     def said(self, owner: Owner) -> Said:
-        """As the dry run takes it."""
+        """Return the message for the dry run."""
         moment = read_moment(self.said_at, owner, "said_at")
         return Said(text=self.text, speaker=self.speaker, role=self.role, said_at=moment, caption=self.caption)
 
 
 class ExtractIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is to be read: with dry_run the messages given here, else what is stored."""
+    """What to read: with dry_run the messages in this request, else stored messages."""
 
     text: str | None = None
-    """With dry_run: one message of the user. Short for messages."""
+    """With dry_run: one message of the user. A shorthand for messages."""
     messages: list[SaidIn] = []
-    """With dry_run: up to 200, in their order, of 50,000 characters together (MEMSVC_DRY_RUN_CHARS)."""
+    """With dry_run: up to 200 messages, in order, of at most 50,000 characters in all (MEMSVC_DRY_RUN_CHARS)."""
     conversation: str | None = None
-    """Without dry_run: read this one, by its identifier or its id. Left out: all."""
+    """Without dry_run: read only this conversation, by identifier or id. Left out: all conversations."""
     since: str | None = None
-    """Without dry_run: what was said before (ISO 8601) is left out, where it was not read yet."""
+    """Without dry_run: skip unread messages that were said before this time (ISO 8601)."""
     extractor: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    """Who reads: offline, llm, or a further one that is installed. Left out: the configured one."""
+    """The extractor: offline, llm, or another installed one. Left out: the configured one."""
 
     def check(self, *, dry_run: bool) -> None:
-        """Refuse what has no meaning here.
+        """Refuse fields that do not apply.
 
         Raises:
-            InvalidRequestError: it names the field.
+            InvalidRequestError: a field does not apply, or text and messages are both missing or both given.
         """
         wrong = ("conversation", "since") if dry_run else ("text", "messages")
         for name in wrong:
             if getattr(self, name):
                 hint = "Leave it out, or send dry_run=true." if not dry_run else "Leave it out, or leave dry_run out."
                 only = "without" if dry_run else "with"
-                raise InvalidRequestError(f"{name} goes only {only} dry_run.", hint=hint, field=name)
+                raise InvalidRequestError(f"{name} can only be used {only} dry_run.", hint=hint, field=name)
         if dry_run and (self.text is None) == (not self.messages):
             raise InvalidRequestError("A dry run needs either text or messages.", field="messages")
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    """What was put off."""
+    """What was paused."""
 
     jobs: int
-    """Jobs that were cancelled; POST /v1/extract goes on where they stopped."""
+    """How many jobs were cancelled. POST /v1/extract continues where they stopped."""
 
 
 class ExtractController(Controller):
-    """Reading."""
+    """Starting extraction."""
 
     path = "/extract"
     tags = ("extraction",)
@@ -95,13 +95,13 @@ class ExtractController(Controller):
     @post(
         status_code=202,
         operation_id="extract",
-        summary="Read text for facts",
-        description="With dry_run: what reading some messages would write (people, places, facts, each with its quote) "
-        "and what would be refused, and why; nothing is stored. It reads 50,000 characters within a minute at most. "
-        "Without: asks for reading of all that the extractor "
-        "has not read of a conversation, or of all; workers do it, one job for each conversation. Asking twice does "
-        "nothing twice; an extractor that never read begins at the beginning.",
-        response_description="The jobs that will read.",
+        summary="Extract facts from text",
+        description="With dry_run: returns what extraction would write for the given messages (people, places and "
+        "facts, each with its quote), and what it would refuse and why. Nothing is stored. A dry run is limited to "
+        "50,000 characters and one minute. Without dry_run: lets workers read everything in one conversation, or in "
+        "all, that the extractor has not read yet, with one job for each conversation. Repeating the request does not "
+        "repeat the work. An extractor that has never read a conversation starts at its beginning.",
+        response_description="The jobs that will do it.",
         responses={
             **documented(400, 401, 403, 404, 413, 415, 503),
             200: ResponseSpec(data_container=Preview, description="With dry_run: what would be written."),
@@ -113,16 +113,20 @@ class ExtractController(Controller):
             ExtractIn,
             BodyKwarg(
                 examples=[
-                    Example(summary="All that was not read yet", value={}),
-                    Example(summary="Said since then", value={"since": "2026-01-01", "extractor": "offline"}),
+                    Example(summary="Everything not read yet", value={}),
+                    Example(
+                        summary="Only messages since a date", value={"since": "2026-01-01", "extractor": "offline"}
+                    ),
                     Example(summary="dry_run=true", value={"text": "My sister Ines moved to Porto in March."}),
                 ]
             ),
         ],
         writer: NamedDependency[Caller],
-        dry_run: Annotated[bool, QueryParameter(description="Store nothing; say what would be written.")] = False,
+        dry_run: Annotated[
+            bool, QueryParameter(description="true: store nothing, return what would be written.")
+        ] = False,
     ) -> Response[Asked | Preview]:
-        """Read."""
+        """Do a dry run, or ask for jobs."""
         data.check(dry_run=dry_run)
         if dry_run:
             given = data.messages or [SaidIn(text=data.text or "")]
@@ -138,17 +142,17 @@ class ExtractController(Controller):
 
 
 class ExtractionsController(Controller):
-    """How far reading is."""
+    """The progress of extraction."""
 
     path = "/extractions"
     tags = ("extraction",)
 
     @get(
         operation_id="listExtractions",
-        summary="How far reading is",
-        description="For each conversation and each extractor that reads it: how much was read, how much is left, the "
-        "facts found, those that were not written, and the job that reads or that failed.",
-        response_description="One page, by conversation and extractor.",
+        summary="List the progress of extraction",
+        description="Returns for each conversation and each extractor that reads it: how much was read, how much is "
+        "left, the facts found, the facts not written, and the job that is reading or has failed.",
+        response_description="One page, sorted by conversation and extractor.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
@@ -159,7 +163,7 @@ class ExtractionsController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Progress]:
-        """One page of it."""
+        """Return one page."""
         source = await _source(reader, conversation)
         after = read_cursor(cursor, tuple[UUID, str]) if cursor is not None else None
         found = await progress(reader.db, reader.owner, source=source, after=after, limit=limit)
@@ -170,15 +174,15 @@ class ExtractionsController(Controller):
         "/pause",
         status_code=200,
         operation_id="pauseExtraction",
-        summary="Put reading off",
-        description="Cancels the jobs that read a conversation, or all. What was read stays; POST /v1/extract goes on "
-        "where they stopped, and so does the next message of a conversation.",
+        summary="Pause extraction",
+        description="Cancels the jobs that read one conversation, or all conversations. What was already extracted "
+        "stays. POST /v1/extract continues where they stopped, and so does the next message of a conversation.",
         response_description="How many jobs were cancelled.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=WRITER,
     )
     async def pause(self, writer: NamedDependency[Caller], conversation: ConversationParameter = None) -> Paused:
-        """Put it off."""
+        """Pause it."""
         source = await _source(writer, conversation)
         return Paused(jobs=await pause(writer.db, writer.owner, source=source))
 

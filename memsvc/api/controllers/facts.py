@@ -1,4 +1,4 @@
-"""Facts: what is and was known about nodes, and facts by hand."""
+"""Facts about nodes: reading them, and writing them by hand."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ FACT = {
 
 
 class FactIn(FactFields, kw_only=True, forbid_unknown_fields=True):
-    """A fact: two nodes are so related."""
+    """A fact to assert: a relation from one node to another."""
 
     from_node: UUID
     to_node: UUID
 
 
 class FactPatch(WithEvidence, kw_only=True, forbid_unknown_fields=True):
-    """What should have been otherwise, or that it ended; what is left out stays."""
+    """A correction of a fact, or its end. Fields that are left out stay as they are."""
 
     fact: str | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
-    """All further properties: it replaces the whole."""
+    """All further properties. They replace the old ones as a whole."""
     weight: float | UnsetType = UNSET
     confidence: float | UnsetType = UNSET
     version_id: UUID | None = None
-    """The version that you saw: refused where somebody knew better meanwhile."""
+    """The version that you read. Refused if it has been superseded since."""
     ended_at: str | None = None
-    """From then on it was not so."""
+    """The first moment at which it no longer held."""
 
 
 class RetractIn(WithSpan, kw_only=True, forbid_unknown_fields=True):
-    """When it was not so; nothing for never."""
+    """The time in which the fact did not hold. Empty: it never held."""
 
 
 class FactsController(Controller):
@@ -66,10 +66,10 @@ class FactsController(Controller):
 
     @get(
         operation_id="listFacts",
-        summary="Facts about nodes",
-        description="Facts about nodes and all that are the same, newest valid time first, each with the labels of "
-        "both ends, its four times and its sources. A name that fits several nodes means all of them; `ambiguous` "
-        "lists them.",
+        summary="List facts about nodes",
+        description="Lists facts about nodes and the nodes merged with them, newest valid time first, each with the "
+        "labels of both ends, its four times and its sources. A name that several nodes have means all of them; "
+        "`ambiguous` lists them.",
         response_description="One page of facts.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -81,22 +81,22 @@ class FactsController(Controller):
         about: Annotated[
             Several,
             QueryParameter(
-                description="An id, label or name; may be given up to 100 times.",
+                description="An id, label or name. May be repeated up to 100 times.",
                 examples=[Example(value="Ines Albrecht")],
             ),
         ],
         types: Annotated[
-            Several | None, QueryParameter(name="type", description="Only facts of this type; may be repeated.")
+            Several | None, QueryParameter(name="type", description="Only facts of this type. May be repeated.")
         ] = None,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
         side: Annotated[
-            Side, QueryParameter(description="from: facts that start there; to: that end there; both.")
+            Side, QueryParameter(description="from: facts that start at the node; to: facts that end there; both.")
         ] = "both",
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> FactsPage:
-        """One page of them."""
+        """Return one page."""
         return await facts_about(
             reader.db,
             reader.owner,
@@ -112,9 +112,9 @@ class FactsController(Controller):
     @get(
         "/{edge_id:uuid}",
         operation_id="describeFact",
-        summary="Look at a fact",
-        description="All versions of a fact that were ever recorded, newest first, or those known at a time, each with "
-        "its sources.",
+        summary="Get a fact",
+        description="Returns all versions of a fact that were ever recorded, newest first, or those known at a moment, "
+        "each with its sources.",
         response_description="The fact with its versions.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -124,18 +124,18 @@ class FactsController(Controller):
         reader: NamedDependency[Caller],
         edge_id: FromPath[UUID],
         known_at: KnownAtParameter = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most versions.")] = 100,
+        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="The most versions to return.")] = 100,
     ) -> ShownEdge:
-        """Look at it."""
+        """Return it."""
         moment = read_known_at(known_at, reader.owner)
         return await describe_edge(reader.db, reader.owner, edge_id, known_at=moment, limit=limit)
 
     @post(
         operation_id="addFact",
         summary="Assert a fact",
-        description="Two nodes are so related, over a span of time. What it contradicts in that time is superseded: "
-        "of a type that allows one value at a time (LIVES_IN, WORKS_AT …) the old value ends where the new one "
-        "begins. The same fact again changes nothing but adds its evidence.",
+        description="Records a relation between two nodes, over a span of valid time. Facts that it contradicts in "
+        "that time are superseded: for a type that allows one value at a time (LIVES_IN, WORKS_AT …), the old value "
+        "ends where the new one begins. Asserting the same fact again only adds its evidence.",
         response_description="The change; results[0].edge_id is the fact.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
@@ -151,8 +151,8 @@ class FactsController(Controller):
         "/{edge_id:uuid}",
         operation_id="correctFact",
         summary="Correct or end a fact",
-        description="Its words should have been others over the same time, or it ended (ended_at), or both. Ends and "
-        "type are what it is: retract it and assert another.",
+        description="Corrects the fact's content over the same valid time, or ends the fact (ended_at), or both. Its "
+        "nodes and its type cannot change: retract it and assert another fact instead.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -184,10 +184,10 @@ class FactsController(Controller):
         "/{edge_id:uuid}/retract",
         status_code=200,
         operation_id="retractFact",
-        summary="Take a fact back",
-        description="It was never so, or not in this time. It stays in the history, with the time until which it was "
-        "believed.",
-        response_description="The change; outcome unchanged: it was not held true anyway.",
+        summary="Retract a fact",
+        description="Records that the fact never held, or did not hold in the given time. It stays in the history, "
+        "with the time until which memsvc believed it.",
+        response_description="The change. The outcome unchanged means that the fact did not hold anyway.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
     )
@@ -197,6 +197,6 @@ class FactsController(Controller):
         writer: NamedDependency[Caller],
         edge_id: FromPath[UUID],
     ) -> Change:
-        """Take it back."""
+        """Retract it."""
         operation = Retract(thread=Thread(edge=edge_id), **data.span(writer.owner))
         return await history.write(writer.db, writer.owner, [operation], asserted_by=writer.asserted_by)

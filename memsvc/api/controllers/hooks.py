@@ -1,4 +1,4 @@
-"""Hooks for chat apps: before the model, behind it, and when a session ends."""
+"""Hooks for chat apps: before the model, after it, and when a session ends."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ BY = "hook"
 
 
 class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Something that was said in a chat."""
+    """A message of a chat."""
 
     conversation: str
-    """What the app calls the conversation; made on first use."""
+    """The app's identifier of the conversation, created on first use."""
     text: str
     session: str = ""
-    """The sitting within the conversation."""
+    """The session within the conversation."""
     speaker: str = ""
     message_id: str | None = None
-    """The app's own id, unique in the conversation; makes sending it again harmless."""
+    """The app's own id, unique within the conversation. With it the request can be repeated safely."""
     said_at: str | None = None
-    """ISO 8601; without an offset on the user's clock; now when not given."""
+    """When it was said (ISO 8601; without an offset in the user's time zone). Default: now."""
     metadata: dict[str, Any] = {}
     forget: Forget | None = None
-    """conversation: all of it, with all its sessions, is forgotten when one ends, or after idle_hours of silence; keep:
-    it is not, whatever was said before; null: as was said before. It counts once: not when the same message_id comes
-    again. Needs the scope forget."""
+    """conversation: erase the whole conversation, with all its sessions, when a session ends or after idle_hours
+    without a message. keep: do not erase it, whatever an earlier message said. null: change nothing. A repeated
+    message_id does not count again. Needs the scope forget."""
     idle_hours: Annotated[int, msgspec.Meta(ge=1, le=8_760)] = 24
-    """With forget conversation: looked at each night."""
+    """For forget conversation: hours without a message, checked each night."""
 
     def fate(self) -> Fate | None:
-        """What it says of the conversation; None: nothing."""
+        """What the message says about erasing the conversation; None: nothing."""
         return Fate(self.idle_hours if self.forget == "conversation" else None) if self.forget is not None else None
 
     def message(self, role: Role) -> MessageIn:
-        """The same as a message."""
+        """Return it as a message to store."""
         return MessageIn(
             conversation=self.conversation,
             session=self.session,
@@ -66,39 +66,39 @@ class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
-    """What the user says, and what its context shall hold."""
+    """The user's message, and options for its context block."""
 
     store: bool = True
-    """false: recall for it, and write nothing; goes with no forget."""
+    """false: recall for it and store nothing. Cannot be combined with forget."""
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
-    """Longest block."""
+    """The longest block, in tokens."""
     mode: Mode = "balanced"
-    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around each memory."""
+    """eager: few candidates and short lines, for every turn; deliberate: more of both, and more around each memory."""
     format: Format = "text"
     """text, markdown, json, or messages for chat models."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
-    """So many last turns of this conversation, to the letter, for apps that keep none themselves."""
+    """How many last turns of this conversation to quote, for apps that do not keep them."""
 
 
 class HookResponseIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
-    """What the assistant answered."""
+    """The assistant's answer."""
 
 
 class SessionEndIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A session that is over."""
+    """The end of a session."""
 
     conversation: str
-    """Its identifier, or its id."""
+    """The conversation's identifier or id."""
     forget: Forget | None = None
-    """conversation: erase all of it now, with all its sessions; keep: erase nothing, now and later; null: as was said
-    before."""
+    """conversation: erase the whole conversation now, with all its sessions. keep: do not erase it, now or later. null:
+    do what earlier messages said."""
 
 
 class SessionEnded(msgspec.Struct, kw_only=True, frozen=True):
-    """What the end of a session did."""
+    """What ending the session did."""
 
     forgotten: Receipt | None
-    """The receipt of erasing it; null: it stays in memory."""
+    """The receipt of the erasure; null: the conversation is kept."""
 
 
 MESSAGE = {
@@ -122,11 +122,11 @@ class HooksController(Controller):
         status_code=200,
         operation_id="hookMessage",
         summary="Enrich a message before the model",
-        description="Recalls what matters for what the user says, as one fenced block for the prompt, and stores the "
-        "message in the same request. If recall fails or is slow, the message is stored all the same, the block is "
-        "empty and `degraded` has a code. Sending it again with the same message_id stores nothing. Needs the scopes "
-        "read and write.",
-        response_description="The block, and what became of the message.",
+        description="Recalls what matters for the user's message, returns it as one fenced block for the prompt, and "
+        "stores the message. If recall fails or is slow, the message is still stored, the block is empty and "
+        "`degraded` has a code. Repeating the request with the same message_id stores nothing. Needs the scopes read "
+        "and write.",
+        response_description="The block and the receipt of the message.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=TALKER,
     )
@@ -136,13 +136,13 @@ class HooksController(Controller):
         data: Annotated[HookMessageIn, BodyKwarg(examples=[Example(value=MESSAGE)])],
         talker: NamedDependency[Caller],
     ) -> Enrichment:
-        """Recall, and store."""
+        """Recall and store."""
         if data.forget is not None:
             talker.principal.require("forget")
             if not data.store:
                 raise InvalidRequestError(
-                    "A message that is not stored cannot say what becomes of its conversation.",
-                    hint="Leave out forget, or store.",
+                    "A message that is not stored cannot set forget.",
+                    hint="Leave out forget, or set store to true.",
                     field="forget",
                 )
         if data.store:
@@ -171,9 +171,9 @@ class HooksController(Controller):
         "/response",
         status_code=202,
         operation_id="hookResponse",
-        summary="Take in an answer behind the model",
-        description="Stores what the assistant answered; when this answers, it is committed and can be recalled, and "
-        "background work follows. Sending it again with the same message_id stores nothing.",
+        summary="Store an answer after the model",
+        description="Stores the assistant's answer. After this request it is committed and can be recalled; background "
+        "work follows. Repeating the request with the same message_id stores nothing.",
         response_description="The receipt.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -201,10 +201,10 @@ class HooksController(Controller):
         status_code=200,
         operation_id="hookSessionEnd",
         summary="End a session",
-        description="Erases the conversation for good, with all its sessions and all that only it supported, where a "
-        "message of it said so (forget), or where that is asked for now; else it stays. A session alone cannot be "
-        "erased: give each a conversation of its own, where one is to go without the others. Needs the scope forget.",
-        response_description="The receipt, or that it stays.",
+        description="Erases the conversation for good, with all its sessions and everything that only it supported, if "
+        "a message asked for it (forget) or this request does. Otherwise it is kept. A single session cannot be "
+        "erased: to erase sessions separately, give each its own conversation. Needs the scope forget.",
+        response_description="The receipt, or null if the conversation is kept.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=FORGETTER,
     )
@@ -213,7 +213,7 @@ class HooksController(Controller):
         data: Annotated[SessionEndIn, BodyKwarg(examples=[Example(value=ENDED)])],
         forgetter: NamedDependency[Caller],
     ) -> SessionEnded:
-        """Forget it, where that is wanted."""
+        """Erase it if that was asked for."""
         receipt = await end_session(
             forgetter.db, forgetter.owner, data.conversation, forget=data.forget, requested_by=BY
         )

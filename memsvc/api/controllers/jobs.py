@@ -1,4 +1,4 @@
-"""Background work, as its owner sees it."""
+"""The user's background jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class JobsController(Controller):
     @get(
         operation_id="listJobs",
         summary="List jobs",
-        description="The user's background work, newest first. Recall never waits for it.",
+        description="Lists the user's background jobs, newest first. Recall never waits for them.",
         response_description="One page of jobs.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -33,12 +33,12 @@ class JobsController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        in_state: Annotated[State | None, QueryParameter(name="state", description="Only jobs in it.")] = None,
+        in_state: Annotated[State | None, QueryParameter(name="state", description="Only jobs in this state.")] = None,
         cursor: CursorParameter = None,
         after: AfterParameter = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Most items of this page.")] = 50,
+        limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="The most items on this page.")] = 50,
     ) -> Page[Job]:
-        """One page of them."""
+        """Return one page."""
         jobs = await list_jobs(
             reader.db, reader.owner.user_id, state=in_state, after=begin_of(cursor, after), limit=limit
         )
@@ -47,14 +47,14 @@ class JobsController(Controller):
     @get(
         "/{job_id:uuid}",
         operation_id="getJob",
-        summary="Look at a job",
-        description="State, attempts and the last error of one job.",
+        summary="Get a job",
+        description="Returns the state, the attempts and the last error of a job.",
         response_description="The job.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def look(self, reader: NamedDependency[Caller], job_id: FromPath[UUID]) -> Job:
-        """Look at it."""
+        """Return it."""
         return await get_job(reader.db, reader.owner.user_id, job_id)
 
     @post(
@@ -76,7 +76,7 @@ class JobsController(Controller):
         status_code=200,
         operation_id="cancelJob",
         summary="Cancel a job",
-        description="Takes a pending job out of the queue; the text that it was for stays, and stays recallable.",
+        description="Cancels a pending job. The text that it would have processed is kept and can still be recalled.",
         response_description="The job, cancelled.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,

@@ -46,22 +46,22 @@ IdempotencyKey = Annotated[
     HeaderParameter(
         name="Idempotency-Key",
         pattern="^[!-~]{1,200}$",
-        description="Gives messages without id and ordinal an identity, so that the same request can be sent again.",
+        description="Gives messages that have neither id nor ordinal an identity, so the same request can be repeated.",
     ),
 ]
 
 
 class Receipts(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of each message; they are committed, and can be recalled."""
+    """One receipt for each message. The messages are committed and can be recalled."""
 
     messages: list[StoredMessage]
 
 
 async def store(writer: Caller, messages: Sequence[MessageIn], idempotency_key: str | None) -> Receipts:
-    """Store messages, all or none, count them against the key's limit, and count what became of them.
+    """Store all messages or none, count them against the key's limit, and record the outcomes as metrics.
 
     Raises:
-        QuotaExceededError: they are too many for today.
+        QuotaExceededError: they exceed today's quota.
         MemsvcError: as ``append``.
     """
     await writer.spend_messages(len(messages))
@@ -83,10 +83,10 @@ class MessagesController(Controller):
         operation_id="addMessages",
         summary="Add one message or a batch",
         description='Stores one message, or {"messages": […]} with up to 1,000, all of them or none; an error names '
-        "the row. When it answers, the messages are committed and can be recalled; background work follows. Sending a "
-        "message again (same id, or same session and ordinal) changes nothing; other words under the same identity are "
-        "refused. A time without an offset is read on the user's clock, and the receipt says so.",
-        response_description="Receipts, one a message, in order.",
+        "the row. After the answer, the messages are committed and can be recalled; background work follows. Repeating "
+        "a message (same id, or same session and ordinal) changes nothing. A different text under the same identity is "
+        "refused. A time without an offset is read in the user's time zone, and the receipt says so.",
+        response_description="One receipt for each message, in order.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
         opt={"decode": decode_messages},

@@ -1,4 +1,4 @@
-"""Nodes and their names: found, looked at, written by hand, merged and taken apart."""
+"""Nodes and their names: finding, reading, writing, merging and unmerging them."""
 
 from __future__ import annotations
 
@@ -46,48 +46,48 @@ class NodeIn(NodeFields, kw_only=True, forbid_unknown_fields=True):
     """A node with its properties and its names."""
 
     aliases: tuple[str, ...] = ()
-    """What it is called beside its label, at the same time."""
+    """Further names besides the label, valid at the same time."""
     node_id: UUID | None = None
-    """An id of your own choice, best a UUID of version 7: the same request can then be sent again. Of a node that is
-    there, these are its properties from now on."""
+    """An id of your own choice, best a UUID of version 7, so the request can be repeated. If the node exists, it gets
+    these properties from now on."""
 
 
 class NodePatch(WithEvidence, kw_only=True, forbid_unknown_fields=True):
-    """What should have been otherwise; what is left out stays."""
+    """A correction of a node's properties. Properties that are left out stay as they are."""
 
     type: str | UnsetType = UNSET
     label: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     data: dict[str, Any] | UnsetType = UNSET
-    """All further properties: it replaces the whole."""
+    """All further properties. They replace the old ones as a whole."""
     importance: float | UnsetType = UNSET
     version_id: UUID | None = None
-    """The version that you saw: refused where somebody knew better meanwhile."""
+    """The version that you read. Refused if it has been superseded since."""
 
 
 class AliasesIn(WithSpan, kw_only=True, forbid_unknown_fields=True):
     """Names of a node."""
 
     aliases: Names
-    """1 to 1,000."""
+    """1 to 1,000 names."""
     confidence: float = 1.0
     """Above 0, at most 1."""
 
 
 class AliasesOut(WithEvidence, kw_only=True, forbid_unknown_fields=True):
-    """Names that a node does not have."""
+    """Names that a node does not have, or no longer has."""
 
     aliases: Names
-    """1 to 1,000."""
+    """1 to 1,000 names."""
     ended_at: str | None = None
-    """It was called so until then. Left out: it never was."""
+    """The node had the names until then. Left out: it never had them."""
 
 
 class MergeIn(WithEvidence, kw_only=True, forbid_unknown_fields=True):
-    """Which node is the same."""
+    """The node to merge into."""
 
     into: UUID
-    """The node that stands for both from now on."""
+    """The node that represents both from now on."""
     reason: str = ""
     confidence: float = 1.0
     """Above 0, at most 1."""
@@ -102,9 +102,9 @@ class NodesController(Controller):
     @get(
         operation_id="searchNodes",
         summary="Find nodes",
-        description="Nodes by label or name, in their normal form (case, accents and spaces do not count): first what "
-        "is the same, then what begins so, then what has a word that begins so, then what holds it. Without q all "
-        "nodes, by label. Merged nodes come once, as the one that stands for them.",
+        description="Finds nodes by label or name, ignoring case, accents and spaces. Exact matches come first, then "
+        "names that begin with q, then names with a word that begins with q, then names that contain q. Without q: all "
+        "nodes, sorted by label. Merged nodes appear once, as the node that represents them.",
         response_description="One page of nodes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -113,14 +113,14 @@ class NodesController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        q: Annotated[str, QueryParameter(description="A name or a part of one; nothing in it is syntax.")] = "",
+        q: Annotated[str, QueryParameter(description="A name or a part of one. No part of it is syntax.")] = "",
         node_type: Annotated[str | None, QueryParameter(name="type", description="Only nodes of this type.")] = None,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[MatchedNode]:
-        """One page of them."""
+        """Return one page."""
         return await search_nodes(
             reader.db,
             reader.owner,
@@ -135,9 +135,9 @@ class NodesController(Controller):
     @get(
         "/{node_id:uuid}",
         operation_id="describeNode",
-        summary="Look at a node",
-        description="Its card, the versions of its properties, its names, its facts and the sources of all that. The "
-        "id of a merged node is answered with the node that stands for it; merged_into says so.",
+        summary="Get a node",
+        description="Returns a node's summary, the versions of its properties, its names and its facts, each with "
+        "sources. For the id of a merged node, it returns the node that represents it, and merged_into names that.",
         response_description="The node.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -148,9 +148,9 @@ class NodesController(Controller):
         node_id: FromPath[UUID],
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
-        facts: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most facts.")] = 20,
+        facts: Annotated[int, QueryParameter(ge=1, le=1_000, description="The most facts to return.")] = 20,
     ) -> ShownNode:
-        """Look at it."""
+        """Return it."""
         return await describe_node(
             reader.db,
             reader.owner,
@@ -163,9 +163,9 @@ class NodesController(Controller):
     @get(
         "/{node_id:uuid}/history",
         operation_id="nodeHistory",
-        summary="Everything that was recorded of a node",
-        description="What was written and closed, of the node and of all that are the same now, newest first. What "
-        "was recorded at one time is never divided, so a page can be longer than its limit.",
+        summary="Get the history of a node",
+        description="Lists everything that was written or closed for the node and for all nodes merged with it, newest "
+        "first. Events recorded at the same time are never split over pages, so a page can exceed its limit.",
         response_description="One page of events.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -178,7 +178,7 @@ class NodesController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Event]:
-        """One page of it."""
+        """Return one page."""
         moment = read_before(before, cursor, reader.owner)
         await read.resolve(reader.db, reader.owner, [node_id])
         events = await read.history(reader.db, reader.owner, node_id, before=moment, limit=limit)
@@ -187,8 +187,8 @@ class NodesController(Controller):
 
     @post(
         operation_id="addNode",
-        summary="Make a node",
-        description="A node with its properties and names. With a node_id of your own the request can be sent again.",
+        summary="Create a node",
+        description="Creates a node with its properties and names. With your own node_id the request can be repeated.",
         response_description="The change; results[0].node_id is the node.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -199,7 +199,7 @@ class NodesController(Controller):
         writer: NamedDependency[Caller],
         idempotency_key: OnceParameter = None,
     ) -> Change:
-        """Make it."""
+        """Create it."""
         span = data.span(writer.owner)
         operations: list[Operation] = [data.node(writer.owner, make=True)]
         operations += [Alias(node=0, alias=name, **span) for name in data.aliases]
@@ -211,8 +211,9 @@ class NodesController(Controller):
         "/{node_id:uuid}",
         operation_id="correctNode",
         summary="Correct a node's properties",
-        description="They should have been others, over the same time; the old ones stay in the history. What changed "
-        "in the world at some time is news, not a correction: POST /v1/changes with op node and valid_from.",
+        description="Corrects properties that were wrong, over the same valid time. The old ones stay in the history. "
+        "If the world changed at some time, that is not a correction: use POST /v1/changes with op node and "
+        "valid_from.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -242,8 +243,8 @@ class NodesController(Controller):
     @post(
         "/{node_id:uuid}/aliases",
         operation_id="addAliases",
-        summary="Give a node names",
-        description="It is called so. Two nodes may have the same name: it is then ambiguous, not wrong.",
+        summary="Add names to a node",
+        description="Adds names. Two nodes may have the same name; the name is then ambiguous, which is not an error.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
@@ -254,7 +255,7 @@ class NodesController(Controller):
         writer: NamedDependency[Caller],
         node_id: FromPath[UUID],
     ) -> Change:
-        """Give them."""
+        """Add them."""
         span = data.span(writer.owner)
         operations = [Alias(node=node_id, alias=name, confidence=data.confidence, **span) for name in data.aliases]
         return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by)
@@ -263,9 +264,9 @@ class NodesController(Controller):
         "/{node_id:uuid}/aliases/retract",
         status_code=200,
         operation_id="retractAliases",
-        summary="Take names of a node back",
-        description="It was never called so, or until a time (ended_at). The names stay in the history.",
-        response_description="The change; outcome unchanged: it was not called so anyway.",
+        summary="Retract names of a node",
+        description="Records that the node never had these names, or only until ended_at. They stay in the history.",
+        response_description="The change. The outcome unchanged means that the node did not have the name.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
     )
@@ -275,7 +276,7 @@ class NodesController(Controller):
         writer: NamedDependency[Caller],
         node_id: FromPath[UUID],
     ) -> Change:
-        """Take them back."""
+        """Retract them."""
         ended_at = read_moment(data.ended_at, writer.owner, "ended_at")
         threads = [Thread(node=node_id, alias=name) for name in data.aliases]
         operations: list[Operation] = [
@@ -291,8 +292,8 @@ class NodesController(Controller):
         status_code=200,
         operation_id="mergeNode",
         summary="Merge a node into another",
-        description="They are the same; the other one stands for both from now on. Nothing is moved, so it can be "
-        "taken back at any time.",
+        description="Records that both nodes are the same. The other node represents both from now on. No data is "
+        "moved, so the merge can be undone at any time.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -322,14 +323,14 @@ class NodesController(Controller):
         "/{node_id:uuid}/unmerge",
         status_code=200,
         operation_id="unmergeNode",
-        summary="Take a merge back",
-        description="The node is itself again, with all that was ever written to it.",
-        response_description="The change; outcome unchanged: it was not merged.",
+        summary="Unmerge a node",
+        description="Undoes a merge. The node is separate again, with everything that was ever written to it.",
+        response_description="The change. The outcome unchanged means that the node was not merged.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=WRITER,
     )
     async def unmerge(self, writer: NamedDependency[Caller], node_id: FromPath[UUID]) -> Change:
-        """Take it back."""
+        """Undo the merge."""
         return await history.unmerge(writer.db, writer.owner, node_id, asserted_by=writer.asserted_by)
 
 
@@ -343,8 +344,8 @@ class AliasesController(Controller):
     @get(
         operation_id="listAliases",
         summary="List names",
-        description="Names of a node, or whose name this is (however it is spelt), or both, in the order in which they "
-        "were learnt.",
+        description="Lists the names of a node, or the nodes that have a name (in any spelling with the same normal "
+        "form), or both, in the order in which they were learnt.",
         response_description="One page of names.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -361,7 +362,7 @@ class AliasesController(Controller):
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[ShownName]:
-        """One page of them."""
+        """Return one page."""
         return await list_names(
             reader.db,
             reader.owner,

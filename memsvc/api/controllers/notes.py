@@ -1,4 +1,4 @@
-"""Notes and links that are written by hand."""
+"""Notes and links between nodes, written by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_link
 from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
 from memsvc.graph.operations import Evidence
 
-PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
+PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="The most items on this page.")]
 Relations = Annotated[list[Relation] | None, QueryParameter(description="Only links of these relations.")]
 
 
@@ -32,36 +32,36 @@ class NoteIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: str = ""
     """Up to 8,000 characters."""
     kind: NoteKind = "fact"
-    """What sort of note it is."""
+    """The kind of note."""
     tags: list[str] = []
     """Up to 50, with or without #."""
     about: list[UUID] = []
-    """Nodes that it is about, up to 50."""
+    """Up to 50 nodes that it is about."""
     evidence: list[Evidence] = []
-    """Passages that it rests on."""
+    """Passages that support it."""
     importance: float = 5.0
     """1 (trivial) to 10 (life-changing)."""
 
 
 class NoteChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is to change; what is left out stays."""
+    """Changes to a note. Fields that are left out stay as they are."""
 
     title: str | None = None
     """1 to 200 characters."""
     text: str | None = None
     """Up to 8,000 characters."""
     kind: NoteKind | None = None
-    """What sort of note it is."""
+    """The kind of note."""
     tags: list[str] | None = None
-    """All of them."""
+    """All tags. They replace the old ones."""
     importance: float | None = None
     """1 (trivial) to 10 (life-changing)."""
     evidence: list[Evidence] = []
-    """Passages that the change rests on."""
+    """Passages that support the change."""
 
 
 class LinkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A link to make; where it is there already, it gets this strength and reason."""
+    """A link to create. An existing link gets this strength and reason."""
 
     from_node: UUID
     """A note, or any other node."""
@@ -71,9 +71,9 @@ class LinkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     strength: float = 1.0
     """Above 0, at most 1."""
     reason: str = ""
-    """Why, as a sentence; one made of both titles where it is empty."""
+    """Why, as a sentence. Empty: a sentence made from both titles."""
     evidence: list[Evidence] = []
-    """Passages that show it."""
+    """Passages that support it."""
 
 
 class LinkEnd(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -81,15 +81,15 @@ class LinkEnd(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     link_id: UUID
     evidence: list[Evidence] = []
-    """Passages that say so."""
+    """Passages that support the end of the link."""
 
 
 class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a link."""
+    """The result of ending a link."""
 
     link_id: UUID
     ended: bool
-    """False: it had ended before."""
+    """False: it had already ended."""
 
 
 class NotesController(Controller):
@@ -101,7 +101,7 @@ class NotesController(Controller):
     @post(
         operation_id="createNote",
         summary="Write a note",
-        description="Stores a note: a node of type Note, with the nodes that it is about and its evidence.",
+        description="Stores a note as a node of type Note, with links to the nodes it is about and to its evidence.",
         response_description="The note.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -135,7 +135,7 @@ class NotesController(Controller):
     @get(
         operation_id="listNotes",
         summary="List notes",
-        description="The user's notes as they are now, newest first. Merged notes are one.",
+        description="Lists the user's current notes, newest first. Merged notes count as one.",
         response_description="One page of notes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -147,12 +147,12 @@ class NotesController(Controller):
         kind: Annotated[NoteKind | None, QueryParameter(description="Only notes of this kind.")] = None,
         tag: Annotated[str | None, QueryParameter(description="Only notes with this tag.")] = None,
         q: Annotated[
-            str | None, QueryParameter(max_length=1_000, description="Only notes with this in title or text.")
+            str | None, QueryParameter(max_length=1_000, description="Only notes with this in the title or the text.")
         ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Note]:
-        """One page of them."""
+        """Return one page."""
         after = read_id(cursor)
         found, following = await notes(reader.db, reader.owner, kind=kind, tag=tag, q=q, cursor=after, limit=limit)
         return Page(items=found, next_cursor=str(following) if following else None)
@@ -161,7 +161,7 @@ class NotesController(Controller):
         "/{note_id:uuid}",
         operation_id="getNote",
         summary="Read a note",
-        description="A note as it is now; also by the id of a note that is merged into it.",
+        description="Returns the current note. The id of a note that was merged into it works, too.",
         response_description="The note.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -174,7 +174,7 @@ class NotesController(Controller):
         "/{note_id:uuid}",
         operation_id="updateNote",
         summary="Change a note",
-        description="Corrects what a note says. What it said before stays in its history, and can be put back.",
+        description="Corrects a note. Its previous content stays in the history and can be restored.",
         response_description="The note.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -193,8 +193,8 @@ class NotesController(Controller):
         "/{note_id:uuid}/linked",
         operation_id="getLinkedNotes",
         summary="Find linked notes",
-        description="Notes within some links of a note (or of any other node), nearest first, then strongest, each "
-        "with the links between. Links count from both sides.",
+        description="Finds notes within some links of a note (or of any other node), nearest first, then strongest, "
+        "each with the links on the way. Links are followed in both directions.",
         response_description="The notes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -204,10 +204,10 @@ class NotesController(Controller):
         *,
         reader: NamedDependency[Caller],
         note_id: FromPath[UUID],
-        radius: Annotated[int, QueryParameter(ge=1, le=4, description="Most links between.")] = 1,
+        radius: Annotated[int, QueryParameter(ge=1, le=4, description="The most links on the way.")] = 1,
         relations: Relations = None,
         min_strength: Annotated[
-            float, QueryParameter(ge=0, le=1, description="Least product of the strengths of the links between.")
+            float, QueryParameter(ge=0, le=1, description="The least product of the strengths of the links on the way.")
         ] = 0.0,
         limit: PageSize = 50,
     ) -> Page[LinkedNote]:
@@ -234,7 +234,7 @@ class LinksController(Controller):
     @post(
         operation_id="createLink",
         summary="Link two notes",
-        description="Links two notes, or any nodes. Sent again, it changes nothing but strength and reason, as a new "
+        description="Links two notes, or any nodes. Repeating the request only changes strength and reason, as a new "
         "version of the same link.",
         response_description="The link.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
@@ -268,8 +268,8 @@ class LinksController(Controller):
         status_code=200,
         operation_id="closeLink",
         summary="End a link",
-        description="From now on the link does not hold; that it did stays in the history.",
-        response_description="What became of it.",
+        description="Ends a link: it no longer holds from now on, but stays in the history.",
+        response_description="The link, and whether it ended now.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
     async def close(

@@ -1,4 +1,4 @@
-"""What nodes and edges can be, and what a user adds to it."""
+"""The ontology: the types of nodes and edges, and those that a user adds."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ STATUSES: dict[str, Literal["approved", "rejected", "deprecated"]] = {
 
 
 class NodeTypeProposal(NodeTypeIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A node type that is proposed."""
+    """A proposal of a node type."""
 
     proposed_by: str = "user"
     """user, app, or the name of an extractor."""
     approve: bool = False
-    """True: a person adds it, so it is approved at once."""
+    """True: a person adds the type, so it is approved immediately."""
 
 
 class EdgeTypeProposal(EdgeTypeIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An edge type that is proposed."""
+    """A proposal of an edge type."""
 
     proposed_by: str = "user"
     """user, app, or the name of an extractor."""
     approve: bool = False
-    """True: a person adds it, so it is approved at once."""
+    """True: a person adds the type, so it is approved immediately."""
 
 
 class TypeChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What can change of a type."""
+    """The new description of a type."""
 
     description: str
-    """What belongs under it, and what does not."""
+    """What belongs to the type, and what does not."""
 
 
 class OntologyController(Controller):
@@ -70,8 +70,8 @@ class OntologyController(Controller):
     @get(
         operation_id="getOntology",
         summary="List types of nodes and edges",
-        description="The core, which is the same for everybody, and the user's own types, proposals among them, with "
-        "how many nodes and facts of each there are now.",
+        description="Lists the core types, which are the same for everybody, and the user's own types, including "
+        "proposals, each with its present number of nodes or facts.",
         response_description="All types.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -81,14 +81,14 @@ class OntologyController(Controller):
         reader: NamedDependency[Caller],
         status: Annotated[Status | None, QueryParameter(description="Only types of this status.")] = None,
     ) -> Ontology:
-        """All of them."""
+        """Return all types."""
         return await ontology(reader.db, reader.owner, status=status)
 
     @post(
         "/node-types",
         operation_id="proposeNodeType",
         summary="Propose a node type",
-        description="Adds a type to the user's ontology. No node can have it until somebody approves it.",
+        description="Proposes a type for the user's ontology. No node can have it until a person approves it.",
         response_description="The type.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -120,7 +120,7 @@ class OntologyController(Controller):
         "/edge-types",
         operation_id="proposeEdgeType",
         summary="Propose an edge type",
-        description="Adds a type to the user's ontology. No edge can have it until somebody approves it.",
+        description="Proposes a type for the user's ontology. No edge can have it until a person approves it.",
         response_description="The type.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -153,8 +153,8 @@ class OntologyController(Controller):
         status_code=200,
         operation_id="decideType",
         summary="Approve, reject or deprecate a type",
-        description="Approves a proposal, turns it down, or gives an approved type to nothing new. What has a "
-        "deprecated type keeps it; rejected and deprecated types can be approved again.",
+        description="Approves or rejects a proposal, or deprecates an approved type. Nothing new can have a deprecated "
+        "type, but what has it keeps it. Rejected and deprecated types can be approved again.",
         response_description="The type.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
@@ -164,7 +164,7 @@ class OntologyController(Controller):
         writer: NamedDependency[Caller],
         types: Sort,
         name: FromPath[str],
-        decision: Annotated[Literal["approve", "reject", "deprecate"], PathParameter(description="What is decided.")],
+        decision: Annotated[Literal["approve", "reject", "deprecate"], PathParameter(description="The decision.")],
     ) -> NodeType | EdgeType:
         """Decide."""
         return await decide(writer.db, writer.owner, KINDS[types], name, STATUSES[decision], by="user")
@@ -172,8 +172,8 @@ class OntologyController(Controller):
     @patch(
         "/{types:str}/{name:str}",
         operation_id="describeType",
-        summary="Describe a type anew",
-        description="Gives a type of the user another description. All else about a type is fixed.",
+        summary="Change a type's description",
+        description="Changes the description of one of the user's own types. Everything else about a type is fixed.",
         response_description="The type.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
@@ -187,15 +187,15 @@ class OntologyController(Controller):
         types: Sort,
         name: FromPath[str],
     ) -> NodeType | EdgeType:
-        """Describe it."""
+        """Change it."""
         return await describe(writer.db, writer.owner, KINDS[types], name, data.description)
 
     @delete(
         "/{types:str}/{name:str}",
         operation_id="withdrawType",
         summary="Withdraw a proposal",
-        description="Deletes a type that was never approved.",
-        response_description="It is gone.",
+        description="Deletes a proposed type that was never approved.",
+        response_description="The proposal is deleted.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
     )

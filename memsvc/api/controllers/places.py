@@ -1,4 +1,4 @@
-"""Places: where nodes are, and what is near."""
+"""Places: where nodes are, and what is near a place."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ WORKSHOP = {"latitude": 52.52, "longitude": 13.405, "radius_m": 25, "valid_from"
 
 
 class LocationController(Controller):
-    """Where a node is."""
+    """The location of a node."""
 
     path = "/nodes/{node_id:uuid}/location"
     tags = ("graph",)
 
     @post(
         operation_id="locateNode",
-        summary="Say where a node is",
-        description="It is there, over the given time. Where else it was said to be in that time is superseded, and "
-        "stays in the history; so a person who moves has one location after the other.",
+        summary="Set a node's location",
+        description="Records that a node is at a place, over the given valid time. Other locations in that time are "
+        "superseded and stay in the history, so a person who moves has one location after another.",
         response_description="The change.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -49,16 +49,16 @@ class LocationController(Controller):
         node_id: FromPath[UUID],
         idempotency_key: OnceParameter = None,
     ) -> Change:
-        """Say it."""
+        """Write it."""
         operations = [data.location(writer.owner, node_id)]
         once = Once.of(f"locateNode {node_id}", idempotency_key, data)
         return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by, once=once)
 
     @get(
         operation_id="nodeLocations",
-        summary="Where a node is, and was",
-        description="Its locations and those of all nodes that are the same, the newest valid time first: all of them, "
-        "or those that hold at as_of. What was superseded is in the node's history, and here with known_at.",
+        summary="List a node's locations",
+        description="Lists the locations of a node and of the nodes merged with it, newest valid time first: all of "
+        "them, or those that hold at as_of. Superseded locations are in the node's history, and here with known_at.",
         response_description="The locations.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -69,11 +69,11 @@ class LocationController(Controller):
         node_id: FromPath[UUID],
         as_of: Annotated[
             str | None,
-            QueryParameter(description="Where it was then: ISO 8601. Every time, where it is not given."),
+            QueryParameter(description="Only locations that hold at this moment (ISO 8601). Default: all times."),
         ] = None,
         known_at: KnownAtParameter = None,
     ) -> Locations:
-        """Look."""
+        """Return them."""
         found = await locations(
             reader.db,
             reader.owner,
@@ -86,10 +86,10 @@ class LocationController(Controller):
     @delete(
         status_code=200,
         operation_id="endLocation",
-        summary="A node is not there any more, or never was",
-        description="With ended_at: it was where it was until then. Without: it never was there, at no time. Both stay "
-        "in the history; DELETE of its message erases.",
-        response_description="The change; outcome unchanged: it was nowhere anyway.",
+        summary="End or retract a node's location",
+        description="With ended_at: the node was at its location until then. Without: it was never at any of its "
+        "locations. Both stay in the history. To erase a location, delete the message that it comes from.",
+        response_description="The change. The outcome unchanged means that the node had no location.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=WRITER,
     )
@@ -98,7 +98,7 @@ class LocationController(Controller):
         writer: NamedDependency[Caller],
         node_id: FromPath[UUID],
         ended_at: Annotated[
-            str | None, QueryParameter(description="The first moment at which it was not there any more (ISO 8601).")
+            str | None, QueryParameter(description="The first moment at which it is no longer there (ISO 8601).")
         ] = None,
     ) -> Change:
         """End it."""
@@ -109,7 +109,7 @@ class LocationController(Controller):
 
 
 class NearbyController(Controller):
-    """What is near."""
+    """What is near a place."""
 
     path = "/nearby"
     tags = ("graph",)
@@ -117,13 +117,13 @@ class NearbyController(Controller):
 
     @get(
         operation_id="nearby",
-        summary="What is near a place",
-        description="Locations of nodes, the nearest first: around a point (lat and lon), within a radius or the k "
-        "nearest; or in a box. Now, at a moment (as_of), or at some time in a span (valid_from, valid_to). A node "
-        "comes as often as it has locations there in that time. Metres are great circles on a sphere of the Earth's "
-        "mean radius, the same whether the database has PostGIS or cube; without both it answers 501 "
+        summary="Find what is near a place",
+        description="Lists locations of nodes, nearest first: around a point (lat and lon), within a radius or the k "
+        "nearest, or in a box. They hold now, at a moment (as_of), or at some time in a span (valid_from, valid_to). A "
+        "node appears once for each of its locations there in that time. Distances are great circles on a sphere of "
+        "the Earth's mean radius, in metres, the same with PostGIS and with cube. A database with neither answers 501 "
         "(capability_missing).",
-        response_description="What is near.",
+        response_description="The locations.",
         responses=documented(400, 401, 403, 404, 501, 503),
     )
     async def near(
@@ -137,32 +137,33 @@ class NearbyController(Controller):
             float | None, QueryParameter(description="Degrees east (WGS 84).", examples=[Example(value=13.405)])
         ] = None,
         radius: Annotated[
-            float | None, QueryParameter(description="Metres around it; however far, where it is not given.")
+            float | None, QueryParameter(description="Radius around the point in metres. Default: any distance.")
         ] = None,
-        k: Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")] = 50,
+        k: Annotated[int, QueryParameter(ge=1, le=1_000, description="The most locations to return.")] = 50,
         box: Annotated[
             str | None,
             QueryParameter(
-                description="west,south,east,north in degrees, as GeoJSON has it; west of east, or across the "
-                "antimeridian. Alone: the nearest to its middle go first."
+                description="west,south,east,north in degrees, as in GeoJSON. A box whose west is greater than its "
+                "east crosses the antimeridian. Without a point, locations nearest to the centre come first."
             ),
         ] = None,
         types: Annotated[
             list[str] | None,
-            QueryParameter(name="type", max_items=100, description="Only nodes of this type; may be repeated."),
+            QueryParameter(name="type", max_items=100, description="Only nodes of this type. May be repeated."),
         ] = None,
         as_of: AsOfParameter = None,
         valid_from: Annotated[
-            str | None, QueryParameter(description="There at some time from then on (ISO 8601), instead of as_of.")
+            str | None,
+            QueryParameter(description="There at some time from this moment on (ISO 8601); instead of as_of."),
         ] = None,
-        valid_to: Annotated[str | None, QueryParameter(description="There at some time before then.")] = None,
+        valid_to: Annotated[str | None, QueryParameter(description="There at some time before this moment.")] = None,
         known_at: KnownAtParameter = None,
         form: Annotated[
             Literal["json", "geojson"],
             QueryParameter(name="format", description="geojson: a FeatureCollection for maps (RFC 7946)."),
         ] = "json",
     ) -> Response[Nearby]:
-        """Look around."""
+        """Find them."""
         begin, end = (
             read_moment(value, reader.owner, field)
             for value, field in ((valid_from, "valid_from"), (valid_to, "valid_to"))
@@ -177,7 +178,7 @@ class NearbyController(Controller):
             known_at=read_known_at(known_at, reader.owner),
             limit=k,
         )
-        headers = {"X-Content-Type-Options": "nosniff"}  # labels are what anybody ever wrote
+        headers = {"X-Content-Type-Options": "nosniff"}  # labels may have been written by anybody
         if form == "json":
             return Response(found, headers=headers)
         drawn: Response[Any] = Response(json.encode(as_geojson(found)), media_type=GEOJSON, headers=headers)
@@ -185,12 +186,12 @@ class NearbyController(Controller):
 
 
 def _sides(box: str | None) -> list[float] | None:
-    """The numbers of a box."""
+    """Parse the numbers of a box."""
     if box is None:
         return None
     try:
         return [float(side) for side in box.split(",")]
     except ValueError:
         raise InvalidPlaceError(
-            "A box is four numbers.", hint="box=west,south,east,north, in degrees.", field="box"
+            "A box must be four numbers.", hint="Send box=west,south,east,north in degrees.", field="box"
         ) from None

@@ -1,4 +1,4 @@
-"""The profile: blocks of text that an assistant edits itself, in three tiers, with their versions."""
+"""The profile: versioned blocks of text in three tiers, which an assistant edits itself."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from memsvc.profiles.read import history, read_block, read_profile
 from memsvc.profiles.write import WORKING_HOURS, Wish, change_block, forget_block, move, preview_forgetting
 from memsvc.sources.moments import read_known_at
 
-Name = Annotated[str, PathParameter(description="What the block is called, for example preferences.")]
+Name = Annotated[str, PathParameter(description="The name of the block, for example preferences.")]
 Conversation = Annotated[
-    str | None, QueryParameter(description="Whose working memory it is in, by id or identifier; else it is in none.")
+    str | None, QueryParameter(description="The conversation in whose working memory it is, by id or identifier.")
 ]
-Node = Annotated[UUID | None, QueryParameter(description="The node that it describes; else it is the user's own.")]
+Node = Annotated[UUID | None, QueryParameter(description="The node that it describes. Default: the user.")]
 MOST_VERSIONS = 2_147_483_647
 Version = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSIONS)]
 Passages = Annotated[list[UUID], msgspec.Meta(max_length=20)]
@@ -35,58 +35,58 @@ Hours = Annotated[float, msgspec.Meta(gt=0, le=8_760)]
 
 
 class PlaceIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which block of the name is meant, and which version of it was read."""
+    """Selects a block, together with its name, and the version that was read."""
 
     conversation: str | None = None
-    """Whose working memory it is in, by id or identifier; left out: in none."""
+    """The conversation in whose working memory it is, by id or identifier. Left out: none."""
     node: UUID | None = None
-    """The person, project or other node that it describes; left out: it is the user's own."""
+    """The person, project or other node that it describes. Left out: the user."""
     expected_version: Version | None = None
-    """The version that was read; 0: there must be none yet; left out: whatever it says."""
+    """The version that was read. 0: the block must not exist yet. Left out: do not check."""
 
     def place(self, name: str) -> Place:
-        """The same for the profile."""
+        """Return the place of the block in the profile."""
         return Place(name, self.conversation, self.node)
 
 
 class BlockIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
-    """What a block shall say."""
+    """The new content of a block."""
 
     text: str
-    """Up to 8,000 characters in 200 lines, and limit_tokens; may be empty."""
+    """Up to 8,000 characters, 200 lines and limit_tokens. May be empty."""
     kind: Tier | None = None
-    """core, working (with a conversation) or archival; left out: as it is; of a new block: working with a
+    """core, working (needs a conversation) or archival. Left out: unchanged. Default for a new block: working with a
     conversation, archival with a node, else core."""
     evidence: Passages = []
-    """Passages that its new lines rest on."""
+    """Passages that support its new lines."""
     limit_tokens: Annotated[int, msgspec.Meta(ge=1, le=2_000)] | None = None
-    """How long it may be; left out: as it is, 500 of a new one."""
+    """The longest that it may be, in tokens. Left out: unchanged, or 500 for a new block."""
     hours: Hours = WORKING_HOURS
-    """Of working memory: for so long it is read."""
+    """For working memory: how many hours it stays in use."""
 
 
 class ChangeIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
-    """A change of what a block says."""
+    """A change of a block's text."""
 
     change: Append | Replace | Set
-    """append adds lines, replace puts one text into the place of another that stands there once, set says it anew."""
+    """append: add lines. replace: replace a text that occurs exactly once. set: replace the whole text."""
     evidence: Passages = []
-    """Passages that the new lines rest on."""
+    """Passages that support the new lines."""
     hours: Hours = WORKING_HOURS
-    """Of working memory: for so long it is read from now on."""
+    """For working memory: how many hours it stays in use from now on."""
 
 
 class PromotionIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
-    """Which block goes into core memory."""
+    """The block to move into core memory."""
 
 
 class DemotionIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
-    """Which block goes, and where to; for working memory, conversation says into whose."""
+    """The block to move, and its new tier. For working memory, conversation names the conversation."""
 
     kind: Literal["archival", "working"] = "archival"
-    """Where it goes."""
+    """Its new tier."""
     hours: Hours = WORKING_HOURS
-    """In working memory: for so long it is read."""
+    """For working memory: how many hours it stays in use."""
 
 
 class ProfileController(Controller):
@@ -98,9 +98,10 @@ class ProfileController(Controller):
     @get(
         operation_id="readProfile",
         summary="Read the profile",
-        description="All blocks by tier: core memory, which stands in every context; working memory of conversations; "
-        "archival memory. With a node: the blocks that describe it. Without a conversation, working memory is the "
-        f"newest {MOST_WORKING} blocks of all; `working_truncated` says whether older ones were left out.",
+        description="Returns all blocks by tier: core memory, which is part of every context; working memory of "
+        "conversations; archival memory. With a node: only the blocks that describe it. Without a conversation, "
+        f"working memory has the newest {MOST_WORKING} blocks of all conversations, and `working_truncated` says "
+        "whether older ones were left out.",
         response_description="The blocks.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -109,7 +110,7 @@ class ProfileController(Controller):
         self,
         reader: NamedDependency[Caller],
         conversation: Annotated[
-            str | None, QueryParameter(description="Of working memory only that of this conversation, all of it.")
+            str | None, QueryParameter(description="Return only this conversation's working memory, all of it.")
         ] = None,
         node: Annotated[UUID | None, QueryParameter(description="Only blocks that describe this node.")] = None,
         known_at: KnownAtParameter = None,
@@ -122,7 +123,7 @@ class ProfileController(Controller):
         "/{name:str}",
         operation_id="readBlock",
         summary="Read a block",
-        description="What a block says now, with what its lines rest on, and the version to name when changing it.",
+        description="Returns a block's current text, the evidence of its lines, and the version to name in a change.",
         response_description="The block.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -137,9 +138,10 @@ class ProfileController(Controller):
         "/{name:str}",
         operation_id="writeBlock",
         summary="Write a block",
-        description="Lets a block say this and nothing else; it is made where there is none. What it said before stays "
-        "in its history. Where expected_version is not the present one, nothing is written: profile_conflict has it "
-        f"as version. A block has {LIMIT_TOKENS} tokens unless it is given another limit, all core blocks 2,000.",
+        description="Sets the whole text of a block, and creates the block if needed. The previous text stays in its "
+        "history. If expected_version is not the current version, nothing is written, and the error profile_conflict "
+        f"has the current one as version. A block may have {LIMIT_TOKENS} tokens unless it gets another limit, and all "
+        "core blocks together 2,000.",
         response_description="The block.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -151,7 +153,7 @@ class ProfileController(Controller):
             BodyKwarg(
                 examples=[
                     Example(summary="A section", value={"text": "Green tea, no sugar.", "expected_version": 0}),
-                    Example(summary="Kept to be read", value={"text": "Plans of the boat.", "kind": "archival"}),
+                    Example(summary="An archival block", value={"text": "Plans of the boat.", "kind": "archival"}),
                 ]
             ),
         ],
@@ -165,8 +167,8 @@ class ProfileController(Controller):
         "/{name:str}",
         operation_id="changeBlock",
         summary="Change a block",
-        description="Appends to what a block says, replaces a part of it, or sets it anew. Lines that stay as they are "
-        "keep what they rest on; a reworded line without evidence rests on what the old one rested on.",
+        description="Appends to a block's text, replaces a part of it, or sets all of it. Unchanged lines keep their "
+        "evidence. A reworded line without new evidence keeps the evidence of the old line.",
         response_description="The block.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -213,8 +215,8 @@ class ProfileController(Controller):
     @get(
         "/{name:str}/history",
         operation_id="blockHistory",
-        summary="Read what a block said",
-        description="All versions of a block, newest first; also of one that has expired or made room.",
+        summary="Read a block's history",
+        description="Lists all versions of a block, newest first, also if it has expired or was removed to make room.",
         response_description="One page of versions.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -246,8 +248,8 @@ class ProfileController(Controller):
         status_code=200,
         operation_id="promoteBlock",
         summary="Promote a block",
-        description="Puts a block into core memory, which stands in every context, from archival memory or, with a "
-        "conversation, from its working memory. It stays the same block, with its history.",
+        description="Moves a block into core memory, which is part of every context, from archival memory or, with a "
+        "conversation, from its working memory. The block keeps its history.",
         response_description="The block.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -266,9 +268,9 @@ class ProfileController(Controller):
         status_code=200,
         operation_id="demoteBlock",
         summary="Demote a block",
-        description="Takes a block out of core memory: into archival memory, where recall finds it, or into the "
-        "working memory of a conversation, where it is read for a while. Also takes one from working memory, where a "
-        "conversation is named, into archival memory.",
+        description="Moves a block out of core memory: into archival memory, where recall finds it, or into the "
+        "working memory of a conversation, where it stays in use for some hours. With a conversation and the kind "
+        "archival, it moves a block from working memory into archival memory.",
         response_description="The block.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -302,9 +304,9 @@ class ProfileController(Controller):
         status_code=200,
         operation_id="forgetBlock",
         summary="Forget a block",
-        description="Erases a block for good, with all that it ever said. Messages that it rests on stay. To take it "
-        "out of contexts and keep it, demote it. Needs the scope forget.",
-        response_description="It is gone: the receipt. With preview: what would be.",
+        description="Erases a block for good, with all its versions. The messages that support it stay. To keep the "
+        "block but remove it from contexts, demote it. Needs the scope forget.",
+        response_description="The receipt of the erasure; with preview, the counts of what would be erased.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=FORGETTER,
     )

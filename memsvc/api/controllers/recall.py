@@ -27,50 +27,50 @@ from memsvc.sources.times import parse_time
 Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 MAX_CURSOR_CHARS = 40_000
-"""A cursor grows with what was given before: 1,000 memories take 28,000."""
+"""A cursor grows with the memories already returned: 1,000 memories take 28,000 characters."""
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
 
 
 class NearIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Around a point."""
+    """A circle around a point."""
 
     lat: float
     """Degrees north (WGS 84)."""
     lon: float
     """Degrees east (WGS 84)."""
     radius_m: float
-    """Metres."""
+    """Radius in metres."""
 
 
 class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What may be recalled."""
+    """A query, and filters on what may be recalled."""
 
     query: str
-    """A question or words in any language; nothing in it is syntax."""
+    """A question or words in any language. No part of it is syntax."""
     conversations: Names = []
-    """Only these, by id or identifier."""
+    """Only these conversations, by id or identifier."""
     not_conversations: Names = []
-    """None of these, by id or identifier."""
+    """None of these conversations, by id or identifier."""
     said_from: str | None = None
-    """Said at this time or later: ISO 8601; without an offset on the user's clock."""
+    """Said at this time or later (ISO 8601). Without an offset: in the user's time zone."""
     said_to: str | None = None
     """Said before this time."""
     traces: bool = False
-    """Also what the roles system, tool and thinking said."""
+    """Also messages of the roles system, tool and thinking."""
     facts: bool = True
-    """Facts of the graph too, each with its sentence."""
+    """Also facts of the graph, each as its sentence."""
     as_of: str | None = None
-    """What was true then: messages said by then, facts valid then. ISO 8601; without an offset on the user's clock."""
+    """Only what was true then (ISO 8601): messages said by then and facts valid then."""
     known_at: str | None = None
-    """As memsvc knew it then (ISO 8601, not in the future); else as it knows now."""
+    """As memsvc knew it then (ISO 8601, not in the future). Default: as it knows now."""
     near: NearIn | None = None
-    """Only what speaks of something that is near this point now, or was at as_of."""
+    """Only memories that mention something near this point now, or at as_of."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
-        """The same with its times read.
+        """Return the filters with their times parsed.
 
         Raises:
-            InvalidTimeError: one of them is none, or ``known_at`` lies in the future.
+            InvalidTimeError: a time cannot be parsed, or ``known_at`` is in the future.
         """
         known_at = _time(self.known_at, zone, "known_at")
         if known_at is not None:
@@ -91,22 +91,22 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
-    """A question to the memory."""
+    """A recall: a query, filters and options."""
 
     limit: Limit = 10
-    """At most so many memories."""
+    """The most memories to return."""
     form: Form = "stemmed"
-    """stemmed: "move" finds "moved"; simple: words as they stand."""
+    """stemmed: "move" finds "moved"; simple: words exactly as written."""
     mode: Mode = "balanced"
-    """eager: fast, for every turn; balanced; deliberate: looks further, and gives pages by next_cursor."""
+    """eager: fast, for every turn; balanced; deliberate: searches further and returns pages with next_cursor."""
     cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
-    """next_cursor of the page before, in the mode deliberate; everything but limit stays the same."""
+    """next_cursor of the last page, in the mode deliberate. Only limit may change between pages."""
     diversity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
-    """How much a memory loses by being like a better one: 0 nothing, 1 everything."""
+    """How much a memory loses for being similar to a better one: 0 nothing, 1 everything."""
     rerank: bool = False
-    """Let the configured reranker put the best 50 into order."""
+    """Let the configured reranker sort the best 50."""
     explain: bool = False
-    """Also say how the answer came about."""
+    """Also explain how the answer was found."""
 
 
 def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
@@ -119,8 +119,8 @@ def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
         raise
 
 
-def noted(reader: Caller, answer: AnyAnswer, *, door: str, mode: Mode) -> Response[AnyAnswer]:
-    """An answer that is noted after it went out, where recalls are recorded and it has something to note."""
+def record_later(reader: Caller, answer: AnyAnswer, *, door: str, mode: Mode) -> Response[AnyAnswer]:
+    """Return an answer whose recall is recorded after it is sent, if recalls are recorded and it has memories."""
     if answer.recall_id is None or not answer.memories:
         return Response(answer)
     return Response(
@@ -139,13 +139,12 @@ class RecallController(Controller):
         status_code=200,
         operation_id="recall",
         summary="Recall memories",
-        description="The few messages, facts and archived blocks that matter for a query, best first, each with its "
-        "score, the reason why it was chosen and its source. The only model asked is the embedder, and a reranker "
-        "where `rerank` says so; where one does not answer in time, the answer goes without it, and `degraded` says "
-        "so. `relevant` is false where nothing in memory seems to answer; `ambiguous` lists names in the query that "
-        "fit several nodes. "
-        "The mode deliberate gives pages: what is stored, merged or erased meanwhile makes nothing come twice or get "
-        "lost.",
+        description="Returns the few messages, facts and archived blocks that matter for a query, best first, each "
+        "with its score, the reason why it was chosen and its source. The only models used are the embedder and, with "
+        "`rerank`, the reranker. If one does not answer in time, recall answers without it and `degraded` names it. "
+        "`relevant` is false if no memory seems to answer the query; `ambiguous` lists names in the query that match "
+        "several nodes. The mode deliberate returns pages. Data that is stored, merged or erased between two pages "
+        "causes neither repeated nor missing memories.",
         response_description="Memories, best first.",
         responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
@@ -201,4 +200,4 @@ class RecallController(Controller):
                 reranker=reader.reranker if data.rerank else None,
                 diversity=data.diversity,
             )
-        return noted(reader, found, door="recall", mode=data.mode)
+        return record_later(reader, found, door="recall", mode=data.mode)

@@ -1,4 +1,4 @@
-"""What became of recalls, and what is salient without one."""
+"""Feedback on recalls, and memories that matter without a query."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ A_MEMORY, ANOTHER = "01a201b6-4ab1-7969-ac06-ffbb0c5e7975", "01a201b6-4abd-7c15-
 
 
 class FeedbackIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What was used of an answer and what was not to the point; memories that are not named stay as they are."""
+    """Which memories of an answer were useful or irrelevant. Feedback on other memories stays as it is."""
 
     used: MemoryIds = []
-    """memory_id of memories that were of use."""
+    """memory_id of memories that were useful."""
     irrelevant: MemoryIds = []
     """memory_id of memories that had nothing to do with the question."""
 
 
 class TopOfMind(msgspec.Struct, kw_only=True, frozen=True):
-    """What is salient without a query."""
+    """Memories that matter without a query."""
 
     memories: list[Memory]
-    """Best first, each with the reason and the points of each factor."""
+    """Most salient first, each with the reason and the points of each factor."""
 
 
 class RecallsController(Controller):
-    """Recalls that were given.
+    """Feedback on recalls.
 
-    The scope is read, as for recalling: feedback changes how memories rank, never what is remembered, and whoever may
-    read shapes the rank by recalling anyway.
+    The scope is read, as for recalling. Feedback changes how memories rank and never what is remembered, and recalling
+    already changes the rank.
     """
 
     path = "/recalls"
@@ -54,13 +54,13 @@ class RecallsController(Controller):
         "/{recall_id:uuid}/feedback",
         status_code=200,
         operation_id="giveFeedback",
-        summary="Say what was used",
-        description="Which memories of an answer were used, and which were irrelevant; recall ranks by it from now on. "
-        "Said again it counts once, and another verdict on the same memory of the same recall replaces the first. An "
-        "id that was not in that answer refuses all of it (not_recalled); what was erased meanwhile is ignored and "
-        "named in the receipt. Recalls are kept for 30 days, unless the service is set otherwise. Needs the scope "
-        "read, as recalling does: it changes how memories rank, not what is remembered.",
-        response_description="What counts now.",
+        summary="Give feedback on a recall",
+        description="Records which memories of an answer were used and which were irrelevant. Recall takes this into "
+        "account from now on. Repeated feedback counts once; a different verdict on the same memory of the same recall "
+        "replaces the first. If an id was not in that answer, the whole request is refused (not_recalled). Memories "
+        "erased since are ignored and named in the receipt. Recalls are kept for 30 days by default. Needs only the "
+        "scope read, because it changes how memories rank and not what is remembered.",
+        response_description="The feedback that counts now.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
     async def feedback(
@@ -69,12 +69,12 @@ class RecallsController(Controller):
         reader: NamedDependency[Caller],
         recall_id: Annotated[UUID, PathParameter(description="recall_id of the answer.")],
     ) -> FeedbackReceipt:
-        """Take it."""
+        """Record it."""
         return await feedback(reader.db, reader.owner, recall_id, used=data.used, irrelevant=data.irrelevant)
 
 
 class TopOfMindController(Controller):
-    """What is on the user's mind."""
+    """What matters without a query."""
 
     path = "/top-of-mind"
     tags = ("recall",)
@@ -82,10 +82,10 @@ class TopOfMindController(Controller):
 
     @get(
         operation_id="topOfMind",
-        summary="What is salient",
-        description="Memories that matter without a query: said or learnt lately, important, often recalled, found "
-        "useful, or pinned. With as_of as of then; with known_at by what was recorded then, without recalls and "
-        "feedback, which are kept for now alone.",
+        summary="List salient memories",
+        description="Returns memories that matter without a query: recent, important, often recalled, found useful, or "
+        "pinned. With as_of: what was salient then. With known_at: judged by what was recorded then, without recalls "
+        "and feedback, which exist only for the present.",
         response_description="Memories, most salient first.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -93,16 +93,16 @@ class TopOfMindController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        limit: Annotated[int, QueryParameter(ge=1, le=MAX_SALIENT, description="At most so many memories.")] = 10,
+        limit: Annotated[int, QueryParameter(ge=1, le=MAX_SALIENT, description="The most memories to return.")] = 10,
         as_of: Annotated[
             str | None,
-            QueryParameter(description="What was salient then: ISO 8601, without an offset on the user's clock."),
+            QueryParameter(description="What was salient then (ISO 8601; without an offset in the user's time zone)."),
         ] = None,
         known_at: KnownAtParameter = None,
         traces: Annotated[
-            bool, QueryParameter(description="Also what the roles system, tool and thinking said.")
+            bool, QueryParameter(description="Also messages of the roles system, tool and thinking.")
         ] = False,
-        facts: Annotated[bool, QueryParameter(description="Facts of the graph too.")] = True,
+        facts: Annotated[bool, QueryParameter(description="Also facts of the graph.")] = True,
     ) -> TopOfMind:
         """Find it."""
         memories = await top_of_mind(

@@ -1,4 +1,4 @@
-"""Facts that were found and not written by themselves: a person accepts, corrects or rejects them."""
+"""Reviews: facts that extraction found but did not write. A person accepts, corrects or rejects them."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from memsvc.sources.moments import read_moment
 
 
 class EditIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a person changes before the fact is written; what is left out stays as it was proposed."""
+    """What a person changes before the fact is written. Fields that are left out stay as proposed."""
 
     subject: str | None = None
-    """Name of its start."""
+    """Name of the node at its start."""
     type: str | None = None
     """An edge type."""
     object: str | None = None
-    """Name of its end."""
+    """Name of the node at its end."""
     sentence: str | None = None
-    """The fact as a sentence; needed where the new names do not fit into the proposed one."""
+    """The fact as a sentence. Needed if the new names do not fit into the proposed sentence."""
     since: str | msgspec.UnsetType | None = msgspec.UNSET
-    """From when it is so: ISO 8601, without an offset on the user's clock; null: not known."""
+    """Since when it holds (ISO 8601; without an offset in the user's time zone); null: not known."""
     until: str | msgspec.UnsetType | None = msgspec.UNSET
-    """The first moment at which it was not so any more; null: it still is."""
+    """The first moment at which it no longer holds; null: it still holds."""
     data: dict[str, Any] | None = None
-    """Further properties, all of them."""
+    """All further properties."""
 
     def edit(self, owner: Owner) -> Edit:
-        """As the review takes it.
+        """Return the edit for the review.
 
         Raises:
-            InvalidRequestError: nothing is to be changed.
-            InvalidTimeError: since or until is no time.
+            InvalidRequestError: the request changes nothing.
+            InvalidTimeError: since or until is not a time.
         """
         given = {name: getattr(self, name) for name in ("subject", "type", "object", "sentence", "data")}
         fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -53,7 +53,7 @@ class EditIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             if not isinstance(value, msgspec.UnsetType):
                 fields[name] = read_moment(value, owner, name)
         if not fields:
-            raise InvalidRequestError("Nothing is to be changed.", hint="POST …/accept writes a fact as it is.")
+            raise InvalidRequestError("The request changes nothing.", hint="POST …/accept writes a fact as proposed.")
         return Edit(**fields)
 
 
@@ -65,10 +65,10 @@ class ReviewsController(Controller):
 
     @get(
         operation_id="listReviews",
-        summary="List facts that wait for a decision",
-        description="Facts that were found and not written by themselves, newest first, each with the message that it "
-        "comes from. doubtful ones wait for somebody; refused ones failed a check, which the reason names, and can be "
-        "accepted all the same; accepted, edited and rejected ones are decided.",
+        summary="List facts under review",
+        description="Lists facts that extraction found but did not write, newest first, each with its message. "
+        "doubtful: waits for a person. refused: failed a check, which the reason names, but can still be accepted. "
+        "accepted, edited, rejected: decided.",
         response_description="One page of them.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -77,13 +77,13 @@ class ReviewsController(Controller):
         self,
         reader: NamedDependency[Caller],
         in_state: Annotated[
-            State | Literal["all"], QueryParameter(name="state", description="Only those in it; all: in any.")
+            State | Literal["all"], QueryParameter(name="state", description="Only reviews in this state; all: any.")
         ] = "doubtful",
-        source: Annotated[UUID | None, QueryParameter(description="Only out of this conversation, by its id.")] = None,
+        source: Annotated[UUID | None, QueryParameter(description="Only from this conversation, by its id.")] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Review]:
-        """One page of them."""
+        """Return one page."""
         wanted: State | None = None if in_state == "all" else in_state
         after = read_id(cursor)
         found = await list_reviews(reader.db, reader.owner, state=wanted, source=source, after=after, limit=limit)
@@ -92,14 +92,14 @@ class ReviewsController(Controller):
     @get(
         "/{review_id:uuid}",
         operation_id="getReview",
-        summary="Look at a fact that waits for a decision",
-        description="What is proposed, why it was not written, and the message that it comes from.",
+        summary="Get a fact under review",
+        description="Returns the proposed fact, the reason why it was not written, and its message.",
         response_description="The review.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def look(self, reader: NamedDependency[Caller], review_id: FromPath[UUID]) -> Review:
-        """Look at it."""
+        """Return it."""
         return await get_review(reader.db, reader.owner, review_id)
 
     @post(
@@ -107,9 +107,9 @@ class ReviewsController(Controller):
         status_code=200,
         operation_id="acceptReview",
         summary="Accept a fact",
-        description="Writes the fact as it was proposed, as said by whoever accepts it, with its message as the "
-        "evidence. What it contradicts in its time is superseded.",
-        response_description="The review, decided, and the change of the graph.",
+        description="Writes the fact as proposed. It counts as asserted by the caller, with the message as evidence, "
+        "and supersedes facts that it contradicts in its valid time.",
+        response_description="The decided review and the change of the graph.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
     )
@@ -121,8 +121,8 @@ class ReviewsController(Controller):
         "/{review_id:uuid}",
         operation_id="editReview",
         summary="Correct a fact and accept it",
-        description="Writes the fact with what is corrected here; the rest stays as it was proposed.",
-        response_description="The review, decided, and the change of the graph.",
+        description="Writes the fact with the corrections of this request. The rest stays as proposed.",
+        response_description="The decided review and the change of the graph.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
     )
@@ -145,9 +145,9 @@ class ReviewsController(Controller):
         "/{review_id:uuid}/reject",
         status_code=200,
         operation_id="rejectReview",
-        summary="Reject a fact for ever",
-        description="It is never proposed again from the same message, whoever reads it.",
-        response_description="The review, decided.",
+        summary="Reject a fact permanently",
+        description="Rejects the fact. No extractor proposes it again from the same message.",
+        response_description="The decided review.",
         responses=documented(400, 401, 403, 404, 409, 503),
         dependencies=WRITER,
     )

@@ -1,4 +1,4 @@
-"""Recurring work, as its owner sees it."""
+"""The user's schedules of recurring work."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memsvc.queue.schedule import Schedule, list_schedules, set_schedule
 
 
 class ScheduleIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """When something recurs."""
+    """When recurring work runs."""
 
     at: str
-    """Time of day on the user's clock, HH:MM or HH:MM:SS."""
+    """Time of day in the user's time zone, HH:MM or HH:MM:SS."""
     weekdays: Annotated[list[str | int], msgspec.Meta(min_length=1, max_length=7)] | None = None
-    """Days on which it runs: mon to sun, or 1 (Monday) to 7; every day when not given."""
+    """Days on which it runs: mon to sun, or 1 (Monday) to 7. Default: every day."""
     enabled: bool = True
-    """False: it does not run."""
+    """false: it does not run."""
 
 
 class SchedulesController(Controller):
@@ -36,22 +36,22 @@ class SchedulesController(Controller):
     @get(
         operation_id="listSchedules",
         summary="List recurring work",
-        description="What recurs for the user, with its next and its last run. Times of day are those of the user's "
-        "time zone, across changes of the clock.",
+        description="Lists the user's schedules, each with its next and last run. Times of day follow the user's time "
+        "zone, including daylight saving time.",
         response_description="All schedules.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def list(self, reader: NamedDependency[Caller]) -> Page[Schedule]:
-        """All of them."""
+        """Return all schedules."""
         return Page(items=await list_schedules(reader.db, reader.owner.user_id), next_cursor=None)
 
     @put(
         "/{kind:str}",
         operation_id="setSchedule",
         summary="Set recurring work",
-        description="Says when something recurs, and whether it does. tidy: upkeep; sleep: the night's work, such as "
-        "finding duplicates.",
+        description="Sets when recurring work runs, and whether it runs. tidy: maintenance. sleep: the tasks of sleep "
+        "mode, such as finding duplicates.",
         response_description="The schedule.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,

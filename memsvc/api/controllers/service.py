@@ -1,4 +1,4 @@
-"""The service about itself: health, metrics, and the page that explains the API."""
+"""The service's own endpoints: health, metrics, and the page that documents the API."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ NOT_A_NUMBER = float("nan")
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the service can do its work."""
+    """Whether the service works."""
 
     status: Literal["ok", "unavailable"]
     version: str
     database: Literal["ok", "unreachable", "overloaded"]
     schema: Literal["current", "outdated", "unknown"]
-    """outdated: run 'memsvc db upgrade', or restart this process where that has been done since it began."""
+    """outdated: run 'memsvc db upgrade', or restart this process if it started before the upgrade."""
     revision: str | None
     extensions: dict[str, str]
-    """What the database has, with versions."""
+    """The database's extensions with their versions."""
 
 
 async def _health(db: Database) -> Health:
@@ -69,7 +69,7 @@ GAUGES = {
     "extraction_lag_seconds": observe.EXTRACTION_LAG_SECONDS,
     "unfolded_deltas": observe.UNFOLDED_DELTAS,
 }
-"""What shows each figure of the backlog."""
+"""The gauge for each figure of the backlog."""
 STATE_GAUGES = {
     "bytes": observe.DATABASE_BYTES,
     "connections": observe.DATABASE_CONNECTIONS,
@@ -77,11 +77,11 @@ STATE_GAUGES = {
     "oldest_transaction_seconds": observe.DATABASE_OLDEST_SECONDS,
     "xid_age": observe.DATABASE_XID_AGE,
 }
-"""What shows each figure of the database itself."""
+"""The gauge for each figure of the database itself."""
 
 
 async def _measure(db: Database) -> None:
-    """Ask the database for figures; where it does not answer, none is made up."""
+    """Set the gauges from the database. If it does not answer, they become NaN."""
     try:
         work, state = await backlog(db), await database_state(db)
     except MemsvcError:
@@ -102,7 +102,7 @@ async def _measure(db: Database) -> None:
 
 
 class ServiceController(Controller):
-    """The service about itself; needs no key, tells nothing about anybody."""
+    """The service's own endpoints. They need no key and reveal nothing about users."""
 
     tags = ("service",)
     security = ({},)
@@ -111,12 +111,16 @@ class ServiceController(Controller):
         "/health",
         operation_id="getHealth",
         summary="Health",
-        description="200 where the database is reachable and its schema is the one of this version, else 503.",
-        response_description="The service can do its work.",
-        responses={503: ResponseSpec(Health, generate_examples=False, description="It cannot; the fields say why.")},
+        description="Answers 200 if the database is reachable and has the schema of this version, else 503.",
+        response_description="The service works.",
+        responses={
+            503: ResponseSpec(
+                Health, generate_examples=False, description="The service does not work; the fields show why."
+            )
+        },
     )
     async def health(self, request: Request[Any, Any, Any]) -> Response[Health]:
-        """Look at the database."""
+        """Check the database."""
         found = await _health(service_of(request).db)
         return Response(found, status_code=200 if found.status == "ok" else 503, headers={"Cache-Control": "no-store"})
 
@@ -124,17 +128,17 @@ class ServiceController(Controller):
         "/metrics",
         operation_id="getMetrics",
         summary="Metrics",
-        description="Figures of this process in Prometheus's text format; counts and times only.",
+        description="Returns the metrics of this process in Prometheus's text format: counts and times only.",
         response_description="Prometheus's text format.",
         responses=documented(500),
         media_type="text/plain",
     )
     async def metrics(self, request: Request[Any, Any, Any]) -> Response[bytes]:
-        """Measure what is measured on demand, and show all."""
+        """Update the gauges that are measured on demand, and return all metrics."""
         await _measure(service_of(request).db)
         return Response(observe.metrics_text(), media_type=CONTENT_TYPE_LATEST)
 
     @get("/docs", include_in_schema=False, media_type="text/html", sync_to_thread=False)
     def docs(self) -> Response[str]:
-        """The page; it reads /schema/openapi.json and nothing from outside."""
+        """The page. It loads /schema/openapi.json and nothing from outside."""
         return Response(PAGE, media_type="text/html", headers={"Content-Security-Policy": CONTENT_SECURITY_POLICY})

@@ -1,4 +1,4 @@
-"""Short addresses at the root, for those who know a memory by them: the same capabilities as under ``/v1``."""
+"""Short paths at the root for the most used operations, with the same capabilities as under ``/v1``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from litestar.params import BodyKwarg, QueryParameter
 from memsvc import observe
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.controllers.messages import IdempotencyKey, Receipts, store
-from memsvc.api.controllers.recall import noted
+from memsvc.api.controllers.recall import record_later
 from memsvc.api.parameters import CursorParameter
 from memsvc.api.problems import documented
 from memsvc.graph.overview import GraphPage, page
@@ -27,20 +27,20 @@ from memsvc.sources.messages import MessageIn
 DEFAULT_CONVERSATION = "memory"
 QUERY: dict[str, Any] = {
     "min_length": 1,
-    "description": "A question or words in any language; nothing in it is syntax.",
+    "description": "A question or words in any language. No part of it is syntax.",
     "examples": [Example(value="Where do we meet Ines?")],
 }
 
 
 class MemoryIn(MessageIn, kw_only=True, forbid_unknown_fields=True):
-    """Something to remember: a message that need not say where it was said."""
+    """A message to remember. It need not name its conversation."""
 
     conversation: str = DEFAULT_CONVERSATION
-    """Where it belongs; made on first use."""
+    """The conversation it belongs to, created on first use."""
 
 
 class ShortcutsController(Controller):
-    """Short addresses."""
+    """Short paths."""
 
     tags = ("shortcuts",)
 
@@ -49,7 +49,7 @@ class ShortcutsController(Controller):
         status_code=202,
         operation_id="addMemory",
         summary="Remember something",
-        description="POST /v1/messages for one message, which may leave its conversation out.",
+        description="The same as POST /v1/messages for one message, which may leave out its conversation.",
         response_description="One receipt.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -67,7 +67,7 @@ class ShortcutsController(Controller):
         "/search",
         operation_id="search",
         summary="Search memories",
-        description="POST /v1/recall with a query and nothing else.",
+        description="The same as POST /v1/recall with only a query and a limit.",
         response_description="Memories, best first.",
         responses=documented(400, 401, 403, 404, 413, 503),
         dependencies=READER,
@@ -76,18 +76,18 @@ class ShortcutsController(Controller):
         self,
         reader: NamedDependency[Caller],
         q: Annotated[str, QueryParameter(**QUERY)],
-        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many memories.")] = 10,
+        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="The most memories to return.")] = 10,
     ) -> Response[Recalled]:
         """Recall."""
         with observe.RECALL_SECONDS.labels(door="search").time():
             found = await recall(reader.db, reader.owner, q, reader.settings, embedder=reader.embedder, limit=limit)
-        return noted(reader, found, door="search", mode="balanced")
+        return record_later(reader, found, door="search", mode="balanced")
 
     @get(
         "/graph",
         operation_id="readGraph",
         summary="Read the graph",
-        description="GET /v1/graph: all facts that hold, with the nodes at their ends, page by page.",
+        description="The same as GET /v1/graph: all facts that hold, with the nodes at their ends, in pages.",
         response_description="One page.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -97,18 +97,18 @@ class ShortcutsController(Controller):
         reader: NamedDependency[Caller],
         cursor: CursorParameter = None,
         limit: Annotated[
-            int, QueryParameter(ge=1, le=2_000, description="Most facts, or most nodes without facts.")
+            int, QueryParameter(ge=1, le=2_000, description="The most facts, or nodes without facts, on a page.")
         ] = 500,
     ) -> GraphPage:
-        """One page."""
+        """Return one page."""
         return await page(reader.db, reader.owner, cursor=cursor, limit=limit)
 
     @get(
         "/context",
         operation_id="readContext",
         summary="Read a context block",
-        description="POST /v1/context with a query, a budget and a mode.",
-        response_description="The block and what it was made of.",
+        description="The same as POST /v1/context with only a query, a budget and a mode.",
+        response_description="The block and the memories in it.",
         responses=documented(400, 401, 403, 404, 413, 503),
         dependencies=READER,
     )
@@ -117,11 +117,11 @@ class ShortcutsController(Controller):
         reader: NamedDependency[Caller],
         question: Annotated[str, QueryParameter(name="query", **QUERY)],
         budget_tokens: Annotated[
-            int, QueryParameter(ge=50, le=100_000, description="Longest block, in tokens as the tokenizer counts.")
+            int, QueryParameter(ge=50, le=100_000, description="The longest block, in tokens.")
         ] = 1_500,
-        mode: Annotated[Mode, QueryParameter(description="How hard to look, and how much of it to show.")] = "balanced",
+        mode: Annotated[Mode, QueryParameter(description="How far to search and how much to show.")] = "balanced",
     ) -> Response[Context]:
-        """Recall and pack."""
+        """Build the block."""
         with observe.RECALL_SECONDS.labels(door="context").time():
             built = await build_context(
                 reader.db,
@@ -132,4 +132,4 @@ class ShortcutsController(Controller):
                 options=ContextOptions(budget_tokens=budget_tokens, mode=mode),
                 salient=salience,
             )
-        return noted(reader, built, door="context", mode=mode)
+        return record_later(reader, built, door="context", mode=mode)

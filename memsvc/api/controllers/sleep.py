@@ -1,4 +1,4 @@
-"""Sleep mode, as its owner sees it."""
+"""The user's sleep mode: asking for its tasks and seeing what they did."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from memsvc.sources.moments import read_moment
 
 
 class SleepIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is to be done."""
+    """Which tasks of sleep mode to run."""
 
     tasks: Annotated[list[str], msgspec.Meta(max_length=20)] = []
-    """Names of tasks; none: all."""
+    """Names of tasks. Empty: all."""
     from_node: UUID | None = None
-    """Only what concerns this node."""
+    """Only what involves this node."""
     since: str | None = None
-    """Only what was learnt since then: ISO 8601, without an offset on the user's clock."""
+    """Only what was learnt since then (ISO 8601; without an offset in the user's time zone)."""
     budget_s: Annotated[float, msgspec.Meta(gt=0, le=86_400)] | None = None
-    """Each task ends after so many seconds of work."""
+    """The longest time that each task works, in seconds."""
 
 
 class SleepAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for."""
+    """The job and the runs that will do it."""
 
     job_id: UUID
-    """The job that does it."""
+    """The job that runs the tasks."""
     runs: list[Run]
-    """One for each task."""
+    """One run for each task."""
 
 
 class SleepController(Controller):
@@ -51,10 +51,10 @@ class SleepController(Controller):
     @post(
         status_code=202,
         operation_id="sleep",
-        summary="Ask for the night's work now",
-        description="Runs tasks of sleep mode in the background, beside their nightly time. duplicates: finds who and "
-        "what stands in the graph twice; merges (each can be undone) what is surely the same, and leaves the rest to a "
-        "person. A task whose run is still open goes on with that one.",
+        summary="Run sleep mode now",
+        description="Runs tasks of sleep mode in the background now, in addition to their nightly run. The task "
+        "duplicates finds people and things that are in the graph twice. It merges those that are certainly the same "
+        "(each merge can be undone) and leaves the rest to a person. If a task has an open run, it continues that run.",
         response_description="The job and its runs.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
@@ -72,8 +72,8 @@ class SleepController(Controller):
     @get(
         "/runs",
         operation_id="listSleepRuns",
-        summary="List what ran in sleep mode",
-        description="Runs of tasks, newest first: what they looked at, did and proposed, and what that cost.",
+        summary="List runs of sleep mode",
+        description="Lists runs of tasks, newest first: what they examined, did and proposed, and what it cost.",
         response_description="One page of runs.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -85,19 +85,19 @@ class SleepController(Controller):
         after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Run]:
-        """One page of them."""
+        """Return one page."""
         runs = await list_runs(reader.db, reader.owner.user_id, after=begin_of(cursor, after), limit=limit)
         return Page(items=runs, next_cursor=str(runs[-1].run_id) if len(runs) == limit else None)
 
     @get(
         "/runs/{run_id:uuid}",
         operation_id="getSleepRun",
-        summary="Look at a run of sleep mode",
-        description="How far it is, or what it did.",
+        summary="Get a run of sleep mode",
+        description="Returns the run's progress or its result.",
         response_description="The run.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def look(self, reader: NamedDependency[Caller], run_id: FromPath[UUID]) -> Run:
-        """Look at it."""
+        """Return it."""
         return await get_run(reader.db, reader.owner.user_id, run_id)

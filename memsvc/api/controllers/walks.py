@@ -1,4 +1,4 @@
-"""Walking the graph: what is near, how two nodes are joined, all of it page by page; as JSON or drawn."""
+"""Reading the graph as JSON or as a drawing: what is near, how two nodes are connected, and all of it in pages."""
 
 from __future__ import annotations
 
@@ -31,30 +31,28 @@ Starts = Annotated[
         name="node",
         min_items=1,
         max_items=MAX_STARTS,
-        description="Where to begin: an id, a name or a label; may be given several times. What several nodes are "
-        "called is refused (node_ambiguous): name the one that is meant by its id.",
+        description="Where to start: an id, a name or a label. May be repeated. A name that several nodes have is "
+        "refused (node_ambiguous); use the id of the one you mean.",
         examples=[Example(value="Ines Albrecht")],
     ),
 ]
 Types = Annotated[
     list[str] | None,
-    QueryParameter(
-        name="type", max_items=100, description="Only along edges of this type; may be given several times."
-    ),
+    QueryParameter(name="type", max_items=100, description="Follow only edges of this type. May be repeated."),
 ]
-Along = Annotated[Side, QueryParameter(description="from: along edges only; to: against them; both.")]
+Along = Annotated[Side, QueryParameter(description="from: follow edges forwards; to: backwards; both.")]
 FanOut = Annotated[
-    int, QueryParameter(ge=1, le=500, description="Most edges that are followed from one node, the strongest first.")
+    int, QueryParameter(ge=1, le=500, description="The most edges to follow from one node, strongest first.")
 ]
-MostNodes = Annotated[int, QueryParameter(ge=1, le=2_000, description="Most nodes.")]
+MostNodes = Annotated[int, QueryParameter(ge=1, le=2_000, description="The most nodes to return.")]
 Form = Annotated[
     Format | None,
-    QueryParameter(name="format", description="Else the Accept header chooses, among their media types; else json."),
+    QueryParameter(name="format", description="Default: what the Accept header asks for, else json."),
 ]
 
 
 class Moments(TypedDict):
-    """At which times one looks."""
+    """The valid time and the recorded time to read at."""
 
     as_of: AsOf
     known_at: datetime | None
@@ -78,20 +76,23 @@ async def _answer(
     form: Format | None,
     cursor: str | None = None,
 ) -> Response[Any]:
-    """JSON of what was found, or a drawing of its nodes and edges."""
+    """Answer with JSON of what was found, or with a drawing of its nodes and edges."""
     chosen = _chosen(request, form)
-    headers = {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}  # a drawing holds what anybody ever wrote
+    headers = {
+        "Vary": "Accept",
+        "X-Content-Type-Options": "nosniff",
+    }  # a drawing contains text that anybody may have written
     if chosen == "json":
         return Response(found, headers=headers)
     if cursor is not None:
         headers["X-Next-Cursor"] = cursor
-    # A large one takes half a second: others are answered meanwhile.
+    # A large drawing takes half a second, so it is made in a thread.
     drawing = await asyncio.to_thread(draw, as_graph(found), chosen, ZoneInfo(reader.owner.time_zone))
     return Response(drawing.encode(), media_type=MEDIA_TYPES[chosen], headers=headers)
 
 
 class WalksController(Controller):
-    """Walks."""
+    """Reading the graph."""
 
     path = "/graph"
     tags = ("graph",)
@@ -99,10 +100,10 @@ class WalksController(Controller):
 
     @get(
         operation_id="pageGraph",
-        summary="Read all of the graph",
-        description="All facts that hold, with the nodes at their ends, then all nodes without facts, page by page. "
-        "With `known_at`, all pages are of one moment. A page can be drawn; the cursor of the next one then is in the "
-        "header X-Next-Cursor.",
+        summary="Read the whole graph",
+        description="Returns in pages all facts that hold, with the nodes at their ends, then all nodes without facts. "
+        "With `known_at`, all pages show the same moment. A page can be drawn; the header X-Next-Cursor then has the "
+        "cursor of the next page.",
         response_description="One page.",
         responses=WALK,
     )
@@ -113,14 +114,14 @@ class WalksController(Controller):
         reader: NamedDependency[Caller],
         cursor: CursorParameter = None,
         limit: Annotated[
-            int, QueryParameter(ge=1, le=2_000, description="Most facts, or most nodes without facts.")
+            int, QueryParameter(ge=1, le=2_000, description="The most facts, or nodes without facts, on a page.")
         ] = 500,
         types: Types = None,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
         form: Form = None,
     ) -> Response[GraphPage]:
-        """One page."""
+        """Return one page."""
         await check_edge_types(reader.db, reader.owner, types)
         moments = _moments(reader, as_of, known_at)
         found = await page(reader.db, reader.owner, cursor=cursor, limit=limit, types=types, **moments)
@@ -129,9 +130,9 @@ class WalksController(Controller):
     @get(
         "/neighbourhood",
         operation_id="walkNeighbourhood",
-        summary="Walk from nodes to what is near",
-        description="Nodes within some hops of the given ones, nearest first, and the facts by which they were "
-        "reached. Merged nodes are one. `truncated` says that a bound left something out.",
+        summary="Find what is near some nodes",
+        description="Returns the nodes within some hops of the given ones, nearest first, and the facts that lead to "
+        "them. Merged nodes count as one. `truncated` is true if a limit left something out.",
         response_description="Nodes and facts.",
         responses=WALK,
     )
@@ -141,7 +142,7 @@ class WalksController(Controller):
         request: Request[Any, Any, Any],
         reader: NamedDependency[Caller],
         node: Starts,
-        hops: Annotated[int, QueryParameter(ge=0, le=4, description="How far.")] = 2,
+        hops: Annotated[int, QueryParameter(ge=0, le=4, description="How many facts away to go.")] = 2,
         types: Types = None,
         side: Along = "both",
         fan_out: FanOut = 25,
@@ -169,8 +170,8 @@ class WalksController(Controller):
     @get(
         "/subgraph",
         operation_id="readSubgraph",
-        summary="Read what is among nodes",
-        description="The given nodes, those within some hops of them, and all facts among these.",
+        summary="Read a subgraph",
+        description="Returns the given nodes, those within some hops of them, and all facts between any of these.",
         response_description="Nodes and facts.",
         responses=WALK,
     )
@@ -180,7 +181,7 @@ class WalksController(Controller):
         request: Request[Any, Any, Any],
         reader: NamedDependency[Caller],
         node: Starts,
-        hops: Annotated[int, QueryParameter(ge=0, le=2, description="How far.")] = 0,
+        hops: Annotated[int, QueryParameter(ge=0, le=2, description="How many facts away to go.")] = 0,
         types: Types = None,
         fan_out: FanOut = 25,
         limit: MostNodes = 500,
@@ -206,10 +207,11 @@ class WalksController(Controller):
     @get(
         "/paths",
         operation_id="findPaths",
-        summary="Find how two nodes are joined",
-        description="The shortest ways from one node to another, each as its nodes and facts in order; of several "
-        "facts between the same two nodes the strongest one. Where `complete` is false, the search gave up.",
-        response_description="Ways, all of one length; none where they are not joined.",
+        summary="Find paths between two nodes",
+        description="Returns the shortest paths from one node to another, each as its nodes and facts in order. Of "
+        "several facts between the same two nodes, it shows the strongest. If `complete` is false, the search stopped "
+        "early.",
+        response_description="Paths, all of the same length; none if the nodes are not connected.",
         responses=WALK,
     )
     async def paths(
@@ -231,10 +233,10 @@ class WalksController(Controller):
                 name="to", description="Id, name or label of the last node.", examples=[Example(value="Porto")]
             ),
         ],
-        max_hops: Annotated[int, QueryParameter(ge=1, le=6, description="Longest way.")] = 4,
+        max_hops: Annotated[int, QueryParameter(ge=1, le=6, description="The longest path, in facts.")] = 4,
         types: Types = None,
         side: Along = "both",
-        limit: Annotated[int, QueryParameter(ge=1, le=50, description="Most ways.")] = 5,
+        limit: Annotated[int, QueryParameter(ge=1, le=50, description="The most paths to return.")] = 5,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
         form: Form = None,
@@ -252,8 +254,8 @@ class WalksController(Controller):
     @get(
         "/stats",
         operation_id="graphStats",
-        summary="Count what is in the graph",
-        description="How many nodes and facts there are, of which types.",
+        summary="Count nodes and facts",
+        description="Returns the numbers of nodes and facts, by type.",
         response_description="Counts.",
         responses=documented(400, 401, 403, 404, 503),
     )

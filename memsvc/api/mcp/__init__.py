@@ -1,5 +1,6 @@
-"""MCP: the memory as tools, resources and prompts of the Model Context Protocol.
+"""MCP: memory as tools, resources and prompts of the Model Context Protocol.
 
-``server.py`` puts the official SDK's server together; ``door.py`` serves it at /mcp behind the same keys as REST, and
-``stdio.py`` to a program that started it. Tools call the capabilities that REST calls. A guide: docs/mcp.md.
+``server.py`` builds the server with the official SDK. ``door.py`` serves it at /mcp with the same keys as REST, and
+``stdio.py`` serves it to the program that started the process. Tools call the same capabilities as REST. The guide is
+docs/mcp.md.
 """

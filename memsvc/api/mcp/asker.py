@@ -1,4 +1,4 @@
-"""Who uses a tool, and on what the process stands: what all tools, resources and prompts are given."""
+"""Who uses a tool, and with which database, settings and embedder. Every tool, resource and prompt gets it."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
 
 DOOR = "mcp"
-"""What receipts, recalls and metrics call this door."""
+"""The name of this door in receipts, recalls and metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Somebody who uses tools."""
+    """A caller of tools, with what the tools need."""
 
     db: Database
     settings: Settings
     embedder: QueryEmbedder | None
-    """Gives vectors of queries; None: words only."""
+    """Embeds queries; None: recall goes by words only."""
     principal: Principal
 
     def owner(self, scope: Scope) -> Owner:
-        """The user acted for.
+        """The user for whom the caller acts.
 
         Raises:
-            ForbiddenError, UserRequiredError, UserUnknownError: the scope is missing, or nobody is named.
+            ForbiddenError, UserRequiredError, UserUnknownError: the scope is missing, or no existing user is named.
         """
         return self.principal.require_owner(scope)
 
     @property
     def asserted_by(self) -> str:
-        """Who says what is written: user, with a token or a key of one user; else app."""
+        """Who asserts what is written: user with a token or a key of one user, else app."""
         return "app" if self.principal.bound_user_id is None else "user"

@@ -1,8 +1,8 @@
-"""MCP over streamable HTTP at /mcp, behind the same keys as REST.
+"""MCP over streamable HTTP at /mcp, with the same keys as REST.
 
-One address takes every protocol version that the SDK speaks: those of 2024 and 2025, which begin with a handshake, and
-that of 2026, which has none. Each POST gets one JSON answer. There is no stream from the server to the client and no
-session, so GET and DELETE are refused; what a client leaves half open holds nothing but its own socket.
+One address serves every protocol version that the SDK supports: those of 2024 and 2025, which begin with a handshake,
+and that of 2026, which does not. Each POST gets one JSON answer. There are no sessions and no stream from the server to
+the client, so GET and DELETE are refused. A connection that a client leaves half open holds only its own socket.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 
 
 class ResourceMetadata(msgspec.Struct, frozen=True, kw_only=True):
-    """What guards /mcp, as RFC 9728 has it. There is no authorization server: keys are made by 'memsvc key create'."""
+    """How /mcp is protected, as RFC 9728 defines it. Keys come from 'memsvc key create', not from a server."""
 
     resource: str
-    """The address that a key is for."""
+    """The address for which a key is valid."""
     bearer_methods_supported: tuple[str, ...] = ("header",)
     scopes_supported: tuple[str, ...] = tuple(scope for scope in SCOPES if scope != "admin")
     resource_name: str = "memsvc"
@@ -57,7 +57,7 @@ def _asker(ctx: Any) -> Asker:
 
 @asynccontextmanager
 async def mcp_served(app: Litestar) -> AsyncIterator[None]:
-    """Runs the SDK's part as long as the app runs; stands behind the one that opens the database."""
+    """Run the SDK's session manager as long as the app runs. Starts after the database is opened."""
     settings: Settings = app.state["service"].settings
     manager = StreamableHTTPSessionManager(
         make_server(_asker), json_response=True, stateless=True, max_request_body_size=settings.max_body_bytes
@@ -68,7 +68,7 @@ async def mcp_served(app: Litestar) -> AsyncIterator[None]:
 
 
 def _base_url(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
-    """How the client calls this service: MEMSVC_PUBLIC_URL, else by the Host that it names."""
+    """The address by which the client calls this service: MEMSVC_PUBLIC_URL, else from its Host header."""
     settings = service_of(connection).settings
     if settings.public_url is not None:
         return settings.public_url.rstrip("/")
@@ -77,7 +77,7 @@ def _base_url(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
 
 
 async def known_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
-    """A guard: refuses foreign names and web pages of other sites, as the protocol asks for.
+    """A guard that refuses unknown host names and web pages of other sites, as the protocol requires.
 
     Raises:
         HostRefusedError, OriginRefusedError: as ``check_origin``.
@@ -86,7 +86,7 @@ async def known_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRo
 
 
 def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
-    """problem+json; who has no key is told where it says what is needed."""
+    """Answer with problem+json. Without a valid key, the answer also has the address of the metadata."""
     answer = answer_error(request, error)
     if isinstance(error, UnauthenticatedError):
         metadata = f"{_base_url(request)}{METADATA_PATH}"
@@ -97,12 +97,12 @@ def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[s
 
 
 async def received(receive: Receive, most: int, seconds: float) -> bytes:
-    """The whole body: who sends it in pieces, or slowly, is told what all others are told.
+    """Receive the whole body, so that a body in pieces or a slow one gets the same errors as any other.
 
     Raises:
-        RequestEntityTooLarge: it has more than ``most`` bytes; the rest is not read.
+        RequestEntityTooLarge: it has more than ``most`` bytes. The rest is not read.
         BodyTooSlowError: it takes longer than ``seconds``.
-        ClientException: the client went away before it was complete.
+        ClientException: the client disconnected before it was complete.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -112,7 +112,7 @@ async def received(receive: Receive, most: int, seconds: float) -> bytes:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """Lets a body that was received be received once more."""
+    """Return a ``receive`` that yields the received body once more."""
     waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Any:
@@ -126,7 +126,7 @@ async def _whole(receive: Receive, most: int) -> bytes:
     while more:
         message: dict[str, Any] = dict(await receive())
         if message["type"] == "http.disconnect":
-            raise ClientException("The body ended before it was complete.")
+            raise ClientException("The body is incomplete.")
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > most:
@@ -141,11 +141,11 @@ async def _whole(receive: Receive, most: int) -> bytes:
     copy_scope=True,
 )
 async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
-    """Hand a request with a working key to the SDK.
+    """Pass a request with a valid key to the SDK.
 
     Raises:
-        MethodNotAllowedException: it is no POST.
-        RequestEntityTooLarge: its body says that it is too long, or is.
+        MethodNotAllowedException: it is not a POST.
+        RequestEntityTooLarge: its body, or the length that it declares, is too large.
         BodyTooSlowError: its body does not arrive in time.
     """
     connection = ASGIConnection[Any, Any, Any, Any](scope)
@@ -170,7 +170,7 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
 
 @get(METADATA_PATH, include_in_schema=False, sync_to_thread=False)
 def mcp_metadata(request: Request[Any, Any, Any]) -> ResourceMetadata:
-    """What guards /mcp."""
+    """Return how /mcp is protected."""
     return ResourceMetadata(resource=f"{_base_url(request)}{PATH}")
 
 

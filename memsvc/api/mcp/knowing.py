@@ -1,4 +1,4 @@
-"""Tools of the graph: walking it, and what is written into it by hand."""
+"""Tools of the graph: exploring it, and writing notes and links."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
 
 NOTE_CHARS = 1_000
-"""So much of a linked note's text is shown."""
-Name = Annotated[str, Meta(min_length=1, max_length=200, description="An id n:…, or a name.")]
+"""The most characters of a linked note's text that are shown."""
+Name = Annotated[str, Meta(min_length=1, max_length=200, description="An id (n:…) or a name.")]
 
 
 class ExploreArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Where to begin and how far to go."""
+    """Where to start and how far to go."""
 
     node: Name
     edge_types: (
-        Annotated[list[str], Meta(max_length=20, description="Only along facts of these types, such as WORKS_AT.")]
+        Annotated[list[str], Meta(max_length=20, description="Follow only facts of these types, such as WORKS_AT.")]
         | None
     ) = None
-    hops: Annotated[int, Meta(ge=1, le=4, description="How far.")] = 1
+    hops: Annotated[int, Meta(ge=1, le=4, description="How many facts away from the start to go.")] = 1
     cursor: (
-        Annotated[str, Meta(max_length=200, description="next_cursor of the page before; all else stays the same.")]
+        Annotated[str, Meta(max_length=200, description="next_cursor of the last page. Leave the rest unchanged.")]
         | None
     ) = None
 
@@ -51,7 +51,7 @@ class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(max_length=8_000)] = ""
     kind: NoteKind = "fact"
     tags: Annotated[list[str], Meta(max_length=50)] = []
-    about: Annotated[list[Name], Meta(max_length=20, description="What it is about: ids n:… or names.")] = []
+    about: Annotated[list[Name], Meta(max_length=20, description="What it is about: ids (n:…) or names.")] = []
     sources: MessageIds = []
     importance: Annotated[float, Meta(ge=1, le=10, description="1 trivial, 10 life-changing.")] = 5.0
 
@@ -63,15 +63,15 @@ class LinkArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     to_node: Name
     relation: Relation
     strength: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    reason: Annotated[str, Meta(max_length=2_000, description="Why, as a sentence.")] = ""
+    reason: Annotated[str, Meta(max_length=2_000, description="Why they are linked, as a sentence.")] = ""
     sources: MessageIds = []
 
 
 class LinkedArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Where to look."""
+    """Which notes to find."""
 
     note: Name
-    radius: Annotated[int, Meta(ge=1, le=4, description="Most links between.")] = 1
+    radius: Annotated[int, Meta(ge=1, le=4, description="The most links between the notes.")] = 1
     relations: list[Relation] | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
 
@@ -96,14 +96,14 @@ class NearFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Near(Quoting, frozen=True, kw_only=True):
-    """What is near."""
+    """Nodes and facts near a node."""
 
     nodes: list[NearNode]
     facts: list[NearFact]
     truncated: bool
-    """There is more than the pages show."""
+    """True: there are more nodes than the pages show."""
     next_cursor: str | None
-    """For the next page."""
+    """Send it as cursor to get the next page."""
 
 
 class Noted(Content, frozen=True, kw_only=True):
@@ -113,13 +113,13 @@ class Noted(Content, frozen=True, kw_only=True):
 
 
 class Linked(Content, frozen=True, kw_only=True):
-    """A link that was made, or made anew."""
+    """A link that was made or changed."""
 
     id: str
 
 
 class NearNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note that hangs together with another."""
+    """A note that is linked with another one."""
 
     id: str
     title: str
@@ -137,7 +137,7 @@ class NearNotes(Quoting, frozen=True, kw_only=True):
 
 
 async def explore(asker: Asker, owner: Owner, given: ExploreArguments) -> Answer:
-    """What is near a node."""
+    """Find what is near a node."""
     await check_edge_types(asker.db, owner, given.edge_types)
     start = await node_called(asker.db, owner, given.node)
     found = await walk(asker.db, owner, [start], hops=given.hops, types=given.edge_types, cursor=given.cursor)
@@ -179,9 +179,9 @@ def _near_lines(found: Explored, owner: Owner) -> list[str]:
         for edge in found.edges
     ]
     if found.next_cursor:
-        lines.append(f"* There is more: call explore again with cursor={found.next_cursor}")
+        lines.append(f"* There is more. Call explore again with cursor={found.next_cursor}")
     elif found.truncated:
-        lines.append("* There is more than can be shown; name edge_types.")
+        lines.append("* There is more than can be shown. Name edge_types to narrow the search.")
     return lines
 
 
@@ -221,7 +221,7 @@ async def create_link(asker: Asker, owner: Owner, given: LinkArguments) -> Answe
 
 
 async def get_linked_notes(asker: Asker, owner: Owner, given: LinkedArguments) -> Answer:
-    """Notes near a note."""
+    """Find the notes near a note."""
     start = await node_called(asker.db, owner, given.note)
     found = await links.get_linked_notes(
         asker.db, owner, start, radius=given.radius, relations=given.relations, limit=given.limit
@@ -249,8 +249,8 @@ TOOLS = (
     Tool(
         name="explore",
         title="Explore what is known",
-        description="Walk the graph of facts from a person, place, thing, project or note: what it is related to, how, "
-        "and since when. Gives 20 nodes at a time; cursor goes on.",
+        description="Follow the facts from a person, place, thing, project or note: what it is related to, how, and "
+        "since when. Returns 20 nodes at a time; send next_cursor as cursor to get more.",
         scope="read",
         given=ExploreArguments,
         found=Near,
@@ -259,8 +259,8 @@ TOOLS = (
     Tool(
         name="create_note",
         title="Write a note",
-        description="Write down a conclusion, decision or insight of your own or of the user as a note that can be "
-        "linked and found. For what the user said, use remember.",
+        description="Store a conclusion, decision or insight, yours or the user's, as a note that can be found and "
+        "linked. For what the user said, use remember.",
         scope="write",
         given=NoteArguments,
         found=Noted,
@@ -269,7 +269,7 @@ TOOLS = (
     Tool(
         name="create_link",
         title="Link two notes",
-        description="Say how two notes (or any nodes) hang together. Said again, it changes the strength and reason "
+        description="Record how two notes (or any nodes) are related. A repeated call changes the strength and reason "
         "of the same link.",
         scope="write",
         given=LinkArguments,
@@ -280,7 +280,7 @@ TOOLS = (
     Tool(
         name="get_linked_notes",
         title="Get linked notes",
-        description="Notes that hang together with a note, nearest and strongest first, and how.",
+        description="Find the notes that are linked with a note, nearest and strongest first, and their relations.",
         scope="read",
         given=LinkedArguments,
         found=NearNotes,

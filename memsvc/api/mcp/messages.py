@@ -1,7 +1,7 @@
-"""Which messages of JSON-RPC can be answered: looked at before the SDK sees them, over HTTP and standard input alike.
+"""Checks JSON-RPC messages before the SDK sees them, over HTTP and over standard input.
 
-The SDK takes whatever has a method and no proper id for a notification, and answers nothing. Whoever sent a tools/call
-that way would wait for an answer that never comes.
+The SDK treats every message with a method and without a valid id as a notification, and does not answer it. A client
+that sent a tools/call in that form would wait for ever.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from memsvc.api.mcp.tool import refusal
 from memsvc.errors import BatchUnsupportedError, InvalidRequestError
 
 NOTIFICATIONS = "notifications/"
-"""Methods that begin so want no answer; all others do."""
+"""Methods with this prefix want no answer; all others do."""
 MOST_SHOWN_CHARS = 60
 
 
 def refused(raw: bytes | str) -> mcp.JSONRPCError | None:
-    """The error for a message that cannot be answered otherwise; None: the SDK can, or nobody expects an answer.
+    """Return the error for a message that the SDK would not answer; None if it would, or if no answer is expected.
 
     Args:
-        raw: what was sent, one message in JSON.
+        raw: one message in JSON, as it was sent.
     """
     try:
         message = json.loads(raw)
@@ -36,31 +36,31 @@ def refused(raw: bytes | str) -> mcp.JSONRPCError | None:
     except InvalidRequestError as error:
         return _error(mcp.INVALID_REQUEST, error, message)
     except ValidationError:
-        return _error(mcp.INVALID_REQUEST, InvalidRequestError("This is no message of JSON-RPC 2.0."), message)
+        return _error(mcp.INVALID_REQUEST, InvalidRequestError("This is not a JSON-RPC 2.0 message."), message)
     return None
 
 
 def _check(message: object) -> None:
-    """Refuse a message whose sender would wait in vain.
+    """Refuse a message that would never be answered.
 
     Raises:
         BatchUnsupportedError: it is a batch.
-        InvalidRequestError: it is no message, or a request without an id that an answer could bear.
+        InvalidRequestError: it is not a message, or a request without a valid id.
     """
     if isinstance(message, list):
         raise BatchUnsupportedError
     if not isinstance(message, dict):
-        raise InvalidRequestError("A message is a JSON object.")
+        raise InvalidRequestError("A message must be a JSON object.")
     method = message.get("method")
     if method is None:
         return
     if not isinstance(method, str) or "result" in message or "error" in message:
-        raise InvalidRequestError("A request has a method, which is text, and neither result nor error.")
+        raise InvalidRequestError("A request must have a method that is text, and neither result nor error.")
     wants_answer = "id" in message or not method.startswith(NOTIFICATIONS)
     if wants_answer and not _is_id(message.get("id")):
         raise InvalidRequestError(
-            f"{method[:MOST_SHOWN_CHARS]} has no id by which it could be answered.",
-            hint="Give it an id that is text or an integer, another one for each request.",
+            f"{method[:MOST_SHOWN_CHARS]} has no valid id, so it cannot be answered.",
+            hint="Give each request its own id: text or an integer.",
             field="id",
         )
 
@@ -70,13 +70,13 @@ def _is_id(value: object) -> bool:
 
 
 def _error(code: int, error: InvalidRequestError, message: Any) -> mcp.JSONRPCError:
-    """The error as the protocol tells it, to the id of the message, where it has a proper one."""
-    told = refusal(error)
+    """The error in the protocol's form, with the id of the message if that is valid."""
+    refused = refusal(error)
     named = message.get("id") if isinstance(message, dict) else None
     return mcp.JSONRPCError(
         jsonrpc="2.0",
         id=named if _is_id(named) else None,
         error=mcp.ErrorData(
-            code=code, message=f"{told.code}: {told.message}", data={"code": told.code, "hint": told.hint}
+            code=code, message=f"{refused.code}: {refused.message}", data={"code": refused.code, "hint": refused.hint}
         ),
     )

@@ -1,4 +1,4 @@
-"""What opened memories look like to a model: a line each, with a mark of ours before what people wrote."""
+"""Formats opened memories for a model, one line per item, each with a mark before the text that people wrote."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from memsvc.sources.read import Message
 from memsvc.text.characters import flat
 
 MOST_FACTS = 25
-"""Facts of a node that are shown; explore and recall find others."""
+"""How many facts of a node are shown. explore and recall find the others."""
 MOST_LINE_CHARS = 4_000
-"""A longer message is cut: REST gives all of it."""
+"""A longer message is cut. REST returns all of it."""
 
 
 def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
-    """A memory and what it rests on."""
+    """Format a memory with the evidence it rests on."""
     zone = ZoneInfo(owner.time_zone)
     if opened.fact is not None:
         return _edge(opened.fact, zone)
@@ -45,7 +45,7 @@ def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
 
 
 def message_line(message: Message, mark: str = "") -> str:
-    """A message: its id, when, by whom, and its words."""
+    """Format a message: its id, time, speaker and text."""
     picture = f" [picture: {message.caption}]" if message.caption else ""
     text = flat(message.text)
     cut = f"{text[:MOST_LINE_CHARS]}…" if len(text) > MOST_LINE_CHARS else text
@@ -55,7 +55,7 @@ def message_line(message: Message, mark: str = "") -> str:
 
 
 def block_lines(block: Block) -> list[str]:
-    """A block of the profile: its lines, and what they rest on."""
+    """Format a block of the profile: its lines and their evidence."""
     lines = [flat(f"[{block.id}] {block.name}, version {block.version} ({block.kind})")]
     lines += [f"| {flat(line)}" for line in block.text.splitlines()]
     return lines + [
@@ -65,7 +65,7 @@ def block_lines(block: Block) -> list[str]:
 
 
 def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo) -> str:
-    """Since when and until when, as far as anybody said."""
+    """Format the bounds of valid time that are known."""
     begin = f" since {since(valid_from, zone)}" if valid_from is not None else ""
     end = f" until {since(valid_to, zone)}" if valid_to is not None else ""
     return f" ({(begin + end).strip()})" if begin or end else ""
@@ -102,12 +102,12 @@ def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
         lines.append(flat(f"also called: {names}"))
     lines += [fact_line(fact, zone) for fact in node.facts[:MOST_FACTS]]
     if len(node.facts) > MOST_FACTS or node.facts_cursor:
-        lines.append("* There are more facts: explore goes on from here.")
+        lines.append("* There are more facts. Use explore to see them.")
     return lines
 
 
 def fact_line(fact: ShownFact, zone: ZoneInfo) -> str:
-    """A fact with its time and the ids of what it rests on."""
+    """Format a fact with its valid time and the ids of its evidence."""
     rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources)
     span = span_words(fact.valid_from, fact.valid_to, zone)
     return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{f' (from {rests})' if rests else ''}")

@@ -1,4 +1,4 @@
-"""The tool that keeps the profile: what an assistant is told of the user in every context, edited by itself."""
+"""The tool with which an assistant edits the profile: what every context says about the user."""
 
 from __future__ import annotations
 
@@ -25,32 +25,33 @@ class ProfileArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
     section: Annotated[
         Section,
         Meta(
-            description="fixed_traits: who the user is and what stays so; preferences: what they like and want; "
-            "current_state: what is so just now."
+            description="fixed_traits: who the user is, which rarely changes. preferences: what they like and want. "
+            "current_state: what is true at present."
         ),
     ]
     change: Annotated[
         Literal["append", "replace", "set"],
-        Meta(description="append: add lines; replace: old by text, within the section; set: text is all that it says."),
+        Meta(description="append: add lines. replace: put text in place of old. set: text becomes the whole section."),
     ]
-    text: Annotated[str, Meta(max_length=8_000, description="Short lines, one a fact.")]
+    text: Annotated[str, Meta(max_length=8_000, description="Short lines, one fact per line.")]
     old: (
         Annotated[
-            str, Meta(max_length=8_000, description="Of replace: what is to go, to the letter; it stands there once.")
+            str,
+            Meta(max_length=8_000, description="For replace: the exact text to replace. It must occur exactly once."),
         ]
         | None
     ) = None
     expected_version: (
-        Annotated[int, Meta(ge=0, description="The version you read; refused where it has changed since.")] | None
+        Annotated[int, Meta(ge=0, description="The version you read. Refused if it has changed since.")] | None
     ) = None
     sources: MessageIds = []
 
 
 class ProfileSection(Quoting, frozen=True, kw_only=True):
-    """A section as it is now."""
+    """A section of the profile after the change."""
 
     id: str
-    """Opens it."""
+    """open_source opens it."""
     section: str
     version: int
     text: str
@@ -58,7 +59,7 @@ class ProfileSection(Quoting, frozen=True, kw_only=True):
 
 def _change(given: ProfileArguments) -> Change:
     if (given.old is not None) != (given.change == "replace"):
-        raise InvalidRequestError("old belongs to replace, and replace needs it.", hint="Send both.", field="old")
+        raise InvalidRequestError("replace needs old, and only replace takes it.", hint="Send both.", field="old")
     match given.change:
         case "append":
             return Append(text=given.text)
@@ -89,9 +90,9 @@ TOOLS = (
     Tool(
         name="update_profile",
         title="Update the profile",
-        description="Edit the short profile that stands in every context: use it when something lasting about the user "
-        "is new or not true any more. Earlier versions are kept. get_context shows what it says; a single thing that "
-        "was said belongs to remember.",
+        description="Edit the short profile that is part of every context. Use it when something lasting about the "
+        "user is new or no longer true. Earlier versions are kept. get_context shows the current text. To store a "
+        "single statement, use remember.",
         scope="write",
         given=ProfileArguments,
         found=ProfileSection,

@@ -1,4 +1,4 @@
-"""Tools that find and open what is remembered."""
+"""Tools that find and open memories."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from memsvc.sources.opening import open_memory
 from memsvc.text.fence import fenced
 
 RECALL_TOKENS = 4_000
-"""Longest answer of recall; what has no room is counted."""
-Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="A question or words, in any language.")]
+"""Longest answer of recall. Memories that do not fit are counted."""
+Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="A question or words in any language.")]
 Conversation = Annotated[str, Meta(max_length=500)]
 Moment = Annotated[str, Meta(max_length=60)]
-HowHard = Annotated[Mode, Meta(description="eager: fast, in short lines; deliberate: looks harder and shows more.")]
+HowHard = Annotated[Mode, Meta(description="eager: fast, short lines; deliberate: searches further, shows more.")]
 
 
 class RecallArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to look for."""
 
     query: Query
-    limit: Annotated[int, Meta(ge=1, le=50, description="Most memories.")] = 8
+    limit: Annotated[int, Meta(ge=1, le=50, description="The most memories to return.")] = 8
     conversation: Annotated[Conversation, Meta(description="Only from this conversation.")] | None = None
-    said_from: Annotated[Moment, Meta(description="Only what was said then or later (ISO 8601).")] | None = None
-    said_to: Annotated[Moment, Meta(description="Only what was said before (ISO 8601).")] | None = None
+    said_from: Annotated[Moment, Meta(description="Only what was said at this time or later (ISO 8601).")] | None = None
+    said_to: Annotated[Moment, Meta(description="Only what was said before this time (ISO 8601).")] | None = None
     mode: HowHard = "balanced"
 
 
@@ -48,53 +48,53 @@ class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=
 
     query: Query
     thread_id: (
-        Annotated[Conversation, Meta(description="Only from this conversation; leave it out to search them all.")]
+        Annotated[Conversation, Meta(description="Only from this conversation. Leave it out to search all of them.")]
         | None
     ) = None
-    limit: Annotated[int, Meta(ge=1, le=50, description="Most memories.")] = 5
+    limit: Annotated[int, Meta(ge=1, le=50, description="The most memories to return.")] = 5
 
 
 class ContextArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What you are about to answer."""
 
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said or asked.")]
-    budget_tokens: Annotated[int, Meta(ge=50, le=20_000, description="Longest block, in tokens.")] = 1_500
+    budget_tokens: Annotated[int, Meta(ge=50, le=20_000, description="The longest block, in tokens.")] = 1_500
     conversation: (
-        Annotated[Conversation, Meta(description="The conversation that begins or goes on; needed for recent_turns.")]
+        Annotated[Conversation, Meta(description="Id of the current, perhaps new conversation. recent_turns needs it.")]
         | None
     ) = None
-    recent_turns: Annotated[int, Meta(ge=0, le=50, description="So many of its last turns, word for word.")] = 0
+    recent_turns: Annotated[int, Meta(ge=0, le=50, description="How many of its last turns to quote in full.")] = 0
     mode: HowHard = "balanced"
 
 
 class OpenArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to open."""
 
-    id: Annotated[str, Meta(max_length=60, description="An id as another tool shows it: m:…, f:…, n:… or b:….")]
-    before: Annotated[int, Meta(ge=0, le=20, description="Messages before a message.")] = 2
-    after: Annotated[int, Meta(ge=0, le=20, description="Messages after it.")] = 2
+    id: Annotated[str, Meta(max_length=60, description="An id from another tool: m:…, f:…, n:… or b:….")]
+    before: Annotated[int, Meta(ge=0, le=20, description="For a message: how many before it.")] = 2
+    after: Annotated[int, Meta(ge=0, le=20, description="For a message: how many after it.")] = 2
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory."""
 
     id: str
-    """Opens it."""
+    """open_source opens it."""
     kind: str
     name: str = ""
-    """Of a block of the profile."""
+    """The name of a block of the profile."""
     text: str
     why: str
-    """Why it is here."""
+    """Why it was chosen."""
     speaker: str = ""
     said_at: str = ""
     conversation: str = ""
     validity: str = ""
-    """Of a fact: since when, until when."""
+    """For a fact: since when and until when it holds."""
     stale: bool = False
-    """It is not true any more."""
+    """True: it no longer holds."""
     sources: list[str] = []
-    """Ids of what it rests on."""
+    """Ids of its evidence."""
 
 
 class Recollection(Quoting, frozen=True, kw_only=True):
@@ -102,26 +102,26 @@ class Recollection(Quoting, frozen=True, kw_only=True):
 
     memories: list[Remembered]
     relevant: bool
-    """False: nothing here is likely to answer."""
+    """False: no memory is likely to answer the query."""
     ambiguous: list[str]
-    """Names in the query that fit several nodes."""
+    """Names in the query that match several nodes."""
     left_out: int
-    """Memories for which there was no room."""
+    """How many memories did not fit."""
     degraded: list[str]
-    """What could not be asked: vector."""
+    """What the answer had to do without, such as vector."""
     recall_id: str | None
-    """For feedback by REST."""
+    """Names this recall when sending feedback over REST."""
 
 
 class Opened(Quoting, frozen=True, kw_only=True):
-    """A memory with what it rests on."""
+    """A memory with its evidence."""
 
     id: str
-    """The whole id."""
+    """The full id."""
     kind: Literal["message", "fact", "node", "block"]
     text: str
     lines: list[str]
-    """What stands around it and what it rests on, a line each."""
+    """Its surroundings and its evidence, one item per line."""
 
 
 def _remembered(item: Item) -> Remembered:
@@ -159,7 +159,7 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
 
 
 async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
-    """The memories for a query and, in the mode deliberate, what stands around the best; nothing else."""
+    """Recall memories for a query and, in the mode deliberate, the messages around the best ones."""
     filters = Filters(
         conversations=[given.conversation] if given.conversation else [],
         said_from=read_moment(given.said_from, owner, "said_from"),
@@ -183,15 +183,15 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
 
 
 async def recall_memory(asker: Asker, owner: Owner, given: RecallMemoryArguments) -> Answer:
-    """The same under another name."""
+    """The same as recall, with another name for the conversation."""
     asked = RecallArguments(query=given.query, conversation=given.thread_id, limit=given.limit)
     return await recall(asker, owner, asked)
 
 
 async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> Answer:
-    """Memories with all that belongs into a prompt.
+    """Recall memories and everything else that belongs in a prompt.
 
-    An assistant asks before it remembers anything of a conversation, so one of an unknown name begins.
+    An assistant asks before it stores anything of a conversation, so an unknown name is taken as a new conversation.
     """
     options = ContextOptions(
         budget_tokens=given.budget_tokens,
@@ -202,12 +202,12 @@ async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> An
     )
     try:
         return await _packed(asker, owner, given.query, options)
-    except ConversationUnknownError:  # it begins, and its name looks like an id
+    except ConversationUnknownError:  # the conversation is new, and its name looks like an id
         return await _packed(asker, owner, given.query, replace(options, begins=True))
 
 
 def _may_be_id(conversation: str) -> bool:
-    """Whether it looks like an id, as identifiers may, too."""
+    """Whether the name looks like an id. A client's identifier may look like one, too."""
     try:
         UUID(conversation)
     except ValueError:
@@ -216,7 +216,7 @@ def _may_be_id(conversation: str) -> bool:
 
 
 async def open_source(asker: Asker, owner: Owner, given: OpenArguments) -> Answer:
-    """What an id stands for."""
+    """Open the memory with an id."""
     opened = await open_memory(asker.db, owner, given.id, before=given.before, after=given.after)
     lines = opened_lines(opened, owner)
     content = Opened(id=str(opened.memory_id), kind=opened.kind, text=opened.text, lines=lines)
@@ -227,9 +227,9 @@ TOOLS = (
     Tool(
         name="recall",
         title="Recall memories",
-        description="Find what is remembered for a question: messages, facts and archived blocks, best first, each "
-        "with the reason, its date and an id that open_source opens. Use it whenever the user refers to something from "
-        "before, or when you would have to guess. Says so where nothing is likely to answer.",
+        description="Find memories for a question: messages, facts and archived blocks, best first, each with the "
+        "reason why it was chosen, its date and an id that open_source opens. Use it whenever the user refers to "
+        "something from before, or when you would have to guess. It says when no memory is likely to answer.",
         scope="read",
         given=RecallArguments,
         found=Recollection,
@@ -247,8 +247,8 @@ TOOLS = (
     Tool(
         name="get_context",
         title="Get context for an answer",
-        description="One block with everything worth knowing before you answer: standing instructions, facts, what was "
-        "said before, what is on the user's mind, the present day. Call it once at the start of a turn; use recall for "
+        description="Build one block with everything worth knowing before you answer: the user's instructions, facts, "
+        "earlier messages, what matters at present, and the date. Call it once at the start of a turn. Use recall for "
         "a particular question.",
         scope="read",
         given=ContextArguments,
@@ -258,9 +258,9 @@ TOOLS = (
     Tool(
         name="open_source",
         title="Open a memory's source",
-        description="Show what an id stands for: a message (m:…) among its neighbours with the facts that rest on it, "
-        "a fact (f:…) with its history and the quotes that support it, a person or thing (n:…) with its names and "
-        "facts, a block of the profile (b:…).",
+        description="Open the memory with an id: a message (m:…) with the messages around it and the facts that it "
+        "supports; a fact (f:…) with its history and the quotes that support it; a person or thing (n:…) with its "
+        "names and facts; or a block of the profile (b:…).",
         scope="read",
         given=OpenArguments,
         found=Opened,

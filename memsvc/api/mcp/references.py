@@ -1,4 +1,4 @@
-"""What a model names: nodes by the ids and names that it was shown, messages by their short ids."""
+"""Finds what a model refers to: nodes by ids or names, messages by short ids."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from memsvc.graph.operations import Evidence
 from memsvc.sources.opening import find_memory
 
 MessageIds = Annotated[
-    list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="Ids of messages (m:…) that show it.")
+    list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="Ids of messages (m:…) as evidence.")
 ]
 SHORT_NODE = re.compile(r"\[?n:[0-9a-zA-Z-]{1,40}\]?")
 
 
 async def node_called(db: Database, owner: Owner, asked: str) -> UUID:
-    """The node with this id (n:… or whole), name or label.
+    """Find the node with this id (n:… or full), name or label.
 
     Raises:
-        MemoryUnknownError, NodeUnknownError: there is none.
-        MemoryAmbiguousError, NodeAmbiguousError: several have it.
-        InvalidRequestError, InvalidAliasError, InvalidTextError: nothing can be called so.
+        MemoryUnknownError, NodeUnknownError: no node matches.
+        MemoryAmbiguousError, NodeAmbiguousError: several nodes match.
+        InvalidRequestError, InvalidAliasError, InvalidTextError: nothing can have this id or name.
     """
     if SHORT_NODE.fullmatch(asked.strip()):
         return (await find_memory(db, owner, asked)).memory_id
@@ -36,15 +36,15 @@ async def node_called(db: Database, owner: Owner, asked: str) -> UUID:
 
 
 async def messages_called(db: Database, owner: Owner, ids: Sequence[str]) -> list[Evidence]:
-    """Messages by their ids, as evidence.
+    """Return messages as evidence, by their ids.
 
     Raises:
-        MemoryUnknownError, MemoryAmbiguousError, InvalidRequestError: one is none; or it is a fact or a node.
+        MemoryUnknownError, MemoryAmbiguousError, InvalidRequestError: an id names nothing, several, or no message.
     """
     found = []
     for asked in ids:
         memory = await find_memory(db, owner, asked)
         if memory.kind != "message":
-            raise InvalidRequestError(f"{asked[:60]!r} is no message.", hint="Give ids that begin with m:.")
+            raise InvalidRequestError(f"{asked[:60]!r} is not a message.", hint="Give ids that begin with m:.")
         found.append(Evidence(passage_id=memory.memory_id))
     return found

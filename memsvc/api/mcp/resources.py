@@ -1,4 +1,4 @@
-"""Resources: what a client can put before a model without a tool call. All are fenced text, read anew each time."""
+"""Resources: what a client can show a model without a tool call. All are fenced text, read again each time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEMORY = f"{SCHEME}memory/"
 SALIENT = 15
 SAID_TODAY, LEARNT_TODAY = 30, 30
 PROFILE_TOKENS = 3 * CORE_TOKENS
-"""So that all of core memory stands in its share of them."""
+"""Core memory gets a share of this budget that is large enough for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _now(owner: Owner) -> datetime:
 
 
 async def read_ontology(asker: Asker, owner: Owner) -> str:
-    """What nodes and edges can be, with how many there are; types that wait for approval are left out."""
+    """The types of nodes and edges that can be used, each with its count. Types that wait for approval are left out."""
     known = await ontology(asker.db, owner)
     usable = {"core", "approved"}
     lines = ["# Types of people and things"]
@@ -63,7 +63,7 @@ async def read_ontology(asker: Asker, owner: Owner) -> str:
 
 
 async def read_profile(asker: Asker, owner: Owner) -> str:
-    """What belongs into every prompt: who the user is, and what stands in every context."""
+    """What belongs in every prompt: who the user is, and what every context contains."""
     me = await own_names(asker.db, owner)
     options = ContextOptions(
         budget_tokens=PROFILE_TOKENS, memories=False, salient=0, chance=False, neighbours=False, instructions=()
@@ -74,7 +74,7 @@ async def read_profile(asker: Asker, owner: Owner) -> str:
 
 
 async def read_top_of_mind(asker: Asker, owner: Owner) -> str:
-    """What matters without a question."""
+    """What matters without a query."""
     now, zone = _now(owner), valid_zone(owner.time_zone)
     found = await top_of_mind(asker.db, owner, limit=SALIENT)
     line = TextRenderer(now).item
@@ -84,7 +84,7 @@ async def read_top_of_mind(asker: Asker, owner: Owner) -> str:
 
 
 async def read_today(asker: Asker, owner: Owner) -> str:
-    """The user's day: what was said, and which facts were learnt."""
+    """The user's day: what was said, and which facts changed."""
     now = _now(owner)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     said = await messages_said(asker.db, owner, since=midnight, until=midnight + timedelta(days=1), limit=SAID_TODAY)
@@ -102,20 +102,20 @@ RESOURCES = (
     Resource(
         f"{SCHEME}profile",
         "Profile",
-        "Who the user is, and what belongs into every prompt.",
+        "Who the user is, and what belongs in every prompt.",
         read_profile,
     ),
-    Resource(f"{SCHEME}today", "Today", "The present day, what was said today and which facts changed.", read_today),
+    Resource(f"{SCHEME}today", "Today", "Today's date, what was said today, and which facts changed.", read_today),
     Resource(
         f"{SCHEME}top-of-mind",
         "Top of mind",
-        "What matters without a question: new, important, often recalled.",
+        "What matters without a query: memories that are new, important or often recalled.",
         read_top_of_mind,
     ),
     Resource(
         f"{SCHEME}ontology",
         "Ontology",
-        "What people, things and facts can be, with how many there are of each type.",
+        "The types of people, things and facts, and how many there are of each.",
         read_ontology,
     ),
 )
@@ -123,16 +123,16 @@ BY_URI = {resource.uri: resource for resource in RESOURCES}
 
 
 async def read(asker: Asker, uri: str) -> str:
-    """What stands at an address.
+    """Return the text of a resource.
 
     Raises:
-        NotFoundError: nothing does.
+        NotFoundError: no resource has this address.
         MemsvcError: the caller may not read, or a memory cannot be opened.
     """
     owner = asker.owner("read")
     if uri in BY_URI:
         return await BY_URI[uri].read(asker, owner)
     if not uri.startswith(MEMORY):
-        raise NotFoundError("There is no such resource.", hint="List the resources for their addresses.")
+        raise NotFoundError("No resource has this address.", hint="List the resources to see their addresses.")
     opened = await open_memory(asker.db, owner, uri.removeprefix(MEMORY))
     return fenced("\n".join(opened_lines(opened, owner)))

@@ -1,4 +1,4 @@
-"""The tool that says what there is: how much is remembered, by whom, and what is still being worked on."""
+"""The tool that reports the state of a memory: whose it is, how much it holds, and which work is pending."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_JOBS = 100
 
 
 class StatusArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Nothing."""
+    """No arguments."""
 
 
 class ConversationNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,26 +33,26 @@ class ConversationNow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(Quoting, frozen=True, kw_only=True):
-    """How much there is."""
+    """The state of the user's memory."""
 
     user: str
     today: str
     time_zone: str
     scopes: list[str]
-    """What you may do: read, write, forget."""
+    """What you may do: read, write or forget."""
     nodes: int
     facts: int
     conversations: list[ConversationNow]
     """The five newest."""
     jobs_pending: int
-    """Background work that waits, at most 100 counted: what is stored can be recalled all the same."""
+    """Waiting background jobs, counted up to 100. Stored text can be recalled before they run."""
     jobs_failed: int
     meaning: bool
-    """Recall compares meanings too; false: words, names and times only."""
+    """True: recall also compares meanings; false: words, names and times only."""
 
 
 async def memory_status(asker: Asker, owner: Owner, given: StatusArguments) -> Answer:
-    """Count."""
+    """Count what the memory holds."""
     del given
     sizes = await stats(asker.db, owner)
     newest = await list_conversations(asker.db, owner, limit=CONVERSATIONS)
@@ -85,8 +85,8 @@ TOOLS = (
     Tool(
         name="memory_status",
         title="Status of the memory",
-        description="Whose memory this is, what you may do with it, how much there is, and what day it is for the "
-        "user.",
+        description="Tells whose memory this is, what you may do with it, how much it holds, and the user's date and "
+        "time.",
         scope="read",
         given=StatusArguments,
         found=Status,

@@ -19,15 +19,15 @@ Send = Callable[[SessionMessage], Awaitable[None]]
 
 
 class Lines:
-    """Lines of standard input that the SDK can answer; the others are refused here."""
+    """The lines of standard input that the SDK can answer. Others are refused here."""
 
     def __init__(self, lines: AsyncIterable[str]) -> None:
-        """Read from there; ``send`` is set before the first line is read."""
+        """Read from ``lines``; ``send`` is set before the first line is read."""
         self._lines = lines
         self.send: Send | None = None
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """The lines."""
+        """Yield the lines that the SDK can answer."""
         async for line in self._lines:
             if not line.strip():
                 continue
@@ -40,21 +40,21 @@ class Lines:
 
 @contextmanager
 def _own_input() -> Iterator[AsyncIterable[str]]:
-    """Standard input for the protocol alone: others who read it meanwhile, such as child processes, find its end."""
+    """Reserve standard input for the protocol: other readers, such as child processes, find it empty."""
     kept, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     try:
-        # Not closed in the end: a thread may still wait there for a line.
+        # Never closed: a thread may still be waiting in it for a line.
         yield anyio.wrap_file(open(kept, encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115
     finally:
         os.dup2(kept, 0)
 
 
 async def serve_stdio(asker: Asker) -> None:
-    """Answer until standard input ends. Meanwhile standard output is the protocol's; what others print goes to error.
+    """Answer until standard input ends. Standard output is reserved for the protocol; prints go to standard error.
 
-    Cannot be cancelled while it waits for a line: the thread that reads would have to be woken.
+    It cannot be cancelled while it waits for a line, because nothing wakes the reading thread.
     """
     server = make_server(lambda _ctx: asker)
     with _own_input() as given:

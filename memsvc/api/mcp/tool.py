@@ -1,8 +1,7 @@
 """What a tool is: typed arguments, a scope, a coroutine, and an answer in two forms.
 
-The text of an answer is for the model and stands within a fence wherever it quotes a memory; the structured content
-says the same for programs. Errors are answers too, so that a model can mend its call: a stable code, what was wrong,
-and the way out.
+The text of an answer is for the model; where it quotes a memory, it is fenced. The structured content says the same for
+programs. Errors are answers too, with a stable code, what was wrong and what to do, so a model can correct its call.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MAX_DETAIL_CHARS = 500
 SERVER_ERROR = 500
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 MOST_EXACT = 2**53
-"""Above it, a float may have lost the last digits of the integer that was sent."""
+"""Above this, a float may have lost the last digits of the integer that was sent."""
 SHOWN_DETAILS = frozenset({"candidates", "field", "ids", "limit_tokens", "scope", "tokens", "version"})
 
 
@@ -38,7 +37,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quoting(Content, frozen=True, kw_only=True):
-    """Structured content that holds what anybody ever wrote."""
+    """Structured content that contains text from memory, which anybody may have written."""
 
     notice: str = NOTICE
 
@@ -53,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a client is told of an error."""
+    """What a client learns about an error."""
 
     code: str
     """Stable: match on it."""
@@ -63,7 +62,7 @@ class Refusal:
     details: Mapping[str, Any]
 
 
-UNEXPECTED = Refusal("internal", "Something unexpected happened.", "The service's log has the rest.", SERVER_ERROR, {})
+UNEXPECTED = Refusal("internal", "An unexpected error occurred.", "See the service's log.", SERVER_ERROR, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +73,17 @@ class Tool(Generic[Given]):
     title: str
     description: str
     scope: Scope
-    """Whoever lacks it does not see the tool, and cannot use it."""
+    """A caller without it neither sees the tool nor can use it."""
     given: type[Given]
-    """Its arguments; nothing else is taken."""
+    """Its arguments. Others are refused."""
     found: type[Content]
     """Its structured content."""
     run: Callable[[Asker, Owner, Given], Awaitable[Answer]]
     idempotent: bool = False
-    """Used again with the same arguments, it changes nothing more."""
+    """True: a second call with the same arguments changes nothing more."""
 
     def shown(self) -> mcp.Tool:
-        """As clients see it."""
+        """The tool in the protocol's form."""
         return mcp.Tool(
             name=self.name,
             title=self.title,
@@ -101,11 +100,11 @@ class Tool(Generic[Given]):
         )
 
     async def use(self, asker: Asker, arguments: Mapping[str, Any]) -> mcp.CallToolResult:
-        """Check the scope, then the arguments, then do it; never raises but for a cancelled request."""
+        """Check the scope and the arguments, then run the tool. Raises only when the request is cancelled."""
         try:
             owner = asker.owner(self.scope)
             answer = await self.run(asker, owner, self._read(arguments))
-        except Exception as error:  # noqa: BLE001 - whatever happens, the model is told in our words
+        except Exception as error:  # noqa: BLE001 - every error becomes one of memsvc's, with a code
             return failed(refusal(error))
         return mcp.CallToolResult(
             content=[mcp.TextContent(type="text", text=answer.text)],
@@ -123,7 +122,7 @@ class Tool(Generic[Given]):
 
 
 def coerced(arguments: Mapping[str, Any], struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """Arguments with "5" and 5.0 as integers, and without null for what is optional: models write both."""
+    """Turn "5" and 5.0 into integers and drop null for optional arguments, since models write both."""
     integers, optional = _kinds(struct)
     return {
         name: _integer(value) if name in integers else value
@@ -144,9 +143,9 @@ def _integer(value: object) -> object:
 
 @cache
 def _kinds(struct: type[msgspec.Struct]) -> tuple[frozenset[str], frozenset[str]]:
-    """The fields of a struct that are integers, and those that may be left out."""
+    """The names of a struct's integer fields, and of its optional fields."""
     shown = msgspec.inspect.type_info(struct)
-    assert isinstance(shown, msgspec.inspect.StructType)  # noqa: S101 - of a struct it is one
+    assert isinstance(shown, msgspec.inspect.StructType)  # noqa: S101 - type_info of a struct returns one
     integers = {
         field.encode_name
         for field in shown.fields
@@ -162,14 +161,14 @@ def _types(kind: msgspec.inspect.Type) -> tuple[msgspec.inspect.Type, ...]:
 
 
 def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """A struct's JSON Schema with an object at its root, as MCP wants it."""
+    """A struct's JSON Schema with an object at its root, as MCP requires."""
     _, components = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
     own = components.pop(struct.__name__)
     return {**own, "$defs": components} if components else own
 
 
 def arguments_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of arguments. What may be left out is not also null: clients read the first level of a property."""
+    """The schema of arguments. Optional ones do not also allow null: some clients read only a property's top level."""
     schema = schema_of(struct)
     return {**schema, "properties": {name: _plain(field) for name, field in schema["properties"].items()}}
 
@@ -184,26 +183,26 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(error: Exception) -> Refusal:
-    """What may be told of an error; a defect is logged, and told without its words."""
+    """What a client may learn about an error. An unexpected one is logged, and its text is withheld."""
     if isinstance(error, MemsvcError):
-        told = Refusal(error.code, error.message, error.advice, error.status, error.details)
+        refused = Refusal(error.code, error.message, error.advice, error.status, error.details)
         if error.status >= SERVER_ERROR:
             observe.logger().error("request failed", code=error.code, detail=error.message, door=DOOR)
-        if error.status == SERVER_ERROR:  # it may name folders and settings, which are not the client's
-            told = UNEXPECTED
+        if error.status == SERVER_ERROR:  # it may name folders and settings, which the client must not see
+            refused = UNEXPECTED
     else:
         observe.logger().error("unexpected error", exc_info=error, door=DOOR)
-        told = UNEXPECTED
-    observe.ERRORS.labels(code=told.code).inc()
-    return told
+        refused = UNEXPECTED
+    observe.ERRORS.labels(code=refused.code).inc()
+    return refused
 
 
-def failed(told: Refusal) -> mcp.CallToolResult:
-    """An error as a tool's answer. Where it names what stands in memory, that is fenced like any quote."""
-    detail = fenced(told.message) if "candidates" in told.details else told.message
-    shown = {name: value for name, value in told.details.items() if name in SHOWN_DETAILS}
+def failed(refused: Refusal) -> mcp.CallToolResult:
+    """An error as a tool's answer. A message that names memories is fenced like any quote."""
+    detail = fenced(refused.message) if "candidates" in refused.details else refused.message
+    shown = {name: value for name, value in refused.details.items() if name in SHOWN_DETAILS}
     return mcp.CallToolResult(
-        content=[mcp.TextContent(type="text", text=f"{told.code}: {detail}\n{told.hint}".rstrip())],
-        structured_content={"code": told.code, "detail": told.message, "hint": told.hint, **shown},
+        content=[mcp.TextContent(type="text", text=f"{refused.code}: {detail}\n{refused.hint}".rstrip())],
+        structured_content={"code": refused.code, "detail": refused.message, "hint": refused.hint, **shown},
         is_error=True,
     )

@@ -1,7 +1,7 @@
-"""A question and packed memories -> claims, each with the memories that say it; no claim where none does.
+"""The prompt for answering: from a question and packed memories to claims, each with the memories that support it.
 
-The memories stand in their fence, which nothing in them can end; the question comes last. What is said in either is
-data: the rules stand in the system's message alone.
+The memories are inside their fence, which no text in them can close, and the question comes last. Both are data: the
+rules are only in the system message.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Question: "Does Ada like Porto?" Answer: {"claims": []}"""
 
 
 class ClaimItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim as the model gives it."""
+    """A claim in the model's answer."""
 
     text: str
     sources: list[str]

@@ -142,7 +142,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  nodes uuid[] := CASE WHEN cardinality(p_nodes) > 1 OR merged THEN memsvc.standing_for(p_user_id, p_nodes, p_known_at)
+  nodes uuid[] := CASE WHEN cardinality(p_nodes) > 1 OR merged THEN memsvc.canonical_ids(p_user_id, p_nodes, p_known_at)
     ELSE p_nodes END;
   hops integer[] := array_fill(0, ARRAY[cardinality(nodes)]);
   parents uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -192,7 +192,7 @@ COMMENT ON FUNCTION memsvc.neighbourhood(
 ) IS 'Nodes within some hops of the given ones, nearest first.';
 
 -- The canonical nodes of some nodes, each once, in the given order.
-CREATE OR REPLACE FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION memsvc.canonical_ids(p_user_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL)
 RETURNS uuid[]
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -214,7 +214,7 @@ BEGIN
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.standing_for(uuid, uuid[], timestamptz) IS 'The canonical nodes of some nodes, each once.';
+COMMENT ON FUNCTION memsvc.canonical_ids(uuid, uuid[], timestamptz) IS 'The canonical nodes of some nodes, each once.';
 
 -- Nodes and facts as JSON, in the given order: cards of canonical nodes, and facts by their versions, ends resolved.
 CREATE OR REPLACE FUNCTION memsvc.graph_shown(

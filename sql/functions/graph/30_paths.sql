@@ -18,8 +18,8 @@ AS $$
 DECLARE
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
   back CONSTANT text := CASE p_side WHEN 'from' THEN 'to' WHEN 'to' THEN 'from' ELSE p_side END;
-  near uuid[] := memsvc.standing_for(p_user_id, ARRAY[p_from], p_known_at); -- outermost nodes of the search from p_from
-  far uuid[] := memsvc.standing_for(p_user_id, ARRAY[p_to], p_known_at);
+  near uuid[] := memsvc.canonical_ids(p_user_id, ARRAY[p_from], p_known_at); -- outermost nodes searched from p_from
+  far uuid[] := memsvc.canonical_ids(p_user_id, ARRAY[p_to], p_known_at);
   seen_near uuid[] := near;
   seen_far uuid[] := far;
   steps integer[] := '{}'; -- edges that may lie on a path: 1, 2, … counted from p_from; -1, -2, … from p_to

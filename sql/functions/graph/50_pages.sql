@@ -170,7 +170,7 @@ BEGIN
     FROM memsvc.page_of_edges(
       p_user_id, p_after_edge, p_after_id, p_limit, p_types, p_as_of, p_known_at
     ) AS p;
-    SELECT memsvc.standing_for(p_user_id, array_agg(DISTINCT n.node_id), p_known_at) INTO shown
+    SELECT memsvc.canonical_ids(p_user_id, array_agg(DISTINCT n.node_id), p_known_at) INTO shown
     FROM (
       SELECT o.from_node, o.to_node FROM edge_versions AS o
       WHERE o.user_id = p_user_id AND o.version_id = ANY (facts) ORDER BY o.version_id OFFSET 0

@@ -1,21 +1,21 @@
--- What live clients are told: events, each of them once, and what a change of the graph means.
+-- What live clients receive: each event once, and what a change of the graph means.
 --
--- A reader remembers which transactions had ended when it looked (a snapshot): those below an end, but for some that
--- were running. What it has not been told are the events of all others that are visible now. So it waits for nobody: a
--- transaction that commits late is in its list, and its events are read when they are there, whatever others have
--- committed since. A transaction that never writes an event, of whatever login or database, stays in the list until it
--- ends, and that is all it does. Writers do nothing for it: an event keeps the number of its transaction
--- (transaction_id), which it had anyway. A number from a sequence would not do instead, for it is drawn before the
--- commit: a reader would have to wait for whoever might still hold a smaller one, or writers for each other.
+-- A reader remembers which transactions had ended when it last read (a snapshot): those below an end, except some that
+-- were still running. Its unread events are the visible events of all other transactions. So a reader never waits: a
+-- transaction that commits late is in its list of running ones, and its events are read once they are visible, whatever
+-- others have committed since. A transaction that never writes an event, with any login and in any database, stays in
+-- the list until it ends and has no other effect. Writers need no extra work: an event stores the number of its
+-- transaction (transaction_id). A number from a sequence would not work, because it is drawn before the commit: readers
+-- would have to wait for transactions that may hold a smaller number, or writers would have to wait for each other.
 --
--- The order is that of (transaction, event), within what is read at once; of two transactions that ran at the same time,
--- two readers may be told in different order. Readers stop anywhere (p_limit), also within a transaction: p_transaction
--- was told of up to p_event. It is read to its end first, then what ended late, then what began later, so that a
--- reader's place can always be said in these terms (memsvc/graph/events.py).
+-- Events read together are ordered by (transaction, event). Two readers may see two concurrent transactions in a
+-- different order. Readers may stop anywhere (p_limit), also within a transaction: of p_transaction, they have read the
+-- events up to p_event. The rest of that transaction is read first, then transactions that ended late, then those that
+-- began later. So these four values always describe a reader's position (memsvc/graph/events.py).
 
--- Which of some users have events that were not told. One look serves a whole process, which then reads each user's
--- events under row security; it gives ids that the caller named. p_running: arrays of xid8, as text, since arrays of
--- arrays would have to be of one length.
+-- Which of some users have unread events. One call serves a whole process, which then reads each user's events under
+-- row security; it returns only ids that the caller named. p_running: arrays of xid8 as text, because all arrays within
+-- a PostgreSQL array must have one length.
 CREATE OR REPLACE FUNCTION memsvc.users_with_news(
   p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]
 ) RETURNS SETOF uuid
@@ -44,9 +44,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.users_with_news(uuid[], xid8[], text[], xid8[], uuid[]) IS
-  'Which of some users have events that were not told.';
+  'Which of some users have unread events.';
 
--- A user's events that were not told: of transactions from p_end on, and of those of p_running that have ended.
+-- A user's unread events: those of transactions from p_end on, and those of p_running's transactions that have ended.
 CREATE OR REPLACE FUNCTION memsvc.live_events(
   p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer
 ) RETURNS TABLE (event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamptz)
@@ -57,7 +57,7 @@ SET search_path = memsvc, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-  -- Rows that a backup brought may have larger numbers than this server has given out.
+  -- Rows restored from a backup may have larger numbers than this server has given out.
   given CONSTANT xid8 := pg_snapshot_xmax(pg_current_snapshot());
   room integer := p_limit;
   found integer;
@@ -90,11 +90,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.live_events(uuid, xid8, xid8[], xid8, uuid, integer) IS
-  'A user''s events that were not told, in their order.';
+  'A user''s unread events, in their order.';
 
--- What a change of the graph means to somebody who draws it: nodes and facts that it touched as they are now, with the
--- nodes at their ends, and what is not there any more. Merges move the facts of a node, so all of these are told.
--- complete: false where that would be more than p_most versions; then the rest is empty. No row: no such change.
+-- What a change of the graph means to a client that draws it: the nodes and facts that it touched as they are now, with
+-- the nodes at the facts' ends, and the ids of nodes and facts that are gone. A merge moves the facts of a node, so all
+-- of these are included. complete: false if there are more than p_most versions; the other columns are then empty. No
+-- row: no such change.
 CREATE OR REPLACE FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer)
 RETURNS TABLE (nodes json, edges json, gone_nodes uuid[], gone_edges uuid[], complete boolean)
 LANGUAGE plpgsql STABLE ROWS 1
@@ -144,7 +145,7 @@ BEGIN
     RETURN QUERY SELECT '[]'::json, '[]'::json, '{}'::uuid[], '{}'::uuid[], false;
     RETURN;
   END IF;
-  shown := memsvc.standing_for(p_user_id, touched_nodes || ARRAY(
+  shown := memsvc.canonical_ids(p_user_id, touched_nodes || ARRAY(
     SELECT n.node_id
     FROM (
       SELECT o.from_node, o.to_node FROM edge_versions AS o
@@ -170,10 +171,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.change_shown(uuid, uuid, integer) IS
-  'What a change of the graph means to somebody who draws it.';
+  'What a change of the graph means to a client that draws it.';
 
--- The node that a recall is about: of its best memory that leads to one; that where a fact begins, or what a message
--- supports. The node that stands for it, as it is drawn; no row: none, or what led to it was erased.
+-- The node that a recall is about, from the best of its first ten memories that leads to a node: the node at which a
+-- fact begins, or the node that a message supports. Returns its canonical node as it is drawn. No row: there is none,
+-- or the memory was erased.
 CREATE OR REPLACE FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) RETURNS TABLE (node json)
 LANGUAGE plpgsql STABLE ROWS 1
 SET search_path = memsvc, pg_temp
@@ -203,7 +205,7 @@ BEGIN
   IF found IS NOT NULL THEN
     RETURN QUERY
     SELECT g.nodes -> 0
-    FROM memsvc.graph_shown(p_user_id, memsvc.standing_for(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
+    FROM memsvc.graph_shown(p_user_id, memsvc.canonical_ids(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
   END IF;
 END
 $$;

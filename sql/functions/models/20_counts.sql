@@ -45,7 +45,7 @@ END;
 COMMENT ON FUNCTION memsvc.users_lacking_tokens(smallint) IS
   'Users with passages that have a model''s vector and lack its token vectors.';
 
-CREATE OR REPLACE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
+CREATE OR REPLACE FUNCTION memsvc.vectors_missing(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: owner
@@ -56,5 +56,5 @@ RETURN (
     WHERE e.user_id = a.user_id AND e.model_id = p_model_id AND e.passage_id = a.passage_id
   )
 );
-COMMENT ON FUNCTION memsvc.vectors_behind(smallint, smallint) IS
+COMMENT ON FUNCTION memsvc.vectors_missing(smallint, smallint) IS
   'How many passages have the vector of the one model and lack that of the other.';

@@ -152,7 +152,7 @@ BEGIN
       USING ERRCODE = 'MS001',
         HINT = 'Retire it first: ''memsvc models retire'' with its name. There is no way back to it then.';
   END IF;
-  behind := memsvc.vectors_behind(chosen.model_id, active.model_id);
+  behind := memsvc.vectors_missing(chosen.model_id, active.model_id);
   IF behind > 0 AND NOT p_now THEN
     RAISE EXCEPTION '% messages still lack vectors of the model %.', behind, chosen.name
       USING ERRCODE = 'MS001',

@@ -1,6 +1,6 @@
 -- Details of a version of a block: the label of the node that it describes (null: no node, or no label), and the
 -- passages that support its lines.
-CREATE OR REPLACE FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid)
+CREATE OR REPLACE FUNCTION memsvc.block_support(p_user_id uuid, p_version_id uuid, p_node_id uuid)
 RETURNS TABLE (node text, evidence jsonb)
 LANGUAGE sql STABLE ROWS 1
 SET search_path = memsvc, pg_temp
@@ -18,5 +18,5 @@ BEGIN ATOMIC
       WHERE e.user_id = p_user_id AND e.version_id = p_version_id
     ), '[]');
 END;
-COMMENT ON FUNCTION memsvc.behind_block(uuid, uuid, uuid) IS
+COMMENT ON FUNCTION memsvc.block_support(uuid, uuid, uuid) IS
   'The label of the node that a version of a block describes, and the evidence of its lines.';

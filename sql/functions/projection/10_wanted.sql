@@ -84,12 +84,12 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   asked uuid[] := p_nodes;
-  canonical uuid[] := p_nodes;
+  resolved uuid[] := p_nodes;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
   IF memsvc.any_merges(p_user_id) THEN
-    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, canonical
+    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, resolved
     FROM memsvc.resolve_nodes(p_user_id, p_nodes) AS r;
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes) AS s;
@@ -110,7 +110,7 @@ BEGIN
   )
   SELECT DISTINCT ON (a.node_id) a.node_id, a.canonical_id, n.gid, coalesce(l.label, memsvc.other_label('node')),
     c.type, c.label, c.description, c.data, c.importance, c.valid_from, c.valid_to
-  FROM unnest(asked, canonical) AS a (node_id, canonical_id)
+  FROM unnest(asked, resolved) AS a (node_id, canonical_id)
   CROSS JOIN LATERAL (
     SELECT o.gid FROM nodes AS o WHERE o.user_id = p_user_id AND o.node_id = a.canonical_id OFFSET 0
   ) AS n

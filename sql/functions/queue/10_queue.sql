@@ -1,7 +1,7 @@
 -- The queue: one message for each pending job, with ids and nothing else, written in the transaction that writes the
--- job. Dramatiq's workers take messages from here; jobs stays the truth.
+-- job. Dramatiq's workers take messages from here; the table jobs stays authoritative.
 
--- As Dramatiq reads it. A job's kind is its actor; kinds that ask a model share a queue of their own.
+-- Dramatiq's name of the queue. A job's kind is its actor; kinds that use a model have queues of their own.
 CREATE OR REPLACE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app
@@ -11,8 +11,8 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.job_queue(text) IS 'The queue that carries a kind of job.';
 
--- memsvc.traceparent is set where the transaction is part of a recorded trace (memsvc/db/engine.py), and its jobs go on
--- with that. A message that is sent again later begins a trace of its own.
+-- memsvc.traceparent is set if the transaction is part of a recorded trace (memsvc/db/engine.py); its jobs continue
+-- that trace. A message that is sent again later begins a trace of its own.
 CREATE OR REPLACE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app
@@ -28,8 +28,8 @@ RETURN jsonb_build_object(
 );
 COMMENT ON FUNCTION memsvc.job_message(uuid, uuid, text) IS 'The message that carries a job''s id to a worker.';
 
--- Keeps the queue in step with jobs, whoever writes there: a job that becomes pending, or whose time changes, gets its
--- message (back); one that is not pending any more loses it.
+-- Keeps the queue in step with jobs, whoever changes them: a job that becomes pending, or whose time changes, gets a
+-- message (again); a job that is no longer pending loses it.
 CREATE OR REPLACE FUNCTION memsvc.send_job() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -62,8 +62,8 @@ EXECUTE FUNCTION memsvc.send_job();
 CREATE OR REPLACE TRIGGER unsent AFTER DELETE ON memsvc.jobs
 FOR EACH ROW EXECUTE FUNCTION memsvc.send_job();
 
--- Asks for a job, in the caller's transaction: joins the one that waits for the same subject, and brings it forward,
--- or makes one. Its id.
+-- Requests a job in the caller's transaction and returns its id. If a job for the same subject is pending, the request
+-- joins it and makes it due now; otherwise a job is created.
 CREATE OR REPLACE FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
@@ -74,10 +74,10 @@ AS $$
   DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
   RETURNING j.job_id;
 $$;
-COMMENT ON FUNCTION memsvc.ask_job(uuid, text, uuid) IS 'Asks for a job in the caller''s transaction; its id.';
+COMMENT ON FUNCTION memsvc.ask_job(uuid, text, uuid) IS 'Requests a job in the caller''s transaction; returns its id.';
 
--- Due messages of one queue, locked for the caller: users take turns, from the user behind p_after on, a fair share
--- each, the oldest first. What others have locked is stepped over.
+-- Due messages of one queue, locked for the caller. Users take turns, beginning with the first user after p_after; each
+-- gets an equal share, oldest messages first. Messages that others have locked are skipped.
 CREATE OR REPLACE FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid)
 LANGUAGE sql ROWS 100
@@ -119,9 +119,9 @@ END;
 COMMENT ON FUNCTION memsvc.due_messages(text, uuid, integer) IS
   'Due messages of a queue, locked for the caller; users take turns.';
 
--- Hands messages of one queue to a worker. consumed_at stays empty until begin_job: a worker fetches more than it works
--- on. What cannot be read is returned as well; the worker rejects it. As an array
--- their ids are looked up by key; joined, the whole queue is read (3.7 ms instead of 0.7 with 6,000 waiting).
+-- Hands messages of one queue to a worker. consumed_at stays empty until begin_job, because a worker fetches more
+-- messages than it is processing. Unreadable messages are returned as well; the worker rejects them. The ids are an
+-- array, so that they are looked up by key; a join reads the whole queue (3.7 ms instead of 0.7 with 6,000 waiting).
 CREATE OR REPLACE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid, user_id uuid, message text)
 LANGUAGE sql
@@ -136,9 +136,9 @@ END;
 COMMENT ON FUNCTION memsvc.claim_messages(text, uuid, uuid, integer) IS
   'Hands messages of a queue to a worker; users take turns.';
 
--- Fails a pending job whose workers died too often while they were at it, in the caller's transaction. keep_queue begins
--- it anew ten minutes, an hour and six hours later: most often something else killed the workers. It returns the job's
--- new error; no row where the job was not pending.
+-- Fails a pending job whose workers died too often while they ran it, in the caller's transaction. keep_queue restarts
+-- it ten minutes, an hour and six hours later, because usually something else killed the workers. Returns the job's new
+-- error; no row if the job was not pending.
 CREATE OR REPLACE FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer)
 RETURNS TABLE (error_code text, error text)
 LANGUAGE sql
@@ -162,11 +162,12 @@ END;
 COMMENT ON FUNCTION memsvc.fail_deadly_job(uuid, uuid, integer) IS
   'Fails a job whose workers died too often, and says when it is begun anew.';
 
--- What each worker does every few seconds, one at a time: what silent workers had goes back into the queue, and counts
--- as a death where it was begun; a job whose workers died five times fails, and is begun anew later, three times at
--- most, each of which ends with the second death; a pending job that has no message (lost on its way, or older than the
--- queue) is sent again; a time that only another clock can have written is brought back. How many messages went back or
--- out.
+-- Upkeep, which each worker runs every few seconds, one at a time. Returns how many messages were put back or sent.
+-- - Messages of silent workers go back into the queue; a message whose job was begun counts a death.
+-- - A job whose workers died five times fails. It is restarted later, three times at most; each restart fails at the
+--   second death.
+-- - A pending job without a message (a lost one, or a job older than the queue) is sent again.
+-- - A time so far ahead that only a wrong clock can have written it is set to now.
 CREATE OR REPLACE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -210,7 +211,7 @@ BEGIN
       AND q.deliveries >= CASE WHEN j.restarts = 0 THEN most_deaths ELSE most_deaths_anew END
   ) AS d;
 
-  -- A newer job for the same subject does all that this one would, or tells what is wrong with it now.
+  -- A newer job for the same subject does all that this one would do, or shows the current error.
   BEGIN
     UPDATE jobs AS j
     SET state = 'pending', restarts = j.restarts + 1, attempts = 0, outages = 0, run_after = today, finished_at = NULL
@@ -224,7 +225,7 @@ BEGIN
       AND NOT EXISTS (SELECT FROM users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL);
     GET DIAGNOSTICS anew = ROW_COUNT;
   EXCEPTION WHEN unique_violation THEN
-    NULL;  -- Somebody asked for a job for the same subject meanwhile; it is seen the next time.
+    NULL;  -- Another transaction requested a job for the same subject; the next call sees it.
   END;
 
   UPDATE jobs AS j
@@ -248,4 +249,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.keep_queue(interval) IS
-  'Upkeep of the queue: hands out again what dead workers had and what was lost, and begins anew what they failed.';
+  'Upkeep of the queue: hands out again messages that dead workers held or that were lost, and restarts failed jobs.';

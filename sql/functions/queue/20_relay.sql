@@ -1,7 +1,7 @@
--- The relay: takes messages out of the queue, for a broker of Dramatiq's own that carries them on.
+-- The relay: takes messages out of the queue and passes them to one of Dramatiq's own brokers.
 
--- Takes due messages of one queue out of it, in the caller's transaction; one of each user comes before the second of
--- any.
+-- Takes due messages out of one queue, in the caller's transaction. The first message of each user comes before the
+-- second of any user.
 CREATE OR REPLACE FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid, user_id uuid, message text)
 LANGUAGE sql
@@ -17,4 +17,4 @@ BEGIN ATOMIC
   ORDER BY row_number() OVER (PARTITION BY t.user_id ORDER BY t.available_at, t.position), t.user_id;
 END;
 COMMENT ON FUNCTION memsvc.relay_messages(text, uuid, integer) IS
-  'Takes due messages out of a queue, to be carried on by another broker; users take turns.';
+  'Takes due messages out of a queue for another broker; users take turns.';

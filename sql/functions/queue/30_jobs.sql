@@ -1,7 +1,7 @@
--- Background work: which jobs wait, and what a job of each kind does.
+-- Background work: which jobs are due, and how one begins, ends and fails.
 
--- Ids of due jobs of all users, oldest first, for who drains them without the queue ('memsvc jobs run'). Nobody works
--- for a user who is being erased.
+-- Ids of due jobs of all users, oldest first, for 'memsvc jobs run', which runs them without the queue. Jobs of a user
+-- who is being erased are left out.
 CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
 RETURNS TABLE (user_id uuid, job_id uuid, kind text)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -17,9 +17,10 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.due_jobs(integer) IS 'Ids of due jobs of all users, oldest first.';
 
--- What a worker is told to do, if it is still to be done: ids only, like due_jobs. requests is what finish_job wants to
--- hear back: how often work was asked for, before the worker began. From now on the worker's death counts against the
--- job (keep_queue); that note need not wait for the disk, for who dies with the database is not the job's victim.
+-- What a worker has to do, if the job is still pending: ids only, like due_jobs. requests, which the worker passes to
+-- finish_job, is how often work was requested before the worker began. From now on a death of the worker counts against
+-- the job (keep_queue). That record need not wait for the disk: a worker that dies with the database did not die
+-- because of the job.
 CREATE OR REPLACE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid)
 RETURNS TABLE (subject_id uuid, requests integer, started_at timestamptz)
 LANGUAGE sql VOLATILE SECURITY DEFINER
@@ -38,14 +39,14 @@ BEGIN ATOMIC
     AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL);
 END;
 COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
-  'What a pending job is about, and a note that it was begun; no row where it is not pending.';
+  'What a pending job is about; records that it was begun. No row if it is not pending.';
 
--- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is not
--- pending any more. 'again': more was asked for than p_requests, which the worker saw before it began (NULL: it has no
--- steps, so there was nothing to see), or p_more: its time was up before its work was; it waits behind the others.
--- 'done' otherwise. The source and then the job are locked, in the order in which writers lock them: while we hold the
--- source, nobody can ask for more. Everything is sought by its key, so one plan is as good as any, and planning anew
--- was two thirds of the time. A kept plan must not read a table whole because that was small once.
+-- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is no
+-- longer pending. 'again': work was requested more often than p_requests, which the worker read before it began (NULL:
+-- the job has no steps, so the worker read nothing), or p_more: its time ran out before its work was done. It then
+-- waits its turn. Otherwise 'done'. The source and then the job are locked, in the order in which writers lock them:
+-- while we hold the source, no transaction can request more work. All rows are found by their keys, so one kept plan is
+-- always good, and planning took two thirds of the time. A kept plan must not scan a table because it was once small.
 CREATE OR REPLACE FUNCTION memsvc.finish_job(
   p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamptz
 ) RETURNS text
@@ -58,7 +59,7 @@ DECLARE
   job jobs%ROWTYPE;
   settled boolean;
 BEGIN
-  -- Folders of one user take turns until they commit: who has nothing to fold does not queue up.
+  -- fold_statistics runs in one transaction at a time for each user: skip it if there is nothing to fold.
   IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id) THEN
     PERFORM memsvc.fold_statistics(p_user_id);
   END IF;
@@ -79,7 +80,7 @@ BEGIN
     finished_at = CASE WHEN settled THEN clock_timestamp() END,
     started_at = coalesce(p_started_at, now()),
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
-    -- What was asked for meanwhile is a new piece of work, with tries of its own.
+    -- Work that was requested since is new work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
     outages = CASE WHEN settled THEN j.outages ELSE 0 END,
     error = NULL, error_code = NULL
@@ -98,9 +99,9 @@ $$;
 COMMENT ON FUNCTION memsvc.finish_job(uuid, uuid, integer, boolean, timestamptz) IS
   'Ends one pending job in the caller''s transaction: done, again or gone.';
 
--- Notes a failure in a transaction of its own, and folds the user's statistics, which do not wait for a model. The job
--- is tried again after 5 s, 25 s, 2 min and then every 5 min. A cause that passes by itself (p_passing: a model that
--- is down) delays a job and never ends it; the fourth failure of another cause is final, however many outages it met.
+-- Records a failure in a transaction of its own, and folds the user's statistics, which need no model. The job is
+-- retried after 5 s, 25 s, 2 min and then every 5 min. A temporary cause (p_passing: a model that is down) delays a job
+-- and never ends it; the fourth failure with any other cause is final, however many outages there were.
 CREATE OR REPLACE FUNCTION memsvc.fail_job(
   p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamptz
 ) RETURNS void
@@ -122,4 +123,4 @@ BEGIN ATOMIC
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
 END;
 COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text, boolean, timestamptz) IS
-  'Notes why a job failed and when to try again.';
+  'Records why a job failed and when to try again.';

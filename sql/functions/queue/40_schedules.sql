@@ -1,9 +1,9 @@
--- Recurring work: when it is due on the clock of its user, who runs it, and the upkeep that it asks for.
+-- Recurring work: when it is due in its user's local time, how it is claimed, and the upkeep that it runs.
 
--- The first moment at which the clock of a zone has reached a wall-clock time. Where clocks are turned back, a time
--- that comes twice means the first of the two (AT TIME ZONE means the second). Where they are turned forward, a time
--- that never comes means the first moment after the gap (AT TIME ZONE means as much later as the gap is long). Null:
--- the whole date never comes (Samoa had no 30 December 2011). Intervals are counted in UTC, where a day has 24 hours.
+-- The first moment at which the clock of a zone has reached a wall-clock time. When clocks are turned back, a time that
+-- occurs twice means the first occurrence (AT TIME ZONE means the second). When they are turned forward, a time that
+-- does not occur means the first moment after the gap (AT TIME ZONE adds the length of the gap). Null: the whole date
+-- does not occur (Samoa had no 30 December 2011). Intervals are computed in UTC, where a day has 24 hours.
 CREATE OR REPLACE FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp) RETURNS timestamptz
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -17,11 +17,11 @@ DECLARE
   middle timestamptz;
 BEGIN
   IF excess = interval '0' THEN
-    -- With the offset of the day before, which is that of the first of two.
+    -- With the offset of the day before, which is the offset of the first occurrence.
     middle := too_early + (p_local - (too_early AT TIME ZONE p_zone));
     RETURN CASE WHEN middle < reached AND middle AT TIME ZONE p_zone = p_local THEN middle ELSE reached END;
   END IF;
-  -- Clocks are turned at a whole second: halve the span that holds it.
+  -- Clocks are turned at a whole second: find it by bisection.
   too_early := reached - excess;
   WHILE reached - too_early > interval '1 second' LOOP
     middle := too_early + (reached - too_early) / 2;
@@ -41,10 +41,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.clock_reaches(text, timestamp) IS
-  'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
+  'The first moment at which a zone''s clock has reached a time; null: its date does not occur.';
 
--- By which zone this server counts the days of somebody who has p_zone: that one, or UTC where the server lacks it.
--- Users choose among the zones that Python knows; a PostgreSQL that asks its system's files may lack older names.
+-- The zone that this server uses for p_zone: p_zone itself, or UTC if the server does not know it. Users may have any
+-- zone that Python knows; a PostgreSQL that reads its system's zone files may lack older names.
 CREATE OR REPLACE FUNCTION memsvc.known_zone(p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -57,12 +57,12 @@ EXCEPTION WHEN invalid_parameter_value THEN
   RETURN 'UTC';
 END
 $$;
-COMMENT ON FUNCTION memsvc.known_zone(text) IS 'A time zone, or UTC where this server does not know it.';
+COMMENT ON FUNCTION memsvc.known_zone(text) IS 'A time zone, or UTC if this server does not know it.';
 
--- When work is due next: the first moment after p_after at which the clock of the zone reaches p_at on a wanted day
--- (null: any), once a date. A date that begins after p_after is due after it, one that ended before it was due before
--- it, so the look begins at the date that the clock shows; a day that is wanted once a week and was skipped is two
--- weeks away. The zone is that of known_zone.
+-- When work is due next: the first moment after p_after at which the zone's clock reaches p_at on one of p_weekdays
+-- (null: on any day), once for each date. Dates before the local date of p_after were due before p_after, so the search
+-- begins at that date. It covers two weeks, because a weekday whose date does not occur comes again a week later. The
+-- zone is that of known_zone.
 CREATE OR REPLACE FUNCTION memsvc.next_run(p_zone text, p_at time, p_weekdays smallint[], p_after timestamptz)
 RETURNS timestamptz
 LANGUAGE plpgsql STABLE
@@ -88,9 +88,9 @@ $$;
 COMMENT ON FUNCTION memsvc.next_run(text, time, smallint[], timestamptz) IS
   'When work is due next by the clock of a zone, once a date.';
 
--- Gives a user (null: all users) the schedules that everybody has, where they lack: a nightly tidy, and sleep, at 03:00
--- and up to two hours, by the user's id, so that not all users of a zone come at once. How many schedules they have.
--- create_user calls it, and each worker that starts, for users that were there before there were schedules.
+-- Gives a user (null: all users) the standard schedules that they lack: tidy and sleep, every night between 03:00 and
+-- 05:00. The minute depends on the user's id, so that not all users of a zone are due together. Returns how many
+-- schedules they have. create_user calls it; each worker calls it at its start, for users older than schedules.
 CREATE OR REPLACE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -112,9 +112,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.seed_schedules(uuid) IS
-  'Gives a user, or all, the schedules that everybody has; how many they have.';
+  'Gives a user, or all users, the standard schedules; returns how many they have.';
 
--- Keeps next_at in step with the user's zone, whoever changes it.
+-- Keeps next_at in step with the user's zone.
 CREATE OR REPLACE FUNCTION memsvc.reschedule() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -131,8 +131,9 @@ COMMENT ON FUNCTION memsvc.reschedule() IS 'Trigger: keeps schedules in step wit
 CREATE OR REPLACE TRIGGER moved AFTER UPDATE OF time_zone ON memsvc.users
 FOR EACH ROW WHEN (NEW.time_zone IS DISTINCT FROM OLD.time_zone) EXECUTE FUNCTION memsvc.reschedule();
 
--- Ids of schedules of all users that are due, oldest first. Those that are further away than any rule allows were
--- written under a clock that was ahead; run_schedule puts them right. now(), for the index takes no volatile function.
+-- Ids of due schedules of all users, oldest first. It also returns schedules further away than any rule allows, which
+-- were written while the clock was ahead; run_schedule corrects them. now(), because a volatile function cannot use the
+-- index.
 CREATE OR REPLACE FUNCTION memsvc.due_schedules(p_limit integer) RETURNS TABLE (user_id uuid, kind text)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -155,9 +156,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.due_schedules(integer) IS 'Ids of due schedules of all users, oldest first.';
 
--- Runs a schedule that is due: asks for its job and says when it is due next, in the caller's transaction, so that a
--- process that dies leaves it due. False: somebody else has it or had it, or it is not due. However often it was
--- missed, it runs once.
+-- Runs a due schedule: requests its job and sets when it is due next, in the caller's transaction. So a process that
+-- dies leaves it due. False: another process runs it or has run it, or it is not due. However often it was missed, it
+-- runs once.
 CREATE OR REPLACE FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -187,12 +188,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.run_schedule(uuid, text) IS
-  'Runs a schedule that is due, in the caller''s transaction; false where it is not, or not any more.';
+  'Runs a due schedule, in the caller''s transaction; false if it is not due, or no longer.';
 
--- Upkeep of a user: deletes jobs that ended and events, the oldest first, up to p_limit of each; how many. Failed jobs
--- stay six times as long, for somebody should look at them. memsvc_app has no right to delete either: this function
--- is its only way, for the user that the token proves, and takes nothing that waits or is younger than a day. Ids are
--- time-ordered, so the key finds what is old.
+-- Upkeep of a user: deletes ended jobs and events, oldest first, up to p_limit of each; returns how many. Failed jobs
+-- are kept six times as long, so that somebody can look at them. memsvc_app has no privilege to delete either; it can
+-- do so only through this function, for the user that its token proves. The function deletes nothing that is pending or
+-- younger than a day. Ids are time-ordered, so the primary key finds old rows.
 CREATE OR REPLACE FUNCTION memsvc.delete_ended(
   p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer
 ) RETURNS TABLE (jobs bigint, events bigint)
@@ -234,4 +235,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.delete_ended(uuid, interval, interval, integer) IS
-  'Deletes a user''s old jobs that ended and old events, so many at most; how many of each.';
+  'Deletes a user''s old ended jobs and old events, up to a limit; returns how many of each.';

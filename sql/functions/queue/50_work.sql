@@ -1,10 +1,10 @@
--- Work of all users, as operators see it: counts, ages and codes; never an id of a user, a job or a memory.
+-- Work of all users, for operators: counts, ages and codes; never an id of a user, a job or a memory.
 
--- What waits, runs, failed and was done, by queue and kind; kinds of which there is nothing to tell are left out. A job
--- is running while its message is in a worker's hands. A job that failed before and is to be tried again is retrying,
--- and not waiting; a relayed one that was begun has an attempt before it fails. dead: messages that no worker
--- understood, under the kind of their job, or '?' where they have none.
--- With a million jobs that are over it reads what is pending, what ended lately and what failed, by their indexes.
+-- What waits, runs, failed and was done, by queue and kind; kinds without any are left out. A job is running while a
+-- worker holds its message. A job that failed and will be tried again is retrying, not waiting; it is recognised by its
+-- error, because a relayed job counts an attempt when it begins. dead: messages that no worker could read, by the kind
+-- of their job, or '?' if they have none.
+-- Even with a million ended jobs it reads only pending, recently ended and failed ones, by their indexes.
 CREATE OR REPLACE FUNCTION memsvc.work_now()
 RETURNS TABLE (
   queue text, kind text, waiting bigint, running bigint, retrying bigint, failed bigint, dead bigint,
@@ -70,7 +70,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.work_now() IS 'What waits, runs, failed and was done, over all users, by queue and kind.';
 
--- Codes of failures: of jobs that will be tried again, and of those that failed for good within the hour.
+-- Error codes of jobs that will be retried, and of jobs that failed for good within the last hour.
 CREATE OR REPLACE FUNCTION memsvc.work_errors()
 RETURNS TABLE (error_code text, retrying bigint, failed_last_hour bigint, last_seconds double precision)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -92,7 +92,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.work_errors() IS 'Codes of jobs'' last failures with their counts, over all users.';
 
--- Worker processes that live, by their own ids, and how many jobs each has in its hands.
+-- Live worker processes with their ids, and how many jobs each holds.
 CREATE OR REPLACE FUNCTION memsvc.work_hands()
 RETURNS TABLE (worker_id uuid, silent_seconds double precision, running bigint)
 LANGUAGE sql STABLE
@@ -104,11 +104,11 @@ BEGIN ATOMIC
   FROM memsvc.dramatiq_worker AS w
   ORDER BY w.heartbeat_at DESC;
 END;
-COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, when each gave its last sign of life, and what it has.';
+COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, the age of their heartbeats, and their number of jobs.';
 
--- Figures for /metrics. embedding_lag_seconds is the age of the oldest job that gives vectors: no message that has such
--- a job has waited longer for its vector. To look for the messages themselves would read every passage.
--- extraction_lag_seconds is the same for the jobs that read facts.
+-- Figures for /metrics. embedding_lag_seconds is the age of the oldest job that computes vectors: no message with such
+-- a job has waited longer for its vector. Searching for the messages themselves would read every passage.
+-- extraction_lag_seconds is the same for jobs that extract facts.
 CREATE OR REPLACE FUNCTION memsvc.backlog()
 RETURNS TABLE (
   pending bigint, running bigint, retrying bigint, failed bigint, dead_letters bigint, workers bigint,
@@ -130,7 +130,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
 
--- Whose jobs failed for good: for 'memsvc jobs retry --all-failed --everybody', which then acts as each of them.
+-- Users whose jobs failed for good: for 'memsvc jobs retry --all-failed --everybody', which then acts as each of them.
 CREATE OR REPLACE FUNCTION memsvc.users_with_failed_jobs() RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -140,8 +140,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.users_with_failed_jobs() IS 'Ids of users that have jobs that failed for good.';
 
--- Makes a user's failed jobs pending again, in the caller's transaction; how many. Of several for one subject it is the
--- newest, and none where one waits anyway: a job does all that its subject lacks, so the others are cancelled.
+-- Makes a user's failed jobs pending again, in the caller's transaction; returns how many. Of several jobs for one
+-- subject, only the newest becomes pending, and none if another is pending already. The rest are cancelled, because one
+-- job does all the work that its subject needs.
 CREATE OR REPLACE FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -177,9 +178,9 @@ BEGIN
       SELECT count(*) FILTER (WHERE c.again) INTO retried FROM changed AS c;
       RETURN retried;
     EXCEPTION WHEN unique_violation THEN
-      NULL;  -- Somebody asked for a job for the same subject meanwhile; it is seen the next time.
+      NULL;  -- Another transaction requested a job for the same subject; the next pass sees it.
     END;
   END LOOP;
 END
 $$;
-COMMENT ON FUNCTION memsvc.retry_failed_jobs(uuid) IS 'Makes a user''s failed jobs pending again; how many.';
+COMMENT ON FUNCTION memsvc.retry_failed_jobs(uuid) IS 'Makes a user''s failed jobs pending again; returns how many.';

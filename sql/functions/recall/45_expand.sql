@@ -233,7 +233,7 @@ BEGIN
   WITH met AS MATERIALIZED (
     SELECT h.start_id, h.version_id
     FROM memsvc.hop(
-      p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment, p_known_at,
+      p_user_id, memsvc.canonical_ids(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment, p_known_at,
       memsvc.any_merges(p_user_id, p_known_at)
     ) AS h
   ),
@@ -262,7 +262,7 @@ BEGIN
       ) AS p
       ORDER BY g.place
     ) END
-  FROM unnest(memsvc.standing_for(p_user_id, p_nodes, p_known_at)) WITH ORDINALITY AS n (node_id, place)
+  FROM unnest(memsvc.canonical_ids(p_user_id, p_nodes, p_known_at)) WITH ORDINALITY AS n (node_id, place)
   ORDER BY n.place;
 END
 $$;

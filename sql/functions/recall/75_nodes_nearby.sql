@@ -55,7 +55,7 @@ BEGIN
       p_known_at, 2 * p_limit
     ) AS n
     WHERE n.radius_m <= p_radius_m
-      AND n.canonical_id <> ALL (memsvc.standing_for(p_user_id, p_nodes, p_known_at))
+      AND n.canonical_id <> ALL (memsvc.canonical_ids(p_user_id, p_nodes, p_known_at))
     ORDER BY n.canonical_id, n.metres, s.canonical_id
   ),
   card AS MATERIALIZED (

@@ -48,6 +48,7 @@ from tests.jobs.working import (
 )
 from tests.sql.world import value
 
+pytestmark = pytest.mark.slow
 # What dies ----------------------------------------------------------------------------------------------------------
 
 
@@ -78,6 +79,7 @@ async def test_what_a_living_worker_does_not_hold_is_handed_out_again(
         await job_of(db, owner)
 
 
+@pytest.mark.server
 async def test_a_restarted_database_costs_a_busy_worker_seconds_and_no_work(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
@@ -123,6 +125,7 @@ async def test_a_broken_connection_strands_no_message_that_was_fetched_ahead(
     assert value(admin, QUEUED, []) == 0
 
 
+@pytest.mark.server
 async def test_a_worker_can_be_ended_while_its_database_is_away(db: Database, settings: Settings) -> None:
     away = db.engine.url.set(host="127.0.0.1", port=9, query={})  # nobody listens there
     with capture_logs():

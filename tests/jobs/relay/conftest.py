@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -15,7 +14,6 @@ from uuid import uuid4
 import psycopg
 import pytest
 from dramatiq import MessageProxy
-from psycopg import sql
 from sqlalchemy import text
 
 from memsvc.access.users import add_user, app_id
@@ -24,7 +22,7 @@ from memsvc.queue.relay import Relay
 from memsvc.queue.targets import Target, target
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import PATIENCE_S
-from tests.conftest import Cluster
+from tests.cluster import Cluster
 from tests.servers import Rabbit, Redis, answers
 
 TOP = Path(__file__).resolve().parents[3]
@@ -49,14 +47,11 @@ def server(started: Server) -> Server:
 
 
 @pytest.fixture(scope="session")
-def admin_url(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[str]:
+def admin_url(cluster: Cluster, template: str, worker_id: str) -> Iterator[str]:
     """The administrator's URL of a database in which nobody else has jobs."""
     name = f"memsvc_test_relay_{worker_id}"
-    with (folder / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        cluster.recreate(name, template)
-    yield cluster.admin_url(name)
-    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    yield cluster.clone(name, template)
+    cluster.drop(name)
 
 
 @pytest.fixture

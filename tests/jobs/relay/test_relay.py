@@ -31,6 +31,7 @@ from tests.acceptance.killpoints import MEMSVC, PATIENCE_S
 from tests.jobs.relay.conftest import Server, ask, flat, ids, in_queue, process, received, relaying, until
 from tests.servers import Redis
 
+pytestmark = pytest.mark.slow
 OPEN_TRANSACTIONS = """
 SELECT FROM pg_stat_activity WHERE usename = 'memsvc_app' AND datname = current_database() AND xact_start IS NOT NULL
 """

@@ -24,6 +24,8 @@ from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC
 from tests.jobs.relay.conftest import Server, ask, process, relaying, until
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def working(server: Server, db: Database, steps: Steps, threads: int = 4) -> AsyncIterator[None]:

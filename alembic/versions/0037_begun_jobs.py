@@ -1,6 +1,6 @@
 """A worker's death counts for the jobs that it had begun, and a job that failed by deaths is begun anew by itself.
 
-Revision: 0038, after 0035. Columns without rows to rewrite; an older process writes beside it.
+Revision: 0037, after 0036. Columns without rows to rewrite; an older process writes beside it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0038"
-down_revision = "0035"
+revision = "0037"
+down_revision = "0036"
 branch_labels = None
 depends_on = None
 
