@@ -18,7 +18,7 @@ llm = typer.Typer(help="Check the language model, and show what it cost.", no_ar
 
 @llm.command("check")
 def check(as_json: bool = AsJson) -> None:
-    """Ask the configured model a short question: does it answer, how fast, and does it obey a JSON schema?
+    """Ask the configured model a short question to check its answer, its speed, and its support for JSON schemas.
 
     This uses a few hundred tokens, which are not recorded and count for no user.
     """

@@ -27,7 +27,7 @@ COMMANDS = [
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
     ("export",), ("import",),
     ("backup",), ("restore",),
-    ("db",), ("db", "upgrade"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
+    ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
     ("db", "reindex"), ("db", "health"),
     ("user",), ("user", "add"), ("user", "list"),
     ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),

@@ -134,7 +134,7 @@ def test_it_shows_what_would_go_and_asks(rig: Rig, tmp_path: Path, says: str, co
             with suppress(OSError):
                 os.close(end)
     assert process.returncode == code, message
-    assert "'Ada' with everything" in message
+    assert "'Ada' with all data" in message
     assert re.search(r"passages +3", message)
     with rig.admin() as admin:
         assert (rows_left(admin, user_id) == 0) == (code == 0)

@@ -63,7 +63,7 @@ def test_types_are_proposed_decided_and_listed(rig: Rig) -> None:
     assert [t["name"] for t in waits["node_types"]] == ["Robot"]
     assert rig.ok("ontology", "reject", "Robot") == "Robot is rejected.\n"
     assert rig.ok("ontology", "--proposals") == ""
-    assert rig.ok("ontology", "withdraw", "Robot") == "Robot is gone.\n"
+    assert rig.ok("ontology", "withdraw", "Robot") == "Robot was deleted.\n"
     assert rig.ok("ontology", "add", "Robot", *description) == "Robot is approved.\n"
     assert rig.ok("ontology", "add", "BUILDS", *description, "--to", "Robot", "--functional") == "BUILDS is approved.\n"
     assert rig.ok("ontology", "deprecate", "BUILDS") == "BUILDS is deprecated.\n"
