@@ -51,7 +51,7 @@ def ask(
 
     answer = with_database(work)
     if answer.degraded:
-        note(f"Searched without:  {', '.join(answer.degraded)}. 'memsvc doctor' says why.")
+        note(f"Searched without: {', '.join(answer.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(answer)
         return

@@ -103,7 +103,7 @@ def context(
 
     built = with_database(work)
     if built.degraded:
-        note(f"Searched without:  {', '.join(built.degraded)}. 'memsvc doctor' says why.")
+        note(f"Searched without: {', '.join(built.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(built)
     elif built.format == "messages":

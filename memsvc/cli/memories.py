@@ -242,7 +242,7 @@ def recall(
 
     owner, found = with_database(work)
     if found.degraded:
-        note(f"Searched without:  {', '.join(found.degraded)}. 'memsvc doctor' says why.")
+        note(f"Searched without: {', '.join(found.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(found)
     else:

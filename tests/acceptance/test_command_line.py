@@ -239,7 +239,7 @@ def test_a_user_is_added_with_its_names(rig: Rig) -> None:
     assert made["user"]["name"] == made["user"]["external_id"] == "Marcel"
     assert {"Marcel", "MW", "I", "me"} <= set(made["node"]["aliases"])
     assert "known as" in rig.ok("user", "add", "--name", "Ines", "--external-id", "u2", "--app", "names")
-    refused(rig, 3, "'Marcel' already", "user", "add", "--name", "Marcel", "--app", "names")
+    refused(rig, 3, "already has a user 'Marcel'", "user", "add", "--name", "Marcel", "--app", "names")
     refused(rig, 2, "time zone", "user", "add", "--name", "X", "--zone", "Mars/Olympus", "--app", "names")
     listed = json.loads(rig.ok("user", "list", "--app", "names", "--json"))
     assert [user["external_id"] for user in listed] == ["Marcel", "u2"]

@@ -56,7 +56,7 @@ def test_the_examples_of_the_documentation_make_a_round_trip(rig: Rig) -> None:
 def test_mistakes_are_explained(rig: Rig) -> None:
     assert rig.run("import", "nothing", "--user", "x", "--app", "journey").returncode == 3
     again = rig.run("import", "ada.zip", "--user", "ada-again", "--app", "journey")
-    assert (again.returncode, "remembers something" in again.stderr) == (3, True)
+    assert (again.returncode, "memory is not empty" in again.stderr) == (3, True)
     nobody = rig.run("import", "ada.zip", "--app", "journey")
     assert (nobody.returncode, "--user" in nobody.stderr) == (4, True)
     there = rig.run("export", "ada.zip", "--user", "Ada", "--app", "journey")
