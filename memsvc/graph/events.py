@@ -131,9 +131,13 @@ class Position:
 
     @property
     def values(self) -> dict[str, str | UUID]:
-        """The position as parameters of statements."""
+        """The position as parameters of statements.
+
+        Without a partly read transaction, ``transaction`` is 0, which no transaction has: the rest of a partly read one
+        comes before those that ended late, and the transaction ``end`` must come after them.
+        """
         running = f"{{{','.join(map(str, self.running))}}}"
-        transaction = str(self.transaction)
+        transaction = "0" if self.event == NOTHING else str(self.transaction)
         return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
 
 

@@ -118,7 +118,7 @@ def test_a_database_killed_under_an_ingest_is_a_clear_error_and_nothing_more(rig
     assert (code, output) == (69, "")
     assert "Traceback" not in message
     assert "database" in message
-    assert "run it again" in message
+    assert "run the command again" in message
 
     with rig.admin() as admin:  # it starts the server again
         assert rig.stored(admin, "crashed-ids") == 0

@@ -66,7 +66,12 @@ async def socket_to(address: str) -> AsyncIterator[Streams]:
 
 def head(path: str, key: str, *more: str) -> bytes:
     """The head of a POST."""
-    lines = [f"POST {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {key}", "Content-Type: application/json"]
+    lines = [
+        f"POST {path} HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: Bearer {key}",
+        "Content-Type: application/json",
+    ]
     return "\r\n".join([*lines, "Accept: application/json, text/event-stream", *more, "", ""]).encode()
 
 

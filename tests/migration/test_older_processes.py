@@ -115,7 +115,7 @@ async def test_a_function_that_is_gone_says_which_side_is_too_old(
         with pytest.raises(UpgradedError) as upgraded:
             await way(process)
         assert (upgraded.value.code, upgraded.value.status) == ("upgraded", 503)
-        assert "restart" in upgraded.value.advice
+        assert "Restart" in upgraded.value.advice
 
 
 async def test_a_process_that_began_on_a_newer_database_says_so(process: Database, at_head: str) -> None:

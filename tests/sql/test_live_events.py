@@ -51,6 +51,34 @@ async def with_news(db: Database, owner: Owner, position: Position) -> list[UUID
         return (await users_with_news(connection, {owner.user_id: position}))[0]
 
 
+async def test_a_client_in_a_room_is_told_of_a_late_commit_beside_the_next_transaction(
+    db: Database, owner: Owner
+) -> None:
+    """The client's own position is that of its last message; the room's is the snapshot in which it was read."""
+    room = client = await end_of(db)
+    told_of: list[UUID] = []
+
+    async def read() -> None:
+        nonlocal room, client
+        frames = await frames_after(db, owner.user_id, room)
+        room = frames.end
+        for frame in frames.items:
+            if not client.covers(frame.transaction, frame.event):
+                client = frame.after(client)
+                told_of.append(frame.event)
+
+    async with db.transaction(owner.user_id) as late:
+        await told(late, owner)
+        async with db.transaction(owner.user_id) as early:
+            await told(early, owner)
+        await read()
+        assert len(told_of) == 1
+        async with db.transaction(owner.user_id) as following:
+            await told(following, owner)
+    await read()
+    assert len(told_of) == 3
+
+
 async def test_two_writers_of_one_user_that_commit_in_the_opposite_order_are_both_told(
     db: Database, owner: Owner
 ) -> None:

@@ -502,7 +502,7 @@ def test_a_tokenizer_of_another_package_is_an_entry_point(monkeypatch: pytest.Mo
         tokenizer("torn")
     with pytest.raises(TokenizerUnknownError) as refused:
         tokenizer("other")
-    assert refused.value.advice == "There are: estimate, letters, torn."
+    assert refused.value.advice == "Use one of: estimate, letters, torn."
     tokenizer.cache_clear()
 
 

@@ -46,9 +46,10 @@ class World:
     def read(self, position: Position, limit: int) -> tuple[list[Event], Position]:
         """The first events after a position, and the position after them."""
         ordered = sorted(self.told)
-        begun = [one for one in ordered if one[0] == position.transaction and one[1] > position.event]
-        late = [one for one in ordered if one[0] in position.running and one[0] != position.transaction]
-        rest = [one for one in ordered if one[0] >= position.end and one[0] != position.transaction]
+        partly = int(str(position.values["transaction"]))
+        begun = [one for one in ordered if one[0] == partly and one[1] > position.event]
+        late = [one for one in ordered if one[0] in position.running and one[0] != partly]
+        rest = [one for one in ordered if one[0] >= position.end and one[0] != partly]
         found = [*begun, *late, *rest][:limit]
         for event in found:
             assert not position.covers(*event)
@@ -124,6 +125,36 @@ def test_who_leaves_a_room_with_any_of_its_cursors_goes_on_behind_it(
         told += page[0]
         client = page[1]
     assert sorted(told) == sorted(world.told)
+
+
+def test_a_transaction_that_ended_late_comes_before_the_first_one_that_began_later() -> None:
+    """Else a client in a room, whose own position is older than the room's, takes the late one for read."""
+    world = World()
+    late, early = 10, 11
+    world.begin()
+    world.begin()
+    world.write(early)
+    world.commit(early)
+    room = client = Position.of(Seen(10))
+    told: list[Event] = []
+
+    def read() -> None:
+        nonlocal room, client
+        seen = world.seen
+        found, room = world.read(room, 100)
+        for event in found:
+            if not client.covers(*event):
+                client = Frame(*event, 0, seen, "").after(client)
+                told.append(event)
+
+    read()
+    world.begin()
+    world.write(12)
+    world.write(late)
+    world.commit(12)
+    world.commit(late)
+    read()
+    assert [transaction for transaction, _ in told] == [early, late, 12]
 
 
 def test_cursors_of_releases_without_lists_mean_what_they_meant() -> None:
