@@ -80,8 +80,9 @@ format: $(BIN)/.installed ## Let ruff format the code
 types: $(BIN)/.installed ## mypy, strict, over source and tests
 	@$(BIN)/mypy
 
-layers: $(BIN)/.installed ## Check that imports point down only
+layers: $(BIN)/.installed ## Imports and calls of SQL functions point down only
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m pytest -q -n 0 tests/sql/test_layers.py
 
 check: lint types layers test test-full ## All checks; CI leaves out of test-full the tests whose outcome the server cannot change
 

@@ -11,8 +11,8 @@
 -- Events read together are ordered by (transaction, event). Two readers may see two concurrent transactions in a
 -- different order. Readers may stop anywhere (p_limit), also within a transaction: of p_transaction, they have read the
 -- events up to p_event. The rest of that transaction is read first, then transactions that ended late, then those that
--- began later. So these four values always describe a reader's position (memsvc/graph/events.py). A reader who is within no
--- transaction gives 0 as p_transaction, so that the first later transaction is not read before those that ended late.
+-- began later. So these four values always describe a reader's position (memsvc/graph/events.py). A reader who is not
+-- within a transaction gives 0 as p_transaction, so that the first later one is not read before those that ended late.
 
 -- Which of some users have unread events. One call serves a whole process, which then reads each user's events under
 -- row security; it returns only ids that the caller named. p_running: arrays of xid8 as text, because all arrays within
