@@ -1,10 +1,9 @@
 # Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, T (one), SET (bench-recall, bench-extracted),
-# SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
+# SIZES (bench-latency), WORKERS (test), ARGS (passed on).
 # Three workers suit two cores: tests mostly wait for a database, for a process to start or end, or for time to pass.
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
-SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
 WORKERS ?= 3
 ARGS ?=
@@ -116,8 +115,8 @@ bench-ingest: $(BIN)/.installed ## Speed of the write path
 bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
 	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
 
-bench-grid: $(BIN)/.installed ## Search for recall's weights on several sets together, cross-validated (SETS=locomo,madial,beam-100k)
-	@$(BIN)/python -m bench.grid --sets $(SETS) $(ARGS)
+train-order: $(BIN)/.installed ## Learn recall's order anew, and write memsvc/recall/order.json
+	@$(BIN)/python -m bench.order --write $(ARGS)
 
 bench-confidence: $(BIN)/.installed ## Fit recall's confidence, and show the thresholds (ARGS="--keep /tmp/asked.json")
 	@$(BIN)/python -m bench.confidence $(ARGS)

@@ -1,7 +1,7 @@
 """``python -m bench.confidence --sets locomo,beam-100k``: fits the confidence of recall, and shows what it is worth.
 
 Each question is put to its own conversation, and to the next one of its set, where nothing answers it. Of what the real
-recall gives, some traits count, as ``memsvc.confidence`` (``sql/functions/recall/80_recall.sql``) takes them. A
+recall gives, some traits count, as ``memsvc.confidence`` (``sql/functions/recall/72_confidence.sql``) takes them. A
 logistic regression learns their weights. As nearly all who ask in the sets name somebody or say "I", answerable and
 foreign questions count once more as if they did not (``impersonal``, ``foreign_impersonal``). Two ways show what
 weights are worth on what they have not seen: without a question's conversation (``unseen``), and without its whole set
@@ -34,7 +34,7 @@ from bench.metrics import auroc
 from bench.statement import parameters, timed
 from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import Residents
-from memsvc.recall.options import EFFORTS, LEAST_CONFIDENCE, QUESTION_CHARS
+from memsvc.recall.options import LEAST_CONFIDENCE, QUESTION_CHARS
 
 if TYPE_CHECKING:
     from bench.logistic import Vector
@@ -56,6 +56,8 @@ ORDER BY g.nth
 SAYS_I = (
     "SELECT array_agg(memsvc.says_i(q.query) ORDER BY q.nth) FROM unnest(%s::text[]) WITH ORDINALITY AS q (query, nth)"
 )
+ALL = 400
+"""More candidates than there are."""
 RIDGE = 1.0
 EACH = 500
 """Examples that a kind of question counts as, so that the ridge means the same whatever the sets' sizes."""
@@ -140,7 +142,7 @@ async def ask(bench: Bench, data: DataSet, outcome: Outcome) -> list[Seen]:
                 if vector is None or not legible(vector.model, question.question):
                     continue
                 for place in (question.conversation_id, following[question.conversation_id]):
-                    asking = parameters(owners[place], question.question, limit=EFFORTS["balanced"].late, vector=vector)
+                    asking = parameters(owners[place], question.question, limit=ALL, page=10, vector=vector)
                     rows, _ = await timed(db, owners[place], asking)
                     if (seen := _seen(data, question, place, rows, says_i=says_i)) is not None:
                         found.append(seen)

@@ -13,7 +13,6 @@ import gc
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import msgspec
 import uvloop
 from pgvector import HalfVector
 from sqlalchemy import text
@@ -27,7 +26,7 @@ from bench.metrics import percentile
 from bench.statement import parameters, timed
 from bench.variants import VARIANTS
 from memsvc.llm.embedders.residents import QueryVector
-from memsvc.recall.options import DEFAULT, Filters, Weights
+from memsvc.recall.options import LEARNT, LINEAR, Filters, Weights
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -54,7 +53,7 @@ MIDDLE = FIRST.replace(tzinfo=UTC) + timedelta(days=DAYS / 2)
 
 
 async def ask(
-    db: Database, person: Person, question: str, vector: str, *, weights: Weights = DEFAULT,
+    db: Database, person: Person, question: str, vector: str, *, weights: Weights = LEARNT,
     filters: Filters | None = None,
 ) -> tuple[list[UUID | None], float]:  # fmt: skip
     """Passages of the answer, None for a fact without one, and the milliseconds of its round trip."""
@@ -161,7 +160,7 @@ def main() -> None:
         outcome = Outcome("latency", bars=bars)
         outcome.configuration |= {
             "model": DEFAULT_MODEL, "noise": NOISE, "small_users": SMALL_USERS, "small": SMALL,
-            "weights": {name: value for name, value in msgspec.structs.asdict(DEFAULT).items() if value},
+            "weights": {name: value for name, value in LINEAR.items() if value},
             "graph": f"a node for {PASSAGES_A_NODE} passages, a fact for {PASSAGES_A_FACT}",
             "questions": "plain, naming a node, a month, a speaker, in turn",
         }  # fmt: skip

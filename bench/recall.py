@@ -15,8 +15,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
-
 from bench import latency, peers
 from bench.asking import DEPTH, EMBEDDING_MS, Asked, Remembering, World, ask, latencies, write
 from bench.contexts import default_contexts, equal_recall, mode_contexts
@@ -29,7 +27,7 @@ from bench.readers import FORMATS, read
 from bench.variants import ALL, MODES, NAMES, VARIANTS, Variant, ablations, untried
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
-from memsvc.recall.options import DEFAULT
+from memsvc.recall.options import LINEAR
 
 ONE_USER = ("fused", "default")
 """Variants asked where all conversations are one user's."""
@@ -114,8 +112,8 @@ async def take_apart(world: World, default: Scores, outcome: Outcome, *, weights
     for name, variant in tried.items():
         asked = await ask(remembering, f"ablation of {name}", variant, world.data.questions)
         found[name] = scores_of(world.data.questions, asked.rankings)
-    ablate(world.data, default, found, msgspec.structs.asdict(DEFAULT), outcome)
-    outcome.configuration["ablations"] = {name: getattr(variant.weights, name) for name, variant in tried.items()} | {
+    ablate(world.data, default, found, dict(LINEAR), outcome)
+    outcome.configuration["ablations"] = {name: variant.weights[name] for name, variant in tried.items()} | {
         "not tried": untried(graph=graph)
     }
 
@@ -184,7 +182,7 @@ def describe(data: DataSet, outcome: Outcome, plan: Plan) -> None:
                 "form": one.form,
                 "mode": one.mode,
                 "diversity": one.diversity,
-                "weights": {k: v for k, v in msgspec.structs.asdict(one.weights).items() if v},
+                "weights": {k: v for k, v in one.weights.items() if v},
             }
             for name, one in plan.asked().items()
         },

@@ -25,7 +25,7 @@ from memsvc.db.engine import Database
 from memsvc.graph.history import write as write_graph
 from memsvc.graph.operations import Edge, Evidence, Location, Node, Operation
 from memsvc.llm.embedders.residents import Residents
-from memsvc.recall.options import DEFAULT
+from memsvc.recall.options import LEARNT, LINEAR
 
 BATCH, SEED, USERS = 400, 2, 5
 ALWAYS = """
@@ -89,13 +89,13 @@ async def measure(bench: Bench, outcome: Outcome, drawn: Sequence[History], weig
             admin.execute("VACUUM (ANALYZE)")
         await resident.ready(db)
         world = World(data, bench, db, owners, Remembering(resident), data.moments())
-        ways = {"off": 0.0, "on": DEFAULT.place, **{f"on {weight:g}": weight for weight in weights}}
+        ways = {"off": 0.0, "on": LINEAR["place"], **{f"on {weight:g}": weight for weight in weights}}
         found: dict[str, Asked] = {}
         for name, weight in ways.items():
-            found[name] = await ask(world, name, Variant(changed(DEFAULT, place=weight)), data.questions)
+            found[name] = await ask(world, name, Variant(changed(LEARNT, place=weight)), data.questions)
         with bench.admin() as admin:
             admin.execute(ALWAYS)
-        found["always"] = await ask(world, "always", Variant(DEFAULT), data.questions)
+        found["always"] = await ask(world, "always", Variant(LEARNT), data.questions)
     finally:
         resident.close()
         await db.close()
@@ -118,7 +118,7 @@ def main() -> None:
     outcome = Outcome("recall-places", bars={"difference.off.on.same.recall@10.low": ">= -0.01"})
     outcome.configuration |= {
         "seed": given.seed, "users": given.users, "notes": sum(len(one.turns) for one in drawn),
-        "located": sum(spot.told for one in drawn for spot in one.spots), "weight": DEFAULT.place,
+        "located": sum(spot.told for one in drawn for spot in one.spots), "weight": LINEAR["place"],
     }  # fmt: skip
     with database() as bench:
         asyncio.run(measure(bench, outcome, drawn, weights))

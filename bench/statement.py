@@ -14,7 +14,7 @@ from memsvc.db.files import query as named
 from memsvc.db.together import Together
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import search
-from memsvc.recall.options import DEFAULT, Filters, Weights
+from memsvc.recall.options import LEARNT, Filters, Weights
 from memsvc.times.reading import read_times
 
 
@@ -23,9 +23,10 @@ def parameters(
     question: str,
     *,
     limit: int,
-    weights: Weights = DEFAULT,
+    weights: Weights = LEARNT,
     vector: QueryVector | None = None,
     filters: Filters | None = None,
+    page: int | None = None,
 ) -> dict[str, Any]:
     """What the statement ``recall`` is given for a question.
 
@@ -36,10 +37,11 @@ def parameters(
         weights: what each arm and factor counts.
         vector: the query's; None: by words alone.
         filters: what may be recalled, but conversations.
+        page: memories that are wanted, where more rows are; None: all rows are.
     """
     times = read_times(question, datetime.now(UTC), ZoneInfo(owner.time_zone))
     return search.parameters(
-        owner, question, limit=limit, weights=weights, vectors=(vector, None), times=times, filters=filters
+        owner, question, limit=limit, weights=weights, vectors=(vector, None), times=times, filters=filters, page=page
     )
 
 

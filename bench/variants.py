@@ -1,6 +1,6 @@
 """Ways to ask that ``bench.recall`` compares: single arms, the defaults, published weightings, and ablations.
 
-All are ``Weights`` of ``memsvc.recall.options``, taken field by field: a weight that is added there is measured here.
+All are ``Weights`` of ``memsvc.recall.options``: a factor that is added there is measured here.
 """
 
 from __future__ import annotations
@@ -8,24 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import msgspec
+from memsvc.recall.options import BY_VECTORS, FACTORS, LEARNT, LINEAR, NOTHING, Form, Mode, Weights
+from memsvc.recall.presets import PRESETS
 
-from memsvc.recall.options import DEFAULT, Form, Mode, Weights
-
-NAMES = tuple(one.name for one in msgspec.structs.fields(Weights))
-NONE = Weights(**dict.fromkeys(NAMES, 0.0))
-"""Nothing counts; to be built upon."""
-RELEVANCE = ("words", "nearby", "session", "vector", "nearby_vector", "session_vector", "late")
-"""The standardised scores: together what papers call relevance."""
-VECTORS = ("vector", "nearby_vector", "session_vector", "late")
-"""What needs the query's vector."""
+NAMES = tuple(FACTORS)
 AGES = ("recency", "strength")
 """What depends on when it is asked."""
-PUBLISHED = {"published_70_20_10": (0.7, 0.2, 0.1), "published_50_30_20": (0.5, 0.3, 0.2)}
-"""Relevance, recency, importance."""
+PUBLISHED = {"published_70_20_10": "70-20-10", "published_50_30_20": "50-30-20"}
+"""Weightings of others, by preset."""
 TRIAL: Mapping[str, float] = {
     "words": 0.5, "vector": 0.5, "nearby": 0.1, "session": 0.25, "nearby_vector": 0.1, "session_vector": 0.25,
-    "late": 0.5, "names": 0.5, "speaker": 0.25, "time": 0.5, "order": 0.25, "recency": 0.25,
+    "late": 0.5, "session_late": 0.25, "length": 0.5, "asks": -0.5, "answers": 0.4,
+    "names": 0.5, "speaker": 0.25, "time": 0.5, "order": 0.25, "recency": 0.25,
     "importance": 0.25, "strength": 0.25,
     "familiarity": 0.25, "usefulness": 0.25, "kind": 0.25, "distance": 0.25, "place": 2.0,
     "sentiment": 0.25, "staleness": 0.25,
@@ -53,52 +47,37 @@ class Variant:
     @property
     def embeds(self) -> bool:
         """It needs the query's vector."""
-        return any(getattr(self.weights, name) for name in VECTORS)
+        return any(self.weights.get(name, 1.0) for name in BY_VECTORS)
 
     @property
     def dated(self) -> bool:
         """Ages count, so that questions are asked as of the end of their conversation, not years later."""
-        return any(getattr(self.weights, name) for name in AGES)
+        return any(counts(self.weights, name) for name in AGES)
 
 
 def changed(weights: Weights, **values: float) -> Weights:
     """The weights with some of them replaced."""
-    return msgspec.structs.replace(weights, **values)
-
-
-def published(relevance: float, recency: float, importance: float, *, base: Weights = DEFAULT) -> Weights:
-    """A weighting of three, as papers give it.
-
-    Our relevance is a sum of several scores. Their weights keep their proportions and are scaled so that they add up
-    to ``relevance``; recency and importance lie between 0 and 1 and get theirs as they are; all else is off.
-
-    Raises:
-        ValueError: the base has no relevance at all.
-    """
-    total = sum(getattr(base, name) for name in RELEVANCE)
-    if total <= 0:
-        raise ValueError("The weights to start from have no relevance.")
-    scaled = {name: getattr(base, name) * relevance / total for name in RELEVANCE}
-    return changed(NONE, **scaled, recency=recency, importance=importance)
+    return {**weights, **values}
 
 
 VARIANTS: Mapping[str, Variant] = {
-    "bm25_simple": Variant(changed(NONE, words=1.0), "simple", facts=False),
-    "bm25_english": Variant(changed(NONE, words=1.0), facts=False),
-    "vector": Variant(changed(NONE, vector=1.0), facts=False),
-    "fused": Variant(changed(NONE, words=0.5, vector=0.5), facts=False),
-    "default": Variant(DEFAULT),
-    **{name: Variant(published(*ratio)) for name, ratio in PUBLISHED.items()},
+    "bm25_simple": Variant(changed(NOTHING, words=1.0), "simple", facts=False),
+    "bm25_english": Variant(changed(NOTHING, words=1.0), facts=False),
+    "vector": Variant(changed(NOTHING, vector=1.0), facts=False),
+    "fused": Variant(changed(NOTHING, words=0.5, vector=0.5), facts=False),
+    "default": Variant(LEARNT),
+    "linear": Variant(LINEAR),
+    **{name: Variant(PRESETS[preset]) for name, preset in PUBLISHED.items()},
 }
 MODES: Mapping[str, Variant] = {
-    "eager": Variant(DEFAULT, mode="eager"),
+    "eager": Variant(LEARNT, mode="eager"),
     "default": VARIANTS["default"],
-    "deliberate": Variant(DEFAULT, mode="deliberate"),
+    "deliberate": Variant(LEARNT, mode="deliberate"),
 }
 """How hard recall looks; the default is balanced."""
 DIVERSE: Mapping[str, Variant] = {
-    "diversity_30": Variant(DEFAULT, diversity=0.3),
-    "diversity_50": Variant(DEFAULT, diversity=0.5),
+    "diversity_30": Variant(LEARNT, diversity=0.3),
+    "diversity_50": Variant(LEARNT, diversity=0.5),
 }
 """Maximal marginal relevance."""
 ALL: Mapping[str, Variant] = {**VARIANTS, **MODES, **DIVERSE}
@@ -106,20 +85,25 @@ ALL: Mapping[str, Variant] = {**VARIANTS, **MODES, **DIVERSE}
 PLAIN = ("bm25_simple", "bm25_english")
 
 
-def ablations(base: Weights = DEFAULT, *, graph: bool = False) -> dict[str, Variant]:
-    """Weight -> the defaults with it taken out or, where it is off and has something to act upon, put in."""
+def ablations(base: Weights = LEARNT, *, graph: bool = False) -> dict[str, Variant]:
+    """Factor -> the base with it taken out or, where it is off and has something to act upon, put in."""
     return {
-        name: Variant(changed(base, **{name: 0.0 if getattr(base, name) else TRIAL[name]}))
+        name: Variant(changed(base, **{name: 0.0 if counts(base, name) else TRIAL[name]}))
         for name in NAMES
-        if getattr(base, name) or name not in untried(base, graph=graph)
+        if counts(base, name) or name not in untried(base, graph=graph)
     }
 
 
-def untried(base: Weights = DEFAULT, *, graph: bool = False) -> dict[str, str]:
-    """Weights that no ablation shows on a set of messages, or of messages and a graph, and why."""
+def counts(weights: Weights, name: str) -> float:
+    """What a factor counts; what was learnt does where the linear order does."""
+    return weights.get(name, LINEAR[name])
+
+
+def untried(base: Weights = LEARNT, *, graph: bool = False) -> dict[str, str]:
+    """Factors that no ablation shows on a set of messages, or of messages and a graph, and why."""
     lacking = {name: what for name, what in LACKING.items() if not (graph and what == "a graph")}
     return {
         name: f"needs {lacking[name]}, which this set does not hold" if name in lacking else "has no trial weight"
         for name in NAMES
-        if not getattr(base, name) and (name in lacking or name not in TRIAL)
+        if not counts(base, name) and (name in lacking or name not in TRIAL)
     }

@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from memsvc.recall.options import NOTHING
 from memsvc.recall.results import Memory, RecalledFact
 
-WORDS_ALONE = msgspec.structs.replace(NOTHING, words=1.0)
+WORDS_ALONE = {**NOTHING, "words": 1.0}
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 

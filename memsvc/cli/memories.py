@@ -206,6 +206,12 @@ def recall(
     diversity: float = typer.Option(
         0.0, min=0, max=1, help="How much a memory loses for being similar to a better one."
     ),
+    preset: str | None = typer.Option(
+        None, help="What counts: learnt, linear, 70-20-10 or 50-30-20 (relevance, recency, importance)."
+    ),
+    weight: list[str] = typer.Option(
+        [], "--weight", metavar="FACTOR=NUMBER", help="What a factor counts instead, such as recency=0.5; repeatable."
+    ),
     rerank: bool = typer.Option(False, "--rerank", help="Let the reranker of MEMSVC_RERANKER sort the best 50."),
     explain: bool = typer.Option(False, "--explain", help="Explain the answer in a table."),
     app: str = AppName,
@@ -216,6 +222,7 @@ def recall(
     async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
         from memsvc.recall.options import Filters, Near
+        from memsvc.recall.presets import chosen_weights, read_weights
         from memsvc.recall.search import recall
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_known_at, read_moment
@@ -233,6 +240,7 @@ def recall(
             near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
         )
         asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
+        asked["weights"] = chosen_weights(preset, read_weights(weight))
         async with asked_with(db, settings, rerank=rerank) as (models, reranker):
             asked |= {"form": "simple" if simple else "stemmed", "reranker": reranker, "diversity": diversity}
             found = await recall(db, owner, question, settings, embedder=models, **asked)

@@ -67,6 +67,8 @@ class RecallOptions(Filters, total=False):
     form: Form
     mode: Mode
     diversity: float
+    preset: str
+    weights: Mapping[str, float]
     rerank: bool
     explain: bool
 

@@ -14,7 +14,8 @@ from sqlalchemy import Row
 
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
-from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode, Weights
+from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
+from memsvc.recall.order import shipped
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
@@ -29,7 +30,6 @@ class Asked:
     query: str
     limit: int
     mode: Mode
-    weights: Weights
     times: QueryTimes
     question: bytes
     """Its digest, for cursors; empty in modes that have no pages."""
@@ -46,8 +46,9 @@ class Asked:
     """Whether confidence means something by the model that gave the query's vector."""
 
 
-def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: datetime) -> Memory:
-    times, weights = asked.times, asked.weights
+def _memory(
+    row: Row[Any], names: Sequence[NamedNode], asked: Asked, weights: Mapping[str, float], now: datetime
+) -> Memory:
     arms = dict(row.arms)
     start = row.path[0] if row.path else None
     if (by := arms.get("names")) is not None:
@@ -55,8 +56,8 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
         name = called.get(by["node_id"]) or next((one.name for one in names if one.label == start), None)
         arms["names"] = by | ({"name": name} if name else {})
     memory = memory_of(row, score=row.score, why="", factors=row.factors, now=now)
-    if row.factors["time"] > 0 and (window := _window(memory, times.windows)):
-        arms["time"] = {"name": window.phrase, "score": round(row.factors["time"] / weights.time, 4)}
+    if row.factors["time"] > 0 and (window := _window(memory, asked.times.windows)):
+        arms["time"] = {"name": window.phrase, "score": round(row.factors["time"] / weights["time"], 4)}
     if row.factors["speaker"] > 0:
         own = row.says_i and row.role == "user"
         arms["speaker"] = {"asker": True} if own else {"name": row.speaker}
@@ -118,7 +119,8 @@ def _explanation(
         words=list(dict.fromkeys([*(word for memory in memories for word in memory.matched), *asked.words])),
         names=_names(first.names),
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
-        weights=msgspec.to_builtins(asked.weights),
+        weights={name: round(weight, 4) for name, weight in (first.weights or {}).items() if weight},
+        order=order.version if (order := shipped()) else "",
         found=first.met or {},
         threshold=LEAST_CONFIDENCE if len(asked.query) <= QUESTION_CHARS else None,
         cut=[
@@ -142,7 +144,9 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
     first = rows[0]
     moment = asked.known_at or first.asked_at.astimezone(UTC)
     names = _names(first.names)
-    memories = [_memory(row, names, asked, asked.as_of or moment) for row in rows if row.memory_id is not None]
+    memories = [
+        _memory(row, names, asked, first.weights, asked.as_of or moment) for row in rows if row.memory_id is not None
+    ]
     degraded = list(asked.degraded)
     if reranker is not None and memories:
         reranked = await rerank(memories, asked.query, reranker)

@@ -11,6 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import field as field_of
 from datetime import UTC, datetime
 from typing import Any, Protocol, get_args
 from uuid import UUID
@@ -24,7 +25,7 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.items import Context, Format, Item, memory_item
-from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
+from memsvc.recall.options import EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
@@ -67,7 +68,7 @@ class ContextOptions:
     mode: Mode = "balanced"
     """How hard to look, and how much of what is found is shown."""
     form: Form = "stemmed"
-    weights: Weights = DEFAULT
+    weights: Weights = field_of(default_factory=dict)
     filters: Filters = EVERYTHING
     group_by: GroupBy = "conversation"
     """conversation: messages under the session and day in which they were said; none: best first."""

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memsvc.graph.draw import one_line
+from memsvc.recall.options import FACTORS
 from memsvc.recall.reasons import AT_THE_TIME
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Memory, Recalled, RecalledFact
 
@@ -30,31 +31,6 @@ HOW_TO_READ = (
     "A memory's points are the sum of what they are made of; a part below 0 is below the average of the candidates. "
     "“found” has the place in each way of looking and, in brackets, the score there: scores of two ways do not compare."
 )
-THE_REST = "What was compared word by word stands before what was not, whatever the points."
-PLAIN_NAMES: Mapping[str, str] = {
-    "words": "own words",
-    "nearby": "words nearby",
-    "session": "words of the conversation",
-    "vector": "meaning",
-    "nearby_vector": "meaning nearby",
-    "session_vector": "meaning of the conversation",
-    "late": "meaning word by word",
-    "names": "about a name you gave",
-    "speaker": "who speaks",
-    "time": "time you gave",
-    "order": "first or last",
-    "recency": "recent",
-    "importance": "important",
-    "strength": "recalled lately",
-    "familiarity": "recalled often",
-    "usefulness": "useful before",
-    "kind": "a fact",
-    "distance": "near in the graph",
-    "place": "near a place you named",
-    "sentiment": "strong feeling",
-    "staleness": "out of date",
-}
-"""What each weight is called for people."""
 WAYS: Mapping[str, str] = {
     "candidates": "in all",
     "words": "by words",
@@ -92,10 +68,14 @@ def span(fact: RecalledFact, zone: tzinfo) -> str:
     return ""
 
 
+def _called(name: str) -> str:
+    return FACTORS[name].label if name in FACTORS else name
+
+
 def breakdown(factors: Mapping[str, float]) -> list[str]:
     """Points by what gave them, the most first: "+1.20 own words", "-0.30 out of date"."""
     told = sorted((item for item in factors.items() if abs(item[1]) >= LEAST_POINTS), key=lambda item: -abs(item[1]))
-    return [f"{points:+.2f} {PLAIN_NAMES.get(name, name)}" for name, points in told]
+    return [f"{points:+.2f} {_called(name)}" for name, points in told]
 
 
 def _cell(value: Any, zone: tzinfo) -> str:
@@ -245,7 +225,7 @@ def table(recalled: Recalled, query: str, zone: tzinfo) -> RenderableType:
         zone: the reader's clock, for dates of facts and of the question; messages keep their speaker's.
     """
     found = recalled.explanation or Explanation(
-        words=[], names=[], times=[], weights={}, found={}, threshold=None, cut=[]
+        words=[], names=[], times=[], weights={}, order="", found={}, threshold=None, cut=[]
     )
     head = Table.grid(padding=(0, 2))
     head.add_column(no_wrap=True, style="dim")
@@ -262,7 +242,7 @@ def table(recalled: Recalled, query: str, zone: tzinfo) -> RenderableType:
         parts.append(_left_out(found.cut, zone))
     counting = {name: weight for name, weight in found.weights.items() if weight}
     if counting:
-        weights = DOT.join(f"{PLAIN_NAMES.get(name, name)} {weight:g}" for name, weight in counting.items())
-        read = f"{HOW_TO_READ} {THE_REST}" if found.found.get("late") else HOW_TO_READ
-        parts.append(Text(f"{read}\nWeights: {weights}; everything else is off.", style="dim"))
+        weights = DOT.join(f"{_called(name)} {weight:.2g}" for name, weight in counting.items())
+        order = f"order {found.order}" if found.order else "the linear order"
+        parts.append(Text(f"{HOW_TO_READ}\nWeights ({order}): {weights}; everything else is off.", style="dim"))
     return Group(*parts)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
-
-import msgspec
+from typing import Literal, NamedTuple
 
 Form = Literal["stemmed", "simple"]
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
-CANDIDATES = 64
-"""Of each arm; more did not find more (docs/adr/0018)."""
+CANDIDATES = 48
+"""Of each arm; more find no more, as what stands beside the best comes along (docs/adr/0039)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +88,8 @@ class Effort:
 
     candidates: int
     """Of each arm."""
-    late: int
-    """Best candidates that are compared by their tokens."""
+    late: bool
+    """Candidates are compared with the query word by word."""
     hops: int
     """Steps from what the query names."""
     chars: int | None
@@ -101,69 +99,69 @@ class Effort:
 
 
 EFFORTS: dict[Mode, Effort] = {
-    "eager": Effort(candidates=32, late=0, hops=0, chars=200, neighbours=0),
-    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1, chars=None, neighbours=1),
-    "deliberate": Effort(candidates=200, late=100, hops=2, chars=None, neighbours=2),
+    "eager": Effort(candidates=32, late=False, hops=0, chars=200, neighbours=0),
+    "balanced": Effort(candidates=CANDIDATES, late=True, hops=1, chars=None, neighbours=1),
+    "deliberate": Effort(candidates=200, late=True, hops=2, chars=None, neighbours=2),
 }
 
 
-class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """What each arm and factor counts in the score; 0 switches it off.
-
-    Relevance (``words`` to ``late``) is a sum of scores standardised over the candidates (z-scores), so a weight is
-    points for each standard deviation. The other factors lie between 0 and 1, so a weight is the most that they add.
-    docs/recall-parts.md has what each of them gained or lost.
-    """
-
-    words: float = 0.5
-    """BM25 of the passage's own words."""
-    nearby: float = 0.1
-    """BM25 of the messages before and after: whole for the next ones, half for the ones behind them."""
-    session: float = 0.25
-    """The best BM25 of the session."""
-    vector: float = 0.4
-    """Cosine of the passage's vector and the query's."""
-    nearby_vector: float = 0.0
-    """The better cosine of the messages before and after."""
-    session_vector: float = 0.5
-    """The best cosine of the session."""
-    late: float = 0.5
-    """Late interaction (MaxSim) over the best candidates."""
-    names: float = 0.5
-    """The passage supports, or the fact is about, something that the query names."""
-    speaker: float = 1.25
-    """The query names who speaks, or says "I" and the user speaks."""
-    time: float = 1.5
-    """Said, or true, at a time that the query names."""
-    order: float = 0.0
-    """The query asks for the first or the last."""
-    recency: float = 0.0
-    """Exponential decay with the age."""
-    importance: float = 0.0
-    """How much it matters, 1 to 10."""
-    strength: float = 0.0
-    """What was recalled lives longer: decay since the last recall, slower with each."""
-    familiarity: float = 0.0
-    """How often it was recalled, saturating."""
-    usefulness: float = 0.3
-    """Feedback: used counts for it, irrelevant against it."""
-    kind: float = 0.0
-    """What kind of memory it is: facts before messages."""
-    distance: float = 0.25
-    """Nearness in the graph to what the query names."""
-    place: float = 2.0
-    """Nearness on the ground to a place that the query names, where it asks for what is near."""
-    sentiment: float = 0.0
-    """Strength of feeling."""
-    staleness: float = 0.5
-    """Against facts that ended, or that nothing has confirmed for long."""
-
-    @property
-    def by_meaning(self) -> bool:
-        """Whether anything that needs the query's vector counts."""
-        return any((self.vector, self.nearby_vector, self.session_vector, self.late))
+Weights = Mapping[str, float]
+"""What factors count, by name, in place of what was learnt; 0 switches one off, a negative one counts against."""
 
 
-DEFAULT = Weights()
-NOTHING = Weights(**dict.fromkeys(Weights.__struct_fields__, 0.0))
+class Factor(NamedTuple):
+    """One thing that counts in the order."""
+
+    weight: float
+    """In the linear order: what counts where nothing was learnt, and from psql (``memsvc.factors``)."""
+    label: str
+    """What it is called for people."""
+    says: str
+    """What its value is. Scores of words, vectors and tokens are standard deviations from the candidates' mean; all
+    others lie between 0 and 1, unless it is said otherwise."""
+
+
+FACTORS: Mapping[str, Factor] = {
+    "words": Factor(0.5, "own words", "BM25 of the passage's own words"),
+    "nearby": Factor(0.15, "words nearby", "BM25 of the two messages before and after, the farther ones half"),
+    "session": Factor(0.25, "words of the conversation", "the best BM25 of the session"),
+    "vector": Factor(0.4, "meaning", "cosine of the passage's vector and the query's"),
+    "nearby_vector": Factor(0.3, "meaning nearby", "the better cosine of the messages before and after"),
+    "session_vector": Factor(0.2, "meaning of the conversation", "the best cosine of the session"),
+    "late": Factor(0.6, "meaning word by word", "late interaction (MaxSim): the query word by word"),
+    "session_late": Factor(0.15, "the conversation word by word", "the best late interaction of the session"),
+    "length": Factor(0.0, "longer than others", "longer than other candidates, by logarithms: -1 to 1"),
+    "asks": Factor(-0.4, "asks a question", "the passage ends with a question"),
+    "answers": Factor(0.3, "stands behind a question", "the message before it ends with a question"),
+    "speaker": Factor(1.3, "who speaks", 'the query names who speaks, or says "I" and the user speaks'),
+    "time": Factor(2.0, "time you gave", "said, or true, at a time that the query names"),
+    "names": Factor(0.5, "about a name you gave", "it supports, or is about, what the query names"),
+    "distance": Factor(0.25, "near in the graph", "nearness in the graph to what the query names"),
+    "place": Factor(
+        2.0,
+        "near a place you named",
+        "nearness on the ground to what the query asks for",
+    ),
+    "order": Factor(0.0, "first or last", "nearness to the first or the last, where the query asks for that"),
+    "recency": Factor(0.0, "recent", "exponential decay with the age"),
+    "kind": Factor(0.0, "a fact", "it is a fact"),
+    "staleness": Factor(0.5, "out of date", "a fact that ended, or that nothing has confirmed for long: -1 to 0"),
+    "importance": Factor(0.0, "important", "how much it matters, from 1 to 10"),
+    "strength": Factor(0.0, "recalled lately", "recalled lately; what was recalled often fades more slowly"),
+    "familiarity": Factor(0.0, "recalled often", "how often it was recalled, saturating"),
+    "usefulness": Factor(0.3, "useful before", "feedback: used counts for it, irrelevant against it; -1 to 1"),
+    "sentiment": Factor(0.0, "strong feeling", "strength of feeling"),
+}
+"""All that can count, in the order of ``memsvc.factors``. docs/recall-parts.md has what each of them gains or loses."""
+LEARNT: Weights = {}
+"""Nothing in place of what was learnt."""
+LINEAR: Weights = {name: factor.weight for name, factor in FACTORS.items()}
+NOTHING: Weights = dict.fromkeys(FACTORS, 0.0)
 """All switched off, to switch single ones on."""
+BY_VECTORS = ("vector", "nearby_vector", "session_vector", "late", "session_late")
+"""Factors that need the query's vector."""
+
+
+def by_meaning(weights: Weights) -> bool:
+    """Whether anything counts that needs the query's vector; what is learnt does."""
+    return any(weights.get(name, 1.0) for name in BY_VECTORS)

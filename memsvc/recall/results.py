@@ -9,8 +9,9 @@ from uuid import UUID
 import msgspec
 
 Kind = Literal["message", "trace", "block", "fact"]
-Degraded = Literal["vector", "reranker"]
-"""What should have been asked and could not be."""
+Degraded = Literal["vector", "order", "reranker"]
+"""What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the
+reranker."""
 
 
 class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
@@ -57,8 +58,8 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """On the speaker's clock; of a fact without a message, when it was recorded."""
     recorded_at: datetime
     score: float
-    """The sum of ``factors``. The order counts, not the score: what is among the best 30 (deliberate: 100) before late
-    interaction stands before the rest, whatever its score, and a reranker or diversity changes the order alone."""
+    """The sum of ``factors``; scores of different queries do not compare. A reranker or diversity changes the order
+    alone."""
     arms: dict[str, Any]
     """What each arm found: its score and, of words, vector and late, its rank (names, place and time have none; a
     vector behind the best has none), the form of words that it compared, the model where it is not the active one; and
@@ -121,7 +122,9 @@ class Explanation(msgspec.Struct, kw_only=True, frozen=True):
     times: list[dict[str, Any]]
     """Times that the query names."""
     weights: dict[str, float]
-    """What counted, by name."""
+    """What each factor counted for this query, by name; what is off is left out."""
+    order: str
+    """Which learnt order counted; empty: the linear one."""
     found: dict[str, int]
     """How many candidates there were (``candidates``), and how many by each arm."""
     threshold: float | None

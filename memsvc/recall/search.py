@@ -32,16 +32,19 @@ from memsvc.recall import cursor as cursors
 from memsvc.recall.answer import Asked, answer
 from memsvc.recall.options import (
     CUT_SHOWN,
-    DEFAULT,
     EFFORTS,
     FITTED_MODELS,
+    LEARNT,
     MAX_LIMIT,
     RERANKED,
     Filters,
     Form,
     Mode,
     Weights,
+    by_meaning,
 )
+from memsvc.recall.order import shipped
+from memsvc.recall.order import weights as weights_of
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
@@ -137,7 +140,7 @@ def parameters(
     limit: int,
     form: Form = "stemmed",
     mode: Mode = "balanced",
-    weights: Weights = DEFAULT,
+    weights: Weights = LEARNT,
     filters: Filters | None = None,
     vectors: tuple[QueryVector | None, QueryVector | None] = (None, None),
     times: QueryTimes | None = None,
@@ -156,7 +159,7 @@ def parameters(
         limit: rows, at most ``BEYOND`` more than the page.
         form: stemmed words or simple ones.
         mode: how hard to look.
-        weights: what each arm and factor counts.
+        weights: what factors count, in place of what was learnt.
         filters: what may be recalled, but conversations, which come as ids.
         vectors: the query's, by the active model and by the one that leaves.
         times: what the query says about time.
@@ -191,12 +194,11 @@ def parameters(
         "facts": chosen.facts,
         "model": active.model if active else None,
         "vector": active.vector if active else None,
-        "tokens": active.tokens if active else None,
+        "tokens": active.tokens if active and effort.late else None,
         "other_model": leaving.model if leaving else None,
         "other_vector": leaving.vector if leaving else None,
-        "weights": msgspec.json.encode(weights).decode(),
+        "weights": msgspec.json.encode(weights_of(weights, shipped())).decode(),
         "candidates": max(effort.candidates, listed),
-        "late": effort.late,
         "hops": effort.hops,
         "begins": [window.begin for window in told.windows],
         "ends": [window.end for window in told.windows],
@@ -216,7 +218,7 @@ async def recall(
     limit: int = 10,
     form: Form = "stemmed",
     mode: Mode = "balanced",
-    weights: Weights = DEFAULT,
+    weights: Weights = LEARNT,
     filters: Filters | None = None,
     explain: bool = False,
     cursor: str | None = None,
@@ -236,7 +238,7 @@ async def recall(
         limit: at most so many, 1 to 1,000.
         form: stemmed words (a query of stop words only falls back to simple), or simple ones.
         mode: how hard to look.
-        weights: what each arm and factor counts.
+        weights: what factors count, in place of what was learnt.
         filters: what may be recalled.
         explain: also say how the answer came about.
         cursor: of the page before; for the mode deliberate alone.
@@ -264,7 +266,7 @@ async def recall(
             owner.user_id,
             query=query,
             form=form,
-            weights=weights,
+            weights=weights_of(weights, shipped()),
             filters=chosen,
             diversity=diversity,
             reranked=reranker is not None,
@@ -276,7 +278,7 @@ async def recall(
     known_at = await _known_at(db, owner, chosen, place)
     # Before the transaction: no connection is held while a model works.
     vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
-    if not weights.by_meaning or not query:
+    if not by_meaning(weights) or not query:
         embedder = None
     if embedder is not None:
         async with _stage("embed"):
@@ -284,6 +286,7 @@ async def recall(
     near = chosen.near
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
+    degraded += ["order"] if shipped() is None else []
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
@@ -315,7 +318,6 @@ async def recall(
         query=query,
         limit=limit,
         mode=mode,
-        weights=weights,
         times=times,
         question=question,
         place=place,

@@ -45,8 +45,7 @@ found AS MATERIALIZED (
     CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), model.active_id,
     model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
     model.other_vector, meant.nodes, :hops, CAST(:begins AS timestamptz []),
-    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late,
-    p_near => CAST(:near AS uuid [])
+    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, p_near => CAST(:near AS uuid [])
   ) AS r
   WHERE r.memory_id <> all(CAST(:given AS uuid []))
   ORDER BY r.rank
@@ -65,7 +64,8 @@ SELECT
     WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
   ) END AS evidence,
   f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers,
-  CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met, s.*, t.remark, t.whole
+  CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met,
+  CASE WHEN f.nth > 1 THEN NULL ELSE f.weights END AS weights, s.*, t.remark, t.whole
 FROM meant
 LEFT JOIN found AS f ON TRUE
 LEFT JOIN memsvc.memories_shown(

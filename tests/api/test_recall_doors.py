@@ -196,6 +196,19 @@ async def test_an_answer_is_explained_where_that_is_asked_for(ada: httpx.AsyncCl
     assert told["weights"]["words"] > 0
 
 
+async def test_what_counts_can_be_chosen_for_one_recall(ada: httpx.AsyncClient) -> None:
+    await said(ada, *(f"oak number{number}" for number in range(5)))
+    told = await recalled(ada, limit=2, explain=True, preset="70-20-10", weights={"recency": 3, "words": -1})
+    weights = told["explanation"]["weights"]
+    assert (weights["recency"], weights["words"], weights["importance"]) == (3, -1, 0.1)
+    assert "speaker" not in weights
+    assert {name for memory in told["memories"] for name, points in memory["factors"].items() if points} <= set(weights)
+    for asked, field in (({"preset": "best"}, "preset"), ({"weights": {"charm": 1}}, "weights")):
+        problem = refused(await ada.post("/v1/recall", json={"query": "oak", **asked}), 400, "invalid_request")
+        assert problem["field"] == field
+    assert (await ada.post("/v1/recall", json={"query": "oak", "weights": {"words": "NaN"}})).status_code == 400
+
+
 async def test_an_answer_that_is_explained_is_the_same(ada: httpx.AsyncClient) -> None:
     await said(ada, *(f"oak {'tree ' * (number % 7)}number{number}" for number in range(90)))
     plain, told = [await recalled(ada, "oak tree", limit=60, explain=explain) for explain in (False, True)]

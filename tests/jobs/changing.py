@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
 import psycopg
 
 from memsvc.access.users import Owner
@@ -24,7 +23,7 @@ from tests.sql.world import value
 SIZES = {"small": 384, "middle": 1_024, "large": 3_072}
 Shelf = dict[str, Embedder]
 
-MEANING = msgspec.structs.replace(NOTHING, vector=1.0)
+MEANING = {**NOTHING, "vector": 1.0}
 """By vectors alone."""
 
 

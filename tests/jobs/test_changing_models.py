@@ -13,7 +13,7 @@ from memsvc.errors import ModelStateError
 from memsvc.llm.embedders import residents as residents_module
 from memsvc.llm.embedders.registry import build_model, retire_model, switch_model
 from memsvc.llm.embedders.residents import Residents
-from memsvc.recall.options import Weights
+from memsvc.recall.options import NOTHING
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from tests.fakes.embedders import NoisyEmbedder, SlowEmbedder
@@ -39,6 +39,7 @@ from tests.recalled import WORDS_ALONE
 from tests.sql.world import value
 
 pytestmark = pytest.mark.server
+FUSED = {**NOTHING, "words": 0.5, "vector": 0.5, "late": 0.5}
 
 
 async def test_three_models_of_384_1024_and_3072_dimensions_take_over_one_from_the_other(
@@ -148,7 +149,7 @@ async def test_what_has_only_the_old_or_only_the_new_vector_is_found_in_its_plac
     assert (switched.behind, switched.jobs) == (20, 1)
     for number, wanted in enumerate(texts):
         by_vectors = await ask(db, owner, wanted, settings, models)
-        fused = await ask(db, owner, wanted, settings, models, weights=Weights())
+        fused = await ask(db, owner, wanted, settings, models, weights=FUSED)
         for found in (by_vectors, fused):
             assert found.memories[0].text == wanted
             assert found.memories[0].arms["vector"].get("model") == ("small" if number % 2 == 0 else None)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 import psycopg
 import pytest
 from hypothesis import HealthCheck, example, given
@@ -17,7 +16,7 @@ from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, InvalidTextError, TextTooLongError
 from memsvc.recall import search
-from memsvc.recall.options import DEFAULT, Filters, Weights
+from memsvc.recall.options import FACTORS, LINEAR, Filters
 from memsvc.recall.results import Memory
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
@@ -312,11 +311,11 @@ async def test_scores_fall(db: Database, owner: Owner, settings: Settings) -> No
     found = await recall(db, owner, "heron otter mill", settings)
     assert [memory.score for memory in found] == sorted((memory.score for memory in found), reverse=True)
     assert all(memory.score == pytest.approx(sum(memory.factors.values())) for memory in found)
-    assert {name for memory in found for name in memory.factors} == set(Weights.__struct_fields__)
+    assert {name for memory in found for name in memory.factors} == set(FACTORS)
 
 
 def test_the_database_has_the_same_default_weights(admin: psycopg.Connection) -> None:
-    assert value(admin, "SELECT memsvc.default_weights()") == msgspec.to_builtins(DEFAULT)
+    assert value(admin, "SELECT jsonb_object_agg(f.name, f.weight) FROM memsvc.factors() AS f") == LINEAR
 
 
 @pytest.fixture(scope="module")
@@ -474,7 +473,7 @@ async def test_the_words_that_the_memory_knows_are_not_only_those_of_the_answer(
         assert found is not None
         return found.words
 
-    near = Weights(words=0, nearby=0, session=0, recency=1)
+    near = {"words": 0.0, "nearby": 0.0, "session": 0.0, "recency": 1.0}
     assert set(await words("oak, herons, a violin, 北京?", limit=1)) == {"oak", "herons", "北京"}
     assert await words("herons in July 2020", weights=near, limit=1) == ["herons"], "no memory is found by words"
     assert await words("the violin") == []

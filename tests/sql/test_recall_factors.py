@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from statistics import fmean, pstdev
 
-import msgspec
 import psycopg
 import pytest
 
@@ -28,7 +27,7 @@ NEXT_TO_NOTHING = 1e-12
 
 def alone(factor: str) -> Weights:
     """One factor that counts."""
-    return msgspec.structs.replace(NOTHING, **({"words": NEXT_TO_NOTHING} | {factor: 1.0}))
+    return {**NOTHING, "words": NEXT_TO_NOTHING, factor: 1.0}
 
 
 async def points(  # noqa: PLR0917 - as recall has it

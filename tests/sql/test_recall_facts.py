@@ -5,20 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 import pytest
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph import operations as ops
 from memsvc.graph.history import write
-from memsvc.recall.options import DEFAULT, Filters, Mode
+from memsvc.recall.options import Filters, Mode
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 
-FACTS_LAST = msgspec.structs.replace(DEFAULT, kind=-9.0)
+FACTS_LAST = {"kind": -9.0}
 MARCH, JUNE = datetime(2026, 3, 9, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 
 

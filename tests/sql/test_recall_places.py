@@ -16,7 +16,7 @@ from memsvc.db.engine import Database
 from memsvc.graph.history import merge, undo, write
 from memsvc.graph.operations import Edge, Evidence, Location, Node
 from memsvc.graph.places import metres_between
-from memsvc.recall.options import DEFAULT, Filters, Mode
+from memsvc.recall.options import LINEAR, Filters, Mode
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import recall
 from memsvc.server.place_index import NAMES
@@ -70,7 +70,7 @@ async def test_what_lies_near_the_named_place_is_found_and_says_so(
             assert memory.path == ["Old Mill", "NEAR 400 m", "Café Lund"]
             assert "Café Lund is 400 m from Old Mill" in memory.why
             assert memory.arms["place"] == {"metres": 400}
-            assert memory.factors["place"] == pytest.approx(DEFAULT.place * memory.arms["names"]["score"], abs=0.001)
+            assert memory.factors["place"] == pytest.approx(LINEAR["place"] * memory.arms["names"]["score"], abs=0.001)
             assert memory.factors["distance"] == 0
             assert memory.score == pytest.approx(sum(memory.factors.values()))
         assert answer.explanation is not None
@@ -100,7 +100,7 @@ async def test_nearness_has_words_in_other_languages(
 async def test_no_walk_and_no_weight_is_no_arm(  # noqa: PLR0917 - fixtures and cases
     db: Database, owner: Owner, settings: Settings, eaten: dict[str, UUID], mode: Mode, weight: float, finds: bool
 ) -> None:
-    weights = type(DEFAULT)(place=weight)
+    weights = {"place": weight}
     assert (DUMPLINGS in of(await recall(db, owner, NEAR_IT, settings, mode=mode, weights=weights))) == finds
 
 
@@ -109,7 +109,7 @@ async def test_without_locations_the_arm_changes_nothing(
 ) -> None:
     admin.execute("DELETE FROM memsvc.source_links WHERE user_id = %s AND location_id IS NOT NULL", [owner.user_id])
     admin.execute("DELETE FROM memsvc.locations WHERE user_id = %s", [owner.user_id])
-    weights = [type(DEFAULT)(place=place_weight, staleness=0.0) for place_weight in (2.0, 0.0)]  # ages move on
+    weights = [{"place": place_weight, "staleness": 0.0} for place_weight in (2.0, 0.0)]  # ages move on
     with_it, without = [await recall(db, owner, NEAR_IT + " Bea?", settings, weights=one) for one in weights]
     assert with_it.memories == without.memories
     assert with_it.memories

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from uuid import UUID
 
-import msgspec
 import pytest
 
 from bench.contexts import share_of_evidence, share_of_text, smallest_budget
@@ -24,38 +23,36 @@ from bench.variants import (
     LACKING,
     MODES,
     NAMES,
-    NONE,
-    RELEVANCE,
     TRIAL,
     VARIANTS,
     ablations,
     changed,
-    published,
     untried,
 )
 from memsvc.recall.items import Item
-from memsvc.recall.options import EFFORTS, Weights
+from memsvc.recall.options import BY_VECTORS, EFFORTS, LEARNT, LINEAR, NOTHING
+from memsvc.recall.presets import RELEVANCE, published
 
 
 def test_every_weight_has_a_trial_value_or_a_reason_to_have_none() -> None:
     assert set(TRIAL) | set(LACKING) == set(NAMES)
     assert set(RELEVANCE) < set(NAMES)
-    assert set(msgspec.structs.asdict(NONE).values()) == {0.0}
+    assert set(LINEAR) == set(NAMES)
 
 
 def test_a_published_weighting_keeps_the_proportions_within_relevance() -> None:
-    base = changed(NONE, words=0.6, session=0.2, late=0.4, speaker=0.3, recency=0.9)
+    base = changed(NOTHING, words=0.6, session=0.2, late=0.4, speaker=0.3, recency=0.9)
     found = published(0.5, 0.3, 0.2, base=base)
-    assert sum(getattr(found, name) for name in RELEVANCE) == pytest.approx(0.5)
-    assert found.words / found.session == pytest.approx(3)
-    assert found.late / found.session == pytest.approx(2)
-    assert (found.recency, found.importance, found.speaker) == (0.3, 0.2, 0.0)
+    assert sum(found[name] for name in RELEVANCE) == pytest.approx(0.5)
+    assert found["words"] / found["session"] == pytest.approx(3)
+    assert found["late"] / found["session"] == pytest.approx(2)
+    assert (found["recency"], found["importance"], found["speaker"]) == (0.3, 0.2, 0.0)
     with pytest.raises(ValueError, match="no relevance"):
-        published(0.5, 0.3, 0.2, base=NONE)
+        published(0.5, 0.3, 0.2, base=NOTHING)
 
 
 def test_ablations_take_out_what_is_on_and_put_in_what_is_off() -> None:
-    base = changed(NONE, words=0.5, session=0.3, names=0.2)
+    base = changed(NOTHING, words=0.5, session=0.3, names=0.2)
     found = ablations(base)
     assert found["words"].weights == changed(base, words=0.0)
     assert found["names"].weights == changed(base, names=0.0), "on, so it is taken out whatever the sets hold"
@@ -63,7 +60,7 @@ def test_ablations_take_out_what_is_on_and_put_in_what_is_off() -> None:
     assert not found.keys() & untried(base).keys()
     assert found.keys() | untried(base).keys() == set(NAMES)
     assert "feedback" in untried(base)["usefulness"]
-    assert ablations(NONE, graph=True).keys() - ablations(NONE).keys() == {"names", "kind", "distance"}
+    assert ablations(NOTHING, graph=True).keys() - ablations(NOTHING).keys() == {"names", "kind", "distance"}
 
 
 @pytest.mark.parametrize(
@@ -80,8 +77,8 @@ def test_what_an_observation_is_about(text: str, label: str) -> None:
 
 
 def test_what_needs_vectors_and_what_needs_a_moment() -> None:
-    plain = ablations(changed(NONE, words=1.0))
-    assert [name for name, one in plain.items() if one.embeds] == ["vector", "nearby_vector", "session_vector", "late"]
+    plain = ablations(changed(NOTHING, words=1.0))
+    assert [name for name, one in plain.items() if one.embeds] == list(BY_VECTORS)
     assert [name for name, one in plain.items() if one.dated] == ["recency"]
 
 
@@ -197,4 +194,4 @@ def test_questions_of_the_corpus_name_nodes_months_and_speakers_in_turn() -> Non
 
 
 def test_defaults_are_weights_like_any() -> None:
-    assert changed(Weights(), words=0.1).words == 0.1
+    assert changed(LEARNT, words=0.1) == {"words": 0.1}

@@ -16,8 +16,8 @@ from rich.console import Console
 
 from memsvc.access.users import Owner
 from memsvc.cli.answers import show
-from memsvc.recall.explain import PLAIN_NAMES, ambiguous_lines, found_by, span, table, verdict
-from memsvc.recall.options import Weights
+from memsvc.recall.explain import ambiguous_lines, found_by, span, table, verdict
+from memsvc.recall.options import FACTORS
 from memsvc.recall.reasons import NO_REASON, reason
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Kind, Meaning, NamedNode, Recalled
 from tests.recalled import NOON, fact, memory
@@ -29,8 +29,8 @@ NASTY = "x\n\x1b[31m[red]\u202e | why: \x07"
 
 def explained(**more: Any) -> Explanation:
     fields: dict[str, Any] = {
-        "words": ["oak", "desk"], "names": [], "times": [], "weights": {"words": 0.5, "late": 0.0}, "found": {},
-        "threshold": None, "cut": [],
+        "words": ["oak", "desk"], "names": [], "times": [], "weights": {"words": 0.5, "late": 0.0}, "order": "",
+        "found": {}, "threshold": None, "cut": [],
     }  # fmt: skip
     return Explanation(**(fields | more))
 
@@ -45,9 +45,9 @@ def shown(answer: Recalled, width: int = 100, question: str = "Where is the oak 
 
 
 def test_every_weight_has_a_name_for_people() -> None:
-    assert set(PLAIN_NAMES) == set(Weights.__struct_fields__)
-    assert len(set(PLAIN_NAMES.values())) == len(PLAIN_NAMES)
-    assert not JARGON.search(" ".join(PLAIN_NAMES.values()))
+    labels = [factor.label for factor in FACTORS.values()]
+    assert len(set(labels)) == len(labels)
+    assert not JARGON.search(" ".join(labels))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_reasons_are_sentences_with_the_strongest_first(
     assert reason(*found).startswith(says)
 
 
-names = st.sampled_from(sorted(Weights.__struct_fields__))
+names = st.sampled_from(sorted(FACTORS))
 
 
 @given(
@@ -237,16 +237,13 @@ def test_each_way_by_which_a_memory_was_found_has_its_place_and_score(arms: dict
     assert (f"found: {' · '.join(told)}" in said) is bool(told)
 
 
-def test_a_table_says_how_to_read_it() -> None:
-    compared, plain = (
-        " ".join(shown(Recalled(memories=[memory(1)], degraded=[], explanation=explained(found=found))).split())
-        for found in ({"late": 3}, {"words": 3})
-    )
-    for said in (compared, plain):
+def test_a_table_says_how_to_read_it_and_which_order_counted() -> None:
+    for order, named in (("2026-11-26", "Weights (order 2026-11-26)"), ("", "Weights (the linear order)")):
+        told = explained(found={"late": 3}, order=order)
+        said = " ".join(shown(Recalled(memories=[memory(1)], degraded=[], explanation=told)).split())
         assert "A memory's points are the sum of what they are made of" in said
         assert "scores of two ways do not compare" in said
-    assert "compared word by word stands before" in compared
-    assert "compared word by word" not in plain
+        assert named in said
 
 
 # On the command line -------------------------------------------------------------------------------------------------

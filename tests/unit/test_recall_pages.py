@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from memsvc.db.paging import write_cursor
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.cursor import Place, check_mode, decode, encode, next_cursor, question
-from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters
+from memsvc.recall.options import LEARNT, MAX_LIMIT, Filters
 
 ADA, NOW = UUID(int=7), datetime(2026, 3, 14, 9, 30, 1, 234567, tzinfo=UTC)
-ASKED = question(ADA, query="oak", filters=Filters(), weights=DEFAULT)
+ASKED = question(ADA, query="oak", filters=Filters(), weights=LEARNT)
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis
 
 
@@ -33,7 +33,7 @@ def test_a_cursor_leads_back_to_its_place(
 
 def test_a_question_is_the_same_only_for_the_same_user_query_and_options() -> None:
     filters = Filters(conversations=["a"], said_from=NOW)
-    first = {"query": "oak", "filters": filters, "weights": DEFAULT, "form": "stemmed"}
+    first = {"query": "oak", "filters": filters, "weights": LEARNT, "form": "stemmed"}
     others = [
         first | {"query": "oak "},
         first | {"form": "simple"},
@@ -49,7 +49,7 @@ def test_a_question_is_the_same_only_for_the_same_user_query_and_options() -> No
 def test_a_cursor_of_another_question_is_refused() -> None:
     cursor = encode(Place(known_at=NOW, given=(ADA,)), ASKED)
     with pytest.raises(InvalidRequestError, match="another question") as caught:
-        decode(cursor, question(UUID(int=8), query="oak", filters=Filters(), weights=DEFAULT))
+        decode(cursor, question(UUID(int=8), query="oak", filters=Filters(), weights=LEARNT))
     assert caught.value.details == {"field": "cursor"}
 
 

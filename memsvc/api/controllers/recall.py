@@ -18,6 +18,7 @@ from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import InvalidTimeError, RerankerMissingError
 from memsvc.recall.options import Filters, Form, Mode, Near
+from memsvc.recall.presets import chosen_weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.recall.signals import Answer, record_recall
@@ -103,6 +104,10 @@ class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """next_cursor of the last page, in the mode deliberate. Only limit may change between pages."""
     diversity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     """How much a memory loses for being similar to a better one: 0 nothing, 1 everything."""
+    preset: str | None = None
+    """Which order counts: learnt (the default), linear, 70-20-10 or 50-30-20 (relevance, recency, importance)."""
+    weights: dict[str, float] = {}
+    """What single factors count in place of that, -100 to 100, by the names in `factors` of a memory; 0 is off."""
     rerank: bool = False
     """Let the configured reranker sort the best 50."""
     explain: bool = False
@@ -172,6 +177,7 @@ class RecallController(Controller):
                             "as_of": "2026-03-01",
                             "known_at": "2026-04-01T00:00:00+02:00",
                             "diversity": 0.3,
+                            "weights": {"recency": 0.5, "speaker": 0},
                             "explain": True,
                         }
                     ),
@@ -194,6 +200,7 @@ class RecallController(Controller):
                 limit=data.limit,
                 form=data.form,
                 mode=data.mode,
+                weights=chosen_weights(data.preset, data.weights),
                 filters=filters,
                 explain=data.explain,
                 cursor=data.cursor,

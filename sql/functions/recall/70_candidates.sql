@@ -2,8 +2,10 @@
 
 -- Arms: words (BM25) and vectors give their best p_candidates each; p_mentions are passages that support what is known
 -- about nodes, of each the best of these (p_nodes, p_reach, p_distances; memsvc.match_nodes finds them); times give
--- passages said in the windows [p_begins, p_ends). Each passage comes once, with the scores of all arms: BM25 null
--- where it is not among the best by words, and a similarity wherever it has a vector.
+-- passages said in the windows [p_begins, p_ends). By words alone only what holds some is found; with a vector, what
+-- stands up to two messages before and after the best quarter of both arms comes along. Each passage comes once, with
+-- the scores of all arms: BM25 null where it is not among the best by words, and a similarity wherever it has a vector.
+-- asks: it ends with a question; answers: the message before it does.
 --
 -- While the embedding model changes, the model that leaves answers for passages that the active one lacks (p_other_*;
 -- docs/adr/0008).
@@ -15,9 +17,9 @@ CREATE OR REPLACE FUNCTION memsvc.recall_candidates(
   p_begins timestamptz[], p_ends timestamptz[]
 ) RETURNS TABLE (
   passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamptz,
-  words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision,
-  vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision,
-  distance integer
+  length integer, asks boolean, answers boolean, words double precision, words_rank bigint, matched_terms text[],
+  matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision,
+  other_rank bigint, node_id uuid, reach double precision, distance integer
 )
 LANGUAGE sql STABLE
 ROWS 150
@@ -34,7 +36,7 @@ BEGIN ATOMIC
     WHERE p_other_vector IS NOT NULL
   ),
   -- Each arm has columns of its own, and gives a passage once.
-  found AS MATERIALIZED (
+  hit AS MATERIALIZED (
     SELECT a.matched_id, any_value(a.words) AS words, any_value(a.words_rank) AS words_rank,
       any_value(a.matched_terms) AS matched_terms, any_value(a.matched_form) AS matched_form,
       any_value(a.similarity) AS similarity, any_value(a.vector_rank) AS vector_rank, any_value(a.node_id) AS node_id,
@@ -74,6 +76,17 @@ BEGIN ATOMIC
     ) AS a
     GROUP BY a.matched_id
   ),
+  found AS MATERIALIZED (
+    SELECT h.* FROM hit AS h
+    UNION ALL
+    SELECT b.passage_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM memsvc.passages_beside(
+      p_user_id, ARRAY(
+        SELECT h.matched_id FROM hit AS h WHERE least(h.words_rank, h.vector_rank) <= p_candidates / 4
+      ), 2, p_kinds, p_said_from, p_said_to, p_known_at
+    ) AS b
+    WHERE p_vector IS NOT NULL AND b.passage_id NOT IN (SELECT h.matched_id FROM hit AS h)
+  ),
   known AS MATERIALIZED (
     SELECT e.passage_id, -(e.vector OPERATOR(public.<#>) p_vector) AS similarity
     FROM memsvc.embeddings AS e
@@ -83,7 +96,11 @@ BEGIN ATOMIC
   -- By keys, all at once: one by one takes three times as long.
   SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.role,
     CASE WHEN p.kind IN ('block', 'former') THEN p.role ELSE p.speaker END, -- a block's name speaks to nobody
-    p.said_at,
+    p.said_at, p.length_simple, memsvc.is_question(p.text), EXISTS (
+      SELECT FROM memsvc.passages AS n
+      WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
+        AND memsvc.is_question(n.text)
+    ),
     f.words, f.words_rank, f.matched_terms, f.matched_form, coalesce(f.similarity, k.similarity), f.vector_rank,
     CASE WHEN p_other_vector IS NOT NULL THEN coalesce(o.similarity, (
       SELECT -(e.vector OPERATOR(public.<#>) p_other_vector) FROM memsvc.embeddings AS e

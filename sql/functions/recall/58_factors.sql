@@ -1,0 +1,57 @@
+-- What counts in recall's order: factors, their weights, and how values of different kinds are made comparable.
+
+-- How many standard deviations a value lies above the mean; 0 where all are alike, or there is no value. The spread of
+-- what is all alike may be what rounding left of it.
+CREATE OR REPLACE FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN coalesce((p_value - p_mean) / CASE WHEN p_spread > 1e-9 THEN p_spread END, 0);
+COMMENT ON FUNCTION memsvc.z_score(double precision, double precision, double precision) IS
+  'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
+
+-- The factors of recall's order, in the order in which memsvc.recall lists their values, and what each weighs where
+-- nobody says otherwise: the linear order. The API sends what was learnt instead (memsvc/recall/order.json,
+-- docs/adr/0039-learnt-order.md); memsvc/recall/options.py says what each factor means.
+CREATE OR REPLACE FUNCTION memsvc.factors() RETURNS TABLE (nth bigint, name text, weight double precision)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 25
+-- callers: app, reader, recall
+BEGIN ATOMIC
+  SELECT row_number() OVER (), f.*
+  FROM (
+    VALUES
+    ('words', 0.5), ('nearby', 0.15), ('session', 0.25), ('vector', 0.4), ('nearby_vector', 0.3),
+    ('session_vector', 0.2), ('late', 0.6), ('session_late', 0.15), ('length', 0), ('asks', -0.4), ('answers', 0.3),
+    ('speaker', 1.3), ('time', 2), ('names', 0.5), ('distance', 0.25), ('place', 2), ('order', 0), ('recency', 0),
+    ('kind', 0), ('staleness', 0.5), ('importance', 0), ('strength', 0), ('familiarity', 0), ('usefulness', 0.3),
+    ('sentiment', 0)
+  ) AS f (name, weight);
+END;
+COMMENT ON FUNCTION memsvc.factors() IS 'The factors of recall''s order, with the weights that they have by default.';
+
+-- The weight of each factor for one query, in the order of memsvc.factors. p_weights: by name, a number, or a list: what
+-- it weighs, and what is added to that for each trait of the query that holds (p_traits, from 0 to 1).
+CREATE OR REPLACE FUNCTION memsvc.weights_of(p_weights jsonb, p_traits double precision[]) RETURNS double precision[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+BEGIN ATOMIC
+  SELECT array_agg(CASE jsonb_typeof(p_weights -> f.name)
+      WHEN 'number' THEN (p_weights ->> f.name)::double precision
+      WHEN 'array' THEN (
+        SELECT sum(a.value::double precision * (1::double precision || p_traits)[a.nth])
+        FROM jsonb_array_elements_text(p_weights -> f.name) WITH ORDINALITY AS a (value, nth)
+        WHERE a.nth <= 1 + cardinality(p_traits)
+      )
+      ELSE f.weight
+    END ORDER BY f.nth)
+  FROM memsvc.factors() AS f;
+END;
+COMMENT ON FUNCTION memsvc.weights_of(jsonb, double precision[]) IS
+  'The weight of each factor for a query, as a caller gives them or by default.';
+
+-- Whether words count for anything by these weights; where they do not, nothing is looked for by words.
+CREATE OR REPLACE FUNCTION memsvc.by_words(p_weights jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN NOT p_weights @> '{"words": 0, "nearby": 0, "session": 0}';
+COMMENT ON FUNCTION memsvc.by_words(jsonb) IS 'Whether words count for anything by these weights.';
