@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
-from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
+from memsvc.recall.options import CUT_SHOWN, FACTORS, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
 from memsvc.recall.order import shipped
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
@@ -119,7 +119,7 @@ def _explanation(
         words=list(dict.fromkeys([*(word for memory in memories for word in memory.matched), *asked.words])),
         names=_names(first.names),
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
-        weights={name: round(weight, 4) for name, weight in (first.weights or {}).items() if weight},
+        weights={name: round(weight, 4) for name in FACTORS if (weight := (first.weights or {}).get(name))},
         order=order.version if (order := shipped()) else "",
         found=first.met or {},
         threshold=LEAST_CONFIDENCE if len(asked.query) <= QUESTION_CHARS else None,

@@ -211,7 +211,7 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     table = rig.ok(*recall, "--explain", "-k", "2", "--mode", "deliberate", **words)
     for told_first in ("? heron", "words it knows", "why: ", "from: herons", "Left out", "behind the limit"):
         assert told_first in table
-    assert re.search(r"^Weights: .+ 0\.5", table, re.MULTILINE)
+    assert re.search(r"^Weights \(order [-\d]+\): own words 0\.\d+ · ", table, re.MULTILINE)
     assert "[b]stood[/b]" in table
     assert "\x1b" not in table
     assert max(map(len, table.splitlines())) <= 120, "as wide as COLUMNS says"
