@@ -1,6 +1,7 @@
 -- The values of memories by each factor, in the order of memsvc.factors, and whether a memory is by whom the query asks
 -- about: whom it names, or the user where it says "I". p_order: first or last, where the query asks for that. p_moment:
--- from then ages are counted.
+-- from then ages are counted. A passage that has no vector yet counts by meaning as it does by words, so that what was
+-- just written is found among what has one.
 CREATE OR REPLACE FUNCTION memsvc.factor_values(
   p_memories memsvc.memory[], p_query text, p_language text, p_begins timestamptz[], p_ends timestamptz[],
   p_order text, p_moment timestamptz
@@ -22,12 +23,15 @@ BEGIN ATOMIC
     FROM memory AS m
   ),
   compared AS MATERIALIZED (
-    SELECT m.memory_id, m.kind, m.source_id, m.session, m.ordinal, m.found_words,
-      memsvc.z_score(m.found_words, s.words, s.words_spread) AS words_z,
+    SELECT m.memory_id, m.kind, m.source_id, m.session, m.ordinal, m.found_words, w.words_z,
       CASE WHEN m.similarity IS NOT NULL THEN memsvc.z_score(m.similarity, s.vector, s.vector_spread)
-        ELSE memsvc.z_score(m.other_similarity, s.other, s.other_spread) END AS vector_z,
-      memsvc.z_score(m.late, s.late, s.late_spread) AS late_z
-    FROM memory AS m CROSS JOIN spread AS s
+        WHEN m.other_similarity IS NOT NULL THEN memsvc.z_score(m.other_similarity, s.other, s.other_spread)
+        WHEN m.kind = 'passage' AND num_nonnulls(s.vector, s.other) > 0 THEN w.words_z ELSE 0 END AS vector_z,
+      CASE WHEN m.kind = 'passage' AND m.similarity IS NULL AND s.late IS NOT NULL THEN w.words_z
+        ELSE memsvc.z_score(m.late, s.late, s.late_spread) END AS late_z
+    FROM memory AS m
+    CROSS JOIN spread AS s
+    CROSS JOIN LATERAL (SELECT memsvc.z_score(m.found_words, s.words, s.words_spread) AS words_z) AS w
   ),
   speaking AS MATERIALIZED ( -- whom the query names
     SELECT array_agg(s.speaker) AS names FROM (SELECT DISTINCT m.speaker FROM memory AS m) AS s

@@ -5,8 +5,8 @@
 -- Each candidate has a value for each factor (memsvc.factors), each factor has a weight, and value times weight is its
 -- points; their sum is the score, by which candidates are ordered. Scores of words and vectors are standardised over
 -- the candidates (z-score): of a passage itself, of the messages before and after it, and of the best of its session. A
--- passage that is not among the best by words counts as 0 there; what has no vector yet, and facts where they have
--- nothing to compare, count as average. Cosines of two models cannot be compared, so the leaving one's are standardised
+-- passage that is not among the best by words counts as 0 there; what has no vector yet counts by meaning as it does by
+-- words, and facts, where they have nothing to compare, as average. Cosines of two models cannot be compared, so the leaving one's are standardised
 -- among themselves. Neighbours count where they are candidates themselves: taking in all of them found no more. Late
 -- interaction (MaxSim) compares all candidates with the query word by word.
 
