@@ -7,6 +7,7 @@ from statistics import fmean, pstdev
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -146,6 +147,38 @@ async def test_neighbours_and_sessions_count_by_their_words(db: Database, owner:
             assert memory.factors[factor] == pytest.approx(expected, abs=2e-3), (factor, memory.text)
             assert memory.score == pytest.approx(memory.factors[factor], abs=1e-9)
         assert found[0].factors[factor] == max(memory.factors[factor] for memory in found) > 0.5
+
+
+async def test_questions_and_what_stands_behind_them_count(db: Database, owner: Owner, settings: Settings) -> None:
+    said = {
+        "one": ["heron, did you see it? Or not?", "heron, yes", "heron, no"],
+        "two": ["heron, long ago: when? 1999"],
+    }
+    messages = [MessageIn(conversation="pond", session=name, text=text) for name, some in said.items() for text in some]
+    await append(db, owner, messages, settings)
+    asks = dict(await points(db, owner, settings, "asks"))
+    answers = dict(await points(db, owner, settings, "answers"))
+    assert [text for text, given in asks.items() if given] == ["heron, did you see it? Or not?", said["two"][0]]
+    assert [text for text, given in answers.items() if given] == ["heron, yes"]
+    longer = dict(await points(db, owner, settings, "length"))
+    assert max(longer, key=lambda text: longer[text]) == "heron, did you see it? Or not?"
+    assert sum(longer.values()) == pytest.approx(0, abs=1e-9)
+
+
+async def test_what_stands_beside_others_is_known_by_its_session(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    said = [MessageIn(conversation="pond", session=name, text=f"{name}{place}") for name in "ab" for place in range(6)]
+    await append(db, owner, said, settings)
+    beside = text(
+        "WITH given AS (SELECT array_agg(passage_id) AS ids FROM memsvc.passages WHERE text IN ('a0', 'a3')) "
+        "SELECT p.text FROM given AS g CROSS JOIN LATERAL memsvc.passages_beside("
+        "  :user_id, g.ids, 2, '{message}', NULL, NULL, NULL"
+        ") AS b INNER JOIN memsvc.passages AS p ON p.passage_id = b.passage_id ORDER BY p.text"
+    )
+    async with db.transaction(owner.user_id) as connection:
+        found = (await connection.execute(beside, {"user_id": owner.user_id})).scalars().all()
+    assert found == ["a1", "a2", "a4", "a5"]
 
 
 @pytest.mark.parametrize(("kind", "to", "comes"), [("core", "archival", False), ("archival", "core", True)])
