@@ -28,7 +28,7 @@ def model(api: Litestar) -> Iterator[ChatServer]:
     """A scripted language model that the application asks."""
     service = api.state["service"]
     with serving(ChatServer()) as server:
-        chosen = {"llm_url": server.url, "llm_model": "m-1", "llm_timeout_s": 0.5}
+        chosen = {"llm_url": server.url, "llm_model": "m-1", "llm_timeout_s": 2.0}  # on a busy machine, too
         api.state["service"] = replace(service, settings=service.settings.model_copy(update=chosen))
         yield server
     api.state["service"] = service
