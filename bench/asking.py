@@ -1,4 +1,4 @@
-"""Writes a labelled set into memsvc and asks its questions: what ``bench.recall`` and ``bench.grid`` share."""
+"""Writes a labelled set into memsvc and asks its questions: what ``bench.recall`` and ``bench.order`` share."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from sqlalchemy import Row
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
 from memsvc.recall.options import CUT_SHOWN, FACTORS, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
-from memsvc.recall.order import shipped
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
@@ -37,6 +36,8 @@ class Asked:
     known_at: datetime | None
     """Then memory is looked at; a later page looks at it when the first did."""
     as_of: datetime | None
+    order: str
+    """Which learnt order counts; empty: none."""
     degraded: list[Degraded]
     explain: bool
     words: Sequence[str]
@@ -120,7 +121,7 @@ def _explanation(
         names=_names(first.names),
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
         weights={name: round(weight, 4) for name in FACTORS if (weight := (first.weights or {}).get(name))},
-        order=order.version if (order := shipped()) else "",
+        order=asked.order,
         found=first.met or {},
         threshold=LEAST_CONFIDENCE if len(asked.query) <= QUESTION_CHARS else None,
         cut=[

@@ -1,6 +1,6 @@
 """The learnt order: what each factor of recall counts, depending on what kind of query and memory it is.
 
-``order.json`` is made by ``make train-order`` (``bench/order.py``), from our own and permissively licensed texts alone.
+``order.json`` is made by ``make train-order`` (``bench/order.py``) from our own texts, MADial and BEAM; it holds none.
 A factor has a list of numbers: what it weighs, and what is added to that for each of ``TRAITS`` that holds. So points
 are still value times weight, and their sum is the score.
 """
@@ -70,6 +70,12 @@ def read(path: Path) -> Order | None:
 def shipped() -> Order | None:
     """The order that comes with memsvc."""
     return read(FILE)
+
+
+def counting(chosen: Weights) -> str:
+    """Which learnt order counts beside what a caller chose; empty: none, as all is chosen or there is no order."""
+    order = shipped()
+    return order.version if order is not None and order.weights.keys() - chosen.keys() else ""
 
 
 def weights(chosen: Weights, order: Order | None) -> Mapping[str, float | Sequence[float]]:

@@ -43,7 +43,7 @@ from memsvc.recall.options import (
     Weights,
     by_meaning,
 )
-from memsvc.recall.order import shipped
+from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
@@ -324,6 +324,7 @@ async def recall(
         known_at=began_at,
         words=words[0].words if words else (),
         as_of=chosen.as_of,
+        order=counting(weights),
         degraded=degraded,
         explain=explain,
         diversity=diversity,

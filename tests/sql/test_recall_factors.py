@@ -165,6 +165,15 @@ async def test_questions_and_what_stands_behind_them_count(db: Database, owner: 
     assert sum(longer.values()) == pytest.approx(0, abs=1e-9)
 
 
+async def test_a_question_that_came_later_was_not_answered_then(db: Database, owner: Owner, settings: Settings) -> None:
+    await append(db, owner, [MessageIn(conversation="pond", text="heron, yes", ordinal=1)], settings)
+    [known] = (await recall(db, owner, "heron", settings)).memories
+    await append(db, owner, [MessageIn(conversation="pond", text="Was it there?", ordinal=0)], settings)
+    assert await points(db, owner, settings, "answers") == [("heron, yes", 1)]
+    then = Filters(known_at=known.recorded_at)
+    assert await points(db, owner, settings, "answers", filters=then) == [("heron, yes", 0)]
+
+
 async def test_what_stands_beside_others_is_known_by_its_session(
     db: Database, owner: Owner, settings: Settings
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.options import FACTORS, LEARNT, LINEAR
-from memsvc.recall.order import TRAITS, Order, read, shipped, weights
+from memsvc.recall.order import TRAITS, Order, counting, read, shipped, weights
 from memsvc.recall.presets import PRESETS, chosen_weights, read_weights
 
 GOOD: dict[str, Any] = {
@@ -56,6 +56,13 @@ def test_a_missing_or_broken_file_is_none(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('{"weights": {"words": [NaN]}}')
     assert read(broken) is None
+
+
+def test_an_explanation_names_an_order_that_counts_for_something() -> None:
+    order = shipped()
+    assert order is not None
+    assert counting(LEARNT) == counting({"time": 1.0}) == order.version
+    assert counting(LINEAR) == ""
 
 
 def test_presets_name_factors_that_there_are() -> None:

@@ -99,7 +99,7 @@ BEGIN ATOMIC
     p.said_at, p.length_simple, memsvc.is_question(p.text), EXISTS (
       SELECT FROM memsvc.passages AS n
       WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
-        AND memsvc.is_question(n.text)
+        AND (p_known_at IS NULL OR n.recorded_at <= p_known_at) AND memsvc.is_question(n.text)
     ),
     f.words, f.words_rank, f.matched_terms, f.matched_form, coalesce(f.similarity, k.similarity), f.vector_rank,
     CASE WHEN p_other_vector IS NOT NULL THEN coalesce(o.similarity, (
