@@ -21,6 +21,7 @@ from memsvc.text.split import split_text
 from memsvc.text.tokens import estimate_tokens
 from tests.conftest import remembered as recall
 from tests.examples import some_of
+from tests.jobs.working import until
 from tests.sql.world import value
 
 
@@ -341,6 +342,28 @@ async def test_more_messages_join_the_pending_job_of_their_conversation(
         assert (await connection.execute(run, values)).scalar_one() == "gone"
     [third] = await append(db, owner, [said("three")], settings)
     assert third.job_id != first.job_id
+
+
+async def test_a_job_without_steps_that_ends_beside_a_writer_runs_again_for_the_writers_words(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    run = text("SELECT memsvc.finish_job(:user, :job, NULL, false, NULL)")
+    [first] = await append(db, owner, [said("one")], settings)
+    assert first.job_id is not None
+    values = {"user": owner.user_id, "job": first.job_id}
+
+    async def finish() -> str:
+        async with db.transaction(owner.user_id) as connection:
+            return str((await connection.execute(run, values)).scalar_one())
+
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+    async with db.transaction(owner.user_id) as writing:
+        await append_prepared(writing, owner, prepare([said("two")], owner, settings))
+        ending = asyncio.create_task(finish())
+        await until(lambda: value(admin, waiting))
+    assert await ending == "again"
+    assert await finish() == "done"
+    assert count_of(admin, "term_deltas", owner) == 0
 
 
 async def test_an_existing_message_answers_with_the_time_that_is_stored(

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from memsvc.access.users import Owner
@@ -17,6 +18,7 @@ from memsvc.observe import REGISTRY
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered as recall
+from tests.jobs.working import until
 
 SOON_S = 10.0
 
@@ -64,13 +66,18 @@ async def test_a_user_with_many_recalls_keeps_nobody_waiting(
         assert all(await asyncio.gather(*asked))
 
 
-async def test_who_fails_or_goes_gives_the_turn_back(db: Database, heron: Owner, settings: Settings) -> None:
+async def test_who_fails_or_goes_gives_the_turn_back(
+    db: Database, heron: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
     with pytest.raises(UserUnknownError):
         await recall(db, replace(heron, user_id=uuid4()), "heron", settings)
-    gone = asyncio.create_task(recall(db, heron, "heron", settings))
-    await asyncio.sleep(0.001)
-    gone.cancel()
-    await asyncio.wait({gone})
+    before = waited()
+    with admin.transaction():
+        admin.execute("LOCK TABLE memsvc.passages IN ACCESS EXCLUSIVE MODE")
+        gone = asyncio.create_task(recall(db, heron, "heron", settings))
+        await until(lambda: waited() > before)
+        gone.cancel()
+        await asyncio.wait({gone})
     assert gone.cancelled()
     async with asyncio.timeout(SOON_S):
         assert await recall(db, heron, "heron", settings)

@@ -43,10 +43,11 @@ COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
 
 -- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is no
 -- longer pending. 'again': work was requested more often than p_requests, which the worker read before it began (NULL:
--- the job has no steps, so the worker read nothing), or p_more: its time ran out before its work was done. It then
--- waits its turn. Otherwise 'done'. The source and then the job are locked, in the order in which writers lock them:
--- while we hold the source, no transaction can request more work. All rows are found by their keys, so one kept plan is
--- always good, and planning took two thirds of the time. A kept plan must not scan a table because it was once small.
+-- the job has no steps and the worker read nothing; then it is read here, before folding), or p_more: its time ran out
+-- before its work was done. It then waits its turn. Otherwise 'done'. The source and then the job are locked, in the
+-- order in which writers lock them: while we hold the source, no transaction can request more work. All rows are found
+-- by their keys, so one kept plan is always good, and planning took two thirds of the time. A kept plan must not scan a
+-- table because it was once small.
 CREATE OR REPLACE FUNCTION memsvc.finish_job(
   p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamptz
 ) RETURNS text
@@ -57,8 +58,13 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   job jobs%ROWTYPE;
+  known integer := p_requests;
   settled boolean;
 BEGIN
+  IF known IS NULL THEN
+    SELECT j.requests INTO known FROM jobs AS j
+    WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  END IF;
   -- fold_statistics runs in one transaction at a time for each user: skip it if there is nothing to fold.
   IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id) THEN
     PERFORM memsvc.fold_statistics(p_user_id);
@@ -68,7 +74,7 @@ BEGIN
     RETURN 'gone';
   END IF;
   PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
-  SELECT NOT p_more AND (p_requests IS NULL OR j.requests = p_requests) INTO settled
+  SELECT NOT p_more AND j.requests = known INTO settled
   FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
   FOR UPDATE;
   IF NOT FOUND THEN
