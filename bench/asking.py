@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -26,6 +26,11 @@ EMBEDDING_MS = 60_000
 """Waits for a query's vector, so that no figure is that of words alone on a busy machine."""
 
 
+def key(memory: Memory) -> Key:
+    """The turn behind a memory; of a fact the one that supports it."""
+    return memory.conversation, memory.message_id or ""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """A set that is written."""
@@ -38,6 +43,8 @@ class World:
     embedder: QueryEmbedder
     moments: Mapping[str, datetime] = field(default_factory=dict)
     """Conversation -> when its questions are asked, where ages count."""
+    key: Callable[[Memory], Key] = key
+    """What of the evidence a memory stands for."""
 
 
 class Remembering:
@@ -57,14 +64,9 @@ class Remembering:
         return self._known[query]
 
 
-def key(memory: Memory) -> Key:
-    """The turn behind a memory; of a fact the one that supports it."""
-    return memory.conversation, memory.message_id or ""
-
-
-def turns_of(memories: Sequence[Memory]) -> Ranking:
+def turns_of(memories: Sequence[Memory], by: Callable[[Memory], Key] = key) -> Ranking:
     """Different turns in order: a split message, or a fact of a message that is there, takes no second rank."""
-    return list(dict.fromkeys(map(key, memories)))
+    return list(dict.fromkeys(map(by, memories)))
 
 
 async def write(db: Database, data: DataSet, bench: Bench, *, one_user: bool = False) -> dict[str, Owner]:
@@ -119,7 +121,7 @@ async def first_turns(world: World, question: Question, variant: Variant) -> tup
     found = first = await answer(world, question, variant, limit=limit)
     seconds = time.perf_counter() - start
     while True:
-        turns = turns_of(found.memories)
+        turns = turns_of(found.memories, world.key)
         if len(turns) >= DEPTH or len(found.memories) < limit or not found.relevant:
             return turns[:DEPTH], first, seconds
         limit *= 2  # parts of split messages took ranks

@@ -4,6 +4,7 @@ Each conversation of the set is a user of its own, written through ``sources.mes
 once in each variant (``bench.variants``), and scored over its first 20 turns: a split message counts where its first
 part is found. Then the same conversations are asked as memories of one single user, contexts are packed, and
 ``bench.latency`` measures recall for a user with 100,000 passages. Nothing is asserted: bars stand beside figures.
+The set ``known``, whose answers are not only messages, is measured by ``bench.known``.
 ``docs/benchmarks.md`` has what each figure means.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench import latency, peers
+from bench import known, latency, peers
 from bench.asking import DEPTH, EMBEDDING_MS, Asked, Remembering, World, ask, latencies, write
 from bench.contexts import default_contexts, equal_recall, mode_contexts
 from bench.datasets import FORMS, DataSet, Ranking, load
@@ -226,7 +227,8 @@ def named(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.recall", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--set", choices=list(FORMS), help="labelled set below BENCH_DATA")
+    parser.add_argument("--set", choices=[*FORMS, known.NAME], help="labelled set below BENCH_DATA; known: our own")
+    parser.add_argument("--kept", action="store_true", help="of known: the person whose gold nobody looks at")
     parser.add_argument("--file", type=Path, help="instead: a file of one's own, or a folder for perltqa")
     parser.add_argument("--format", choices=FORMATS, help="what --file is")
     parser.add_argument("--first", type=int, help="only so many conversations of --file")
@@ -247,9 +249,23 @@ def arguments() -> argparse.Namespace:
         parser.error("--file and --format belong together")
     if chosen.set is None and chosen.file is None:
         parser.error("one of --set and --file is needed")
+    if chosen.kept and (chosen.set != known.NAME or chosen.file):
+        parser.error("--kept belongs to --set known")
+    if chosen.set == known.NAME and (chosen.ablation or chosen.facts or chosen.peers or chosen.one_user):
+        parser.error("--set known goes with --variants and --kept alone")
     if chosen.variants and "default" not in chosen.variants and chosen.ablation:
         parser.error("--ablation compares with the variant default")
     return chosen
+
+
+def measure_known(*, kept: bool, variants: tuple[str, ...]) -> None:
+    """The set of nodes, facts, notes, messages and instructions: the defaults alone, or these variants."""
+    name = "-".join([known.NAME, *(["kept"] if kept else []), *(["variants"] if variants else [])])
+    outcome = Outcome("recall", data_set=name)
+    with database() as bench:
+        asyncio.run(known.measure(bench, known.chosen(kept=kept), outcome, variants or ("default",)))
+        figures_table("latency, ms", outcome, ("latency.",))
+        report(outcome, bench)
 
 
 def main() -> None:
@@ -257,6 +273,9 @@ def main() -> None:
     chosen = arguments()
 
     def bench_recall() -> None:
+        if chosen.set == known.NAME and not chosen.file:
+            measure_known(kept=chosen.kept, variants=chosen.variants)
+            return
         # A file counts where both are given, for 'make' always says --set.
         data = read(chosen.file, chosen.format, first=chosen.first) if chosen.file else load(chosen.set)
         one_user = data.name == "locomo" and not chosen.variants if chosen.one_user is None else chosen.one_user
