@@ -280,8 +280,8 @@ class _Asked:
         names = {memory.conversation, str(memory.conversation_id)}
         if filters.conversations and names.isdisjoint(filters.conversations):
             return False
-        kinds = [*filters.kinds, *(["fact"] if filters.facts else [])]
-        return names.isdisjoint(filters.not_conversations) and memory.kind in kinds and filters.in_time(memory.said_at)
+        known = memory.kind in filters.searched
+        return names.isdisjoint(filters.not_conversations) and known and filters.in_time(memory.said_at)
 
     def standing(self, trip: Together) -> Callable[[], _Standing]:
         """Ask for what may go into the block whatever is recalled; what it gives tells, once that is sent.

@@ -131,6 +131,8 @@ def source(memory: Memory) -> str:
         return "written by hand"
     if memory.kind == "block":
         return f"block of the archive, version {memory.ordinal}"
+    if memory.node_id is not None:
+        return f"{memory.kind} of a node of type {_line(memory.node_type or '', NAME_CHARS)}"
     session = f", session {_line(memory.session, NAME_CHARS)}" if memory.session else ""
     message = _line(memory.message_id or str(memory.ordinal), NAME_CHARS)
     return f"{_line(memory.conversation, NAME_CHARS)}{session}, message {message}"

@@ -16,7 +16,9 @@ from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
-ItemKind = Literal["block", "message", "trace", "fact", "node", "neighbour", "turn"]
+ItemKind = Literal["block", "message", "trace", "card", "note", "instruction", "fact", "node", "neighbour", "turn"]
+KNOWN = frozenset({"card", "note", "instruction"})
+"""Kinds of items that say what is known about a node."""
 SECTIONS: tuple[SectionName, ...] = ("profile", "core", "instructions", "facts", "memories", "salient", "recent")
 TITLES: dict[SectionName, str] = {
     "profile": "Profile",
@@ -44,7 +46,7 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     why: str
     """The reason why it is here, in one line."""
     name: str = ""
-    """Of a block: what it is called."""
+    """Of a block, a card, a note or an instruction: what it is called."""
     speaker: str = ""
     """Who said it, or the role where nobody has a name."""
     role: str = ""
@@ -145,6 +147,19 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
         return Item(
             id=f"b:{short_id(memory.block_id)}",
             kind="block",
+            memory_id=memory.memory_id,
+            text=memory.text,
+            why=why or memory.why or "recalled",
+            name=memory.speaker,
+            speaker=memory.speaker,
+            said_at=memory.said_at,
+            ordinal=memory.ordinal,
+            part=memory.part,
+        )
+    if memory.node_id is not None:
+        return Item(
+            id=f"n:{short_id(memory.node_id)}",
+            kind=memory.kind,
             memory_id=memory.memory_id,
             text=memory.text,
             why=why or memory.why or "recalled",

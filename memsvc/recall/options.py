@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Form = Literal["stemmed", "simple"]
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
+"""Kinds of memories: what was said, traces of system and tools, blocks of the profile in the archive, descriptions of
+nodes, notes, instructions, and facts."""
+RECALLED: tuple[Kind, ...] = ("message", "block", "card", "note", "instruction", "fact")
+"""What is recalled unless something else is asked for."""
+SourceKind = Literal["conversation", "block", "graph"]
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
@@ -29,7 +35,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What may be recalled; the default is every message, every fact and every block of the archive."""
+    """What may be recalled; the default is every message, note, instruction, card of a node, fact and block of the
+    archive. A fact is from a conversation, by a speaker and so on where a message that supports it is."""
+
+    kinds: Sequence[Kind] = ()
+    """Only these kinds; none given: all but traces."""
 
     conversations: Sequence[str] = ()
     """Only these, by id or identifier; facts where a message of theirs supports them."""
@@ -49,15 +59,25 @@ class Filters:
     """What was recorded by then; None: now."""
     near: Near | None = None
     """Only what speaks of something that is, or was at ``as_of``, near a point."""
+    speakers: Sequence[str] = ()
+    """Only what they said, by name."""
+    source_kinds: Sequence[SourceKind] = ()
+    """Only from sources of these kinds."""
+    node_types: Sequence[str] = ()
+    """Only notes, instructions and cards of nodes of these types."""
+    least_importance: float | None = None
+    """At least this important, 1 to 10; what nobody judged counts as 5."""
+    metadata: Mapping[str, Any] | None = None
+    """Only what has these in its metadata (a note: kind and tags)."""
 
     @property
-    def kinds(self) -> list[str]:
-        """Kinds of passages; what blocks said before counts where it is asked what was known once."""
+    def searched(self) -> list[str]:
+        """The kinds to search; what blocks said before counts where it is asked what was known once."""
+        asked = self.kinds or [kind for kind in RECALLED if kind != "fact" or self.facts]
         return [
-            "message",
-            "block",
-            *(["former"] if self.known_at is not None else []),
-            *(["trace"] if self.traces else []),
+            *asked,
+            *(["former"] if self.known_at is not None and "block" in asked else []),
+            *(["trace"] if self.traces and "trace" not in asked else []),
         ]
 
     def in_time(self, said_at: datetime) -> bool:

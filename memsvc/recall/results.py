@@ -8,7 +8,8 @@ from uuid import UUID
 
 import msgspec
 
-Kind = Literal["message", "trace", "block", "fact"]
+from memsvc.recall.options import Kind
+
 Degraded = Literal["vector", "order", "reranker"]
 """What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the
 reranker."""
@@ -34,15 +35,20 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):
-    """A recalled message, fact or block of the archive. A fact's place is that of the message which supports it."""
+    """A recalled memory. A fact's place is that of the message which supports it; a card, a note or an instruction has
+    the node's label as its speaker, the text that describes it, and no conversation."""
 
     kind: Kind = "message"
     memory_id: UUID
-    """The passage's id, or the id of the fact's version."""
+    """The passage's id, or the id of the fact's version. Of a card, a note or an instruction it is the version's."""
     passage_id: UUID | None
     """The passage; of a fact the first one that supports it; None where nothing but its writer does."""
     block_id: UUID | None = None
     """Of a block of the profile, in the archive: the block. Its name is the speaker, its version the ordinal."""
+    node_id: UUID | None = None
+    """Of a card, a note or an instruction: its node, the one that stands for it where nodes were merged."""
+    node_type: str | None = None
+    """The node's type."""
     conversation_id: UUID | None
     conversation: str
     session: str

@@ -47,14 +47,17 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
     """
     fact = fact_of(row)
     filed = row.kind in FILED
+    spoken = not filed and row.node_id is None
     return Memory(
         kind="block" if filed else row.kind,
         memory_id=row.memory_id,
         passage_id=row.passage_id,
         block_id=row.source_id if filed else None,
-        conversation_id=None if filed else row.source_id,
-        conversation="" if filed else row.conversation,
-        session=row.session,
+        node_id=row.node_id,
+        node_type=row.node_type,
+        conversation_id=row.source_id if spoken else None,
+        conversation=row.conversation if spoken else "",
+        session=row.session if row.node_id is None else "",
         ordinal=row.ordinal,
         part=row.part,
         message_id=row.client_id,

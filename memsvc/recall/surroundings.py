@@ -90,7 +90,7 @@ def neighbours(
         "first_parts": [memory.part if reach > 1 else 0 for memory in messages],
         "last_parts": [memory.part if reach > 1 else LAST_PART for memory in messages],
         "reach": reach,
-        "kinds": filters.kinds,
+        "kinds": filters.searched,
         **times,
     }
     rows = trip.ask(query("context_neighbours"), parameters)

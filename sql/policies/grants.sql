@@ -82,7 +82,7 @@ GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
 GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
-GRANT UPDATE (part, kind) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (part, kind, recorded_to) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
 TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;

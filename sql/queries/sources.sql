@@ -104,9 +104,10 @@ SELECT *
 FROM (
   (
     SELECT
-      CASE WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END AS kind,
-      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE p.passage_id END AS memory_id,
-      p.source_id AS belongs_to, p.text, (
+      CASE WHEN p.node_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END
+        AS kind,
+      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.node_id, p.passage_id) END AS memory_id,
+      coalesce(p.node_id, p.source_id) AS belongs_to, p.text, (
         SELECT f.passage_id
         FROM memsvc.passages AS f
         WHERE f.user_id = :user_id AND f.source_id = p.source_id AND f.session = p.session AND f.ordinal = p.ordinal

@@ -82,7 +82,7 @@ $$;
 COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Stores a model''s projection; returns the stored one.';
 
 -- Passages of a user that lack a model's vector, newest first, older than p_before (the last one of the previous page):
--- messages, and the current text of archival blocks; other passages get none. p_source_id NULL: of all sources.
+-- of kinds that are compared, and only what stands now. p_source_id NULL: of all sources.
 -- p_tokens: also those that lack its token vectors.
 CREATE OR REPLACE FUNCTION memsvc.unembedded(
   p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false
@@ -96,7 +96,7 @@ BEGIN ATOMIC
     (
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
       FROM memsvc.passages AS p
-      WHERE p.user_id = p_user_id AND p.kind IN ('message', 'block')
+      WHERE p.user_id = p_user_id AND memsvc.has_vectors(p)
         AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
@@ -112,7 +112,7 @@ BEGIN ATOMIC
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
       FROM memsvc.passages AS p
       WHERE p_tokens
-        AND p.user_id = p_user_id AND p.kind IN ('message', 'block')
+        AND p.user_id = p_user_id AND memsvc.has_vectors(p)
         AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
@@ -156,7 +156,7 @@ BEGIN
     FROM unnest(p_passage_ids, p_vectors, p_tokens) AS v (passage_id, vector, tokens)
     WHERE EXISTS (
         SELECT FROM passages AS p
-        WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id AND p.kind IN ('message', 'block')
+        WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id AND memsvc.has_vectors(p)
       )
       AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
   ),
@@ -209,7 +209,7 @@ BEGIN ATOMIC
   FROM memsvc.embedding_models AS m
   CROSS JOIN (
     SELECT count(*) AS embeddable FROM memsvc.passages AS s
-    WHERE s.user_id = p_user_id AND s.kind IN ('message', 'block')
+    WHERE s.user_id = p_user_id AND memsvc.has_vectors(s)
   ) AS p
   CROSS JOIN LATERAL (
     SELECT count(*) AS embedded FROM memsvc.embeddings AS v WHERE v.user_id = p_user_id AND v.model_id = m.model_id

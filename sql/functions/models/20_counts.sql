@@ -9,7 +9,7 @@ LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
 BEGIN ATOMIC
-  SELECT NULL::smallint, 0, count(*) FROM memsvc.passages AS p WHERE p.kind IN ('message', 'block')
+  SELECT NULL::smallint, 0, count(*) FROM memsvc.passages AS p WHERE memsvc.has_vectors(p)
   UNION ALL
   SELECT e.model_id, count(*), 0 FROM memsvc.embeddings AS e GROUP BY e.model_id;
 END;
@@ -23,7 +23,7 @@ SET search_path = memsvc, pg_temp
 -- callers: owner
 BEGIN ATOMIC
   SELECT DISTINCT p.user_id FROM memsvc.passages AS p
-  WHERE p.kind IN ('message', 'block') AND NOT EXISTS (
+  WHERE memsvc.has_vectors(p) AND NOT EXISTS (
     SELECT FROM memsvc.embeddings AS e
     WHERE e.user_id = p.user_id AND e.model_id = p_model_id AND e.passage_id = p.passage_id
   );

@@ -29,13 +29,8 @@ CREATE OR REPLACE FUNCTION memsvc.match_words(
   p_limit integer,
   p_form text DEFAULT 'stemmed',
   p_language text DEFAULT 'english',
-  p_kinds text[] DEFAULT '{message}',
-  p_sources uuid[] DEFAULT NULL,
-  p_not_sources uuid[] DEFAULT NULL,
-  p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL,
-  p_enough integer DEFAULT NULL,
-  p_known_at timestamptz DEFAULT NULL
+  p_scope memsvc.scope DEFAULT memsvc.scope(),
+  p_enough integer DEFAULT NULL
 ) RETURNS TABLE (matched_id uuid, score double precision, matched_terms text[], matched_form text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 10 -- with the default of 1,000, recall() reads all of a user's passages to join these
@@ -87,17 +82,17 @@ BEGIN
 
   SELECT sum(c.passages), sum(c.length) / nullif(sum(c.passages), 0) INTO size, mean_length
   FROM (
-    SELECT passages, length FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+    SELECT passages, length FROM corpora WHERE user_id = asker AND kind = ANY (p_scope.kinds) AND form = used_form
     UNION ALL
-    SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+    SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = ANY (p_scope.kinds) AND form = used_form
   ) AS c;
 
   WITH counted AS (
     SELECT t.term, t.passages FROM terms AS t
-    WHERE t.user_id = asker AND t.kind = ANY (p_kinds) AND t.form = used_form AND t.term = ANY (wanted)
+    WHERE t.user_id = asker AND t.kind = ANY (p_scope.kinds) AND t.form = used_form AND t.term = ANY (wanted)
     UNION ALL
     SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
-    WHERE d.user_id = asker AND d.kind = ANY (p_kinds) AND d.form = used_form AND d.terms && wanted
+    WHERE d.user_id = asker AND d.kind = ANY (p_scope.kinds) AND d.form = used_form AND d.terms && wanted
       AND u.term = ANY (wanted)
   ),
   rarest AS (
@@ -178,12 +173,7 @@ BEGIN
           OR p.tsv_simple @@ CASE used_form WHEN 'simple' THEN needle END
         )
         AND p.passage_id <> ALL (found_ids)
-        AND p.kind = ANY (p_kinds)
-        AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-        AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-        AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-        AND (p_said_to IS NULL OR p.said_at < p_said_to)
-        AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+        AND memsvc.in_scope(p_scope, p)
       -- As walkable: the first look ends by itself. Of a limit that it does not see, the planner takes a tenth of the
       -- rows to be asked.
       LIMIT 3000
@@ -222,6 +212,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_words(
-  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, integer,
-  timestamptz
+  uuid, text, integer, text, text, memsvc.scope, integer
 ) IS 'The word arm: BM25 over one user''s passages, best first.';

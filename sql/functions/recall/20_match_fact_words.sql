@@ -15,14 +15,13 @@
 -- the sample has one of the words that were not looked up, they are not met soon, so the index is asked first whether
 -- any fact has one (0.1 ms, where a walk in vain takes 1). Where none of the sample has any word at all, that is asked
 -- at once: a question about what no fact speaks of is done then. Where the newest facts may not count, since others
--- held at p_as_of or come from p_sources, the walk is longer.
+-- held at another time or come from some sources, the walk is longer.
 --
 -- p_versions: facts that the caller has read; their words (p_texts, p_lengths) are compared, too, and all that have any
 -- are given.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
   p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[],
-  p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz,
-  p_as_of timestamptz, p_known_at timestamptz
+  p_limit integer, p_scope memsvc.scope
 ) RETURNS TABLE (version_id uuid, score double precision, matched_terms text[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 50
@@ -44,11 +43,10 @@ DECLARE
   ];
   scale CONSTANT double precision := pi() ^ 2 / 6;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
-  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL;
-  walk CONSTANT integer := CASE WHEN filtered OR p_as_of IS NOT NULL THEN 5000 ELSE 2000 END;
+  moment CONSTANT timestamptz := coalesce(p_scope.as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_scope.known_at, clock_timestamp());
+  filtered CONSTANT boolean := memsvc.asks_of_messages(p_scope);
+  walk CONSTANT integer := CASE WHEN filtered OR p_scope.as_of IS NOT NULL THEN 5000 ELSE 2000 END;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
   seen integer;
   sampled tsvector[]; -- those that have any of the words
@@ -150,9 +148,7 @@ BEGIN
           ) AS v
           WHERE v.user_id = asker AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
             AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-            AND (NOT filtered OR memsvc.fact_is_from(
-              asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-            ))
+            AND (NOT filtered OR memsvc.fact_in_scope(asker, v.version_id, p_scope))
           LIMIT each
         ) AS m
         LIMIT budget
@@ -176,9 +172,7 @@ BEGIN
       ) AS v
       WHERE v.tsv @@ met AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
         AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-        AND (NOT filtered OR memsvc.fact_is_from(
-          asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-        ))
+        AND (NOT filtered OR memsvc.fact_in_scope(asker, v.version_id, p_scope))
       LIMIT CASE WHEN seen < sample OR several THEN greatest(sample, p_limit) ELSE p_limit END
     ) AS c;
     ids := ids || more.ids;
@@ -216,6 +210,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_fact_words(
-  uuid, text, text, uuid[], tsvector[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz,
-  timestamptz
+  uuid, text, text, uuid[], tsvector[], integer[], integer, memsvc.scope
 ) IS 'The word arm for facts: BM25 over their sentences, best first; p_versions are scored whatever their place.';

@@ -116,16 +116,15 @@ COMMENT ON FUNCTION memsvc.facts_at(uuid, uuid[], uuid[], integer[], timestamptz
 
 -- Passages that support what is known about stored nodes: facts (p_facts[i] is one at a node for which p_fact_starts[i]
 -- stands), where they are (at p_moments; null: the last places, p_fan_outs at most), their properties and names, and
--- the nodes themselves. Each passage comes once, with the best of the nodes that stand for these: p_reach and
--- p_distances have the same for all that are one. p_kinds to p_as_of, order and p_limit: as in memsvc.match_mentions.
+-- the nodes themselves; and what is said of a node in its card, note or instruction. Each passage comes once, with the best of the nodes that stand for these: p_reach and
+-- p_distances have the same for all that are one. Order and p_limit: as in memsvc.match_mentions.
 -- An array of one, and the order, leave the planner one index for each link, whatever it believes about the table. All
 -- links of the facts come in one scan; only where these are so many that one fact may have more than count, each fact
 -- is looked up by itself.
 CREATE OR REPLACE FUNCTION memsvc.match_evidence(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_fan_outs integer[], p_moments timestamptz[], p_fact_starts uuid[], p_facts uuid[], p_limit integer,
-  p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz,
-  p_as_of timestamptz, p_known_at timestamptz
+  p_scope memsvc.scope
 ) RETURNS TABLE (matched_id uuid, node_id uuid, reach double precision, distance integer)
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
 SET search_path = memsvc, pg_temp
@@ -136,9 +135,8 @@ AS $$
 DECLARE
   most_links CONSTANT integer := 500; -- of one version, name, place or node; the last ones that were stored
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
+  known CONSTANT timestamptz := coalesce(p_scope.known_at, 'infinity');
+  filtered CONSTANT boolean := memsvc.is_filtered(p_scope);
   told record; -- which passages support which facts
 BEGIN
   SELECT count(*) AS links, array_agg(l.edge_version_id) FILTER (WHERE l.counts) AS versions,
@@ -169,6 +167,14 @@ BEGIN
     FROM unnest(p_fact_starts, p_facts) AS f (start_id, version_id)
     INNER JOIN unnest(told.versions, told.passages) AS l (version_id, passage_id) ON l.version_id = f.version_id
     UNION ALL
+    SELECT s.start_id, k.passage_id -- its card
+    FROM subject AS s
+    CROSS JOIN LATERAL (
+      SELECT p.passage_id FROM passages AS p
+      WHERE p.user_id = asker AND p.node_id = ANY (ARRAY[s.node_id]) AND p.recorded_to > known - interval '1 microsecond'
+      ORDER BY p.node_id DESC LIMIT s.fan_out
+    ) AS k
+    UNION ALL
     SELECT s.start_id, l.passage_id
     FROM subject AS s
     CROSS JOIN LATERAL (
@@ -182,7 +188,7 @@ BEGIN
         ORDER BY v.node_id OFFSET 0)
         UNION ALL
         (SELECT v.version_id FROM node_versions AS v
-        WHERE p_known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
+        WHERE p_scope.known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
           AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
         ORDER BY v.node_id OFFSET 0)
       ) AS k
@@ -229,21 +235,15 @@ BEGIN
   SELECT b.passage_id, b.start_id, b.reach, b.distance
   FROM first AS b
   INNER JOIN (
-    SELECT i.* FROM passages AS i
+    SELECT i.passage_id, i.said_at, memsvc.in_scope(p_scope, i) AS fits FROM passages AS i
     WHERE i.user_id = asker AND i.passage_id = ANY (ARRAY(SELECT o.passage_id FROM first AS o))
     ORDER BY i.passage_id OFFSET 0
   ) AS p ON p.passage_id = b.passage_id
-  WHERE p.kind = ANY (p_kinds) AND p.recorded_at <= known
-    AND (p_as_of IS NULL OR p.said_at <= p_as_of)
-    AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-    AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-    AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-    AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  WHERE p.fits
   ORDER BY b.reach DESC, b.distance, p.said_at DESC, b.passage_id DESC
   LIMIT p_limit;
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_evidence(
-  uuid, uuid[], uuid[], double precision[], integer[], integer[], timestamptz[], uuid[], uuid[], integer, text[],
-  uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+  uuid, uuid[], uuid[], double precision[], integer[], integer[], timestamptz[], uuid[], uuid[], integer, memsvc.scope
 ) IS 'Passages that support what is known about stored nodes.';

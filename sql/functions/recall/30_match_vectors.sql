@@ -29,12 +29,7 @@ CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_model_id smallint,
   p_vector halfvec,
   p_limit integer,
-  p_kinds text[] DEFAULT '{message}',
-  p_sources uuid[] DEFAULT NULL,
-  p_not_sources uuid[] DEFAULT NULL,
-  p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL,
-  p_known_at timestamptz DEFAULT NULL
+  p_scope memsvc.scope DEFAULT memsvc.scope()
 ) RETURNS TABLE (matched_id uuid, similarity double precision)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 200
@@ -49,8 +44,7 @@ DECLARE
   worth_a_look CONSTANT double precision := 8; -- a passage that the index meets, in passages compared one by one
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL OR p_known_at IS NOT NULL;
+  filtered boolean; -- something is to be looked at in each passage
   size bigint;
   few bigint; -- what a filter may leave to be compared one by one
   left_over uuid[];
@@ -58,11 +52,18 @@ DECLARE
   found_ids uuid[];
   found_similarities double precision[];
 BEGIN
-  SELECT coalesce(sum(c.passages), 0) INTO size
+  SELECT coalesce(sum(c.passages) FILTER (WHERE c.wanted), 0),
+    memsvc.is_filtered(p_scope) OR bool_or(c.passages > 0) FILTER (WHERE NOT c.wanted) IS TRUE
+  INTO size, filtered
   FROM (
-    SELECT passages FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
-    UNION ALL
-    SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
+    SELECT s.kind = ANY (p_scope.kinds) AS wanted, sum(s.passages) AS passages
+    FROM (
+      SELECT kind, passages FROM corpora WHERE user_id = asker AND form = 'simple'
+      UNION ALL
+      SELECT kind, passages FROM term_deltas WHERE user_id = asker AND form = 'simple'
+    ) AS s
+    WHERE s.kind = ANY (memsvc.compared_kinds())
+    GROUP BY s.kind
   ) AS c;
 
   IF size > worth_an_index THEN
@@ -80,12 +81,7 @@ BEGIN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(
       SELECT p.passage_id FROM passages AS p
-      WHERE p.user_id = asker AND p.kind = ANY (p_kinds)
-        AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-        AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-        AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-        AND (p_said_to IS NULL OR p.said_at < p_said_to)
-        AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+      WHERE p.user_id = asker AND memsvc.in_scope(p_scope, p)
       LIMIT few + 1
     );
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
@@ -116,11 +112,7 @@ BEGIN
       FROM embeddings AS e
       WHERE e.user_id = asker AND e.model_id = p_model_id
         AND (NOT filtered OR ( -- no EXISTS: that becomes a join, which loses the order
-          SELECT (p_sources IS NULL OR p.source_id = ANY (p_sources))
-            AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-            AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-            AND (p_said_to IS NULL OR p.said_at < p_said_to)
-            AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+          SELECT memsvc.in_scope(p_scope, p)
           FROM passages AS p WHERE p.user_id = asker AND p.passage_id = e.passage_id
         ))
       ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector
@@ -146,12 +138,7 @@ BEGIN
     WHERE e.user_id = asker AND e.model_id = p_model_id
       AND (NOT filtered OR EXISTS (
         SELECT FROM passages AS p
-        WHERE p.user_id = asker AND p.passage_id = e.passage_id
-          AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-          AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-          AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-          AND (p_said_to IS NULL OR p.said_at < p_said_to)
-          AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+        WHERE p.user_id = asker AND p.passage_id = e.passage_id AND memsvc.in_scope(p_scope, p)
       ))
   ) AS n
   ORDER BY n.similarity DESC, n.passage_id
@@ -159,5 +146,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_vectors(
-  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz
+  uuid, smallint, halfvec, integer, memsvc.scope
 ) IS 'The vector arm: passages nearest to the query''s vector, best first.';

@@ -21,11 +21,9 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type tells about its ends, 0 to 1.';
 
--- Whether a passage of these sources (null: any), said in [p_said_from, p_said_to), supports a fact, as known at a
--- time.
-CREATE OR REPLACE FUNCTION memsvc.fact_is_from(
-  p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
-  p_said_to timestamptz, p_known_at timestamptz
+-- Whether a passage that a scope lets through supports a fact, as known at a time. When a fact holds is the caller's.
+CREATE OR REPLACE FUNCTION memsvc.fact_in_scope(
+  p_user_id uuid, p_version_id uuid, p_scope memsvc.scope
 ) RETURNS boolean
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -33,36 +31,35 @@ SET search_path = memsvc, pg_temp
 -- plans: by-key, no-sort, no-bitmap
 AS $$
 DECLARE
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  known CONSTANT timestamptz := coalesce(p_scope.known_at, 'infinity');
 BEGIN
+  p_scope.kinds := NULL;
+  p_scope.as_of := NULL;
   RETURN EXISTS (
     SELECT FROM source_links AS l
     CROSS JOIN LATERAL (
-      SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      SELECT memsvc.in_scope(p_scope, i) AS fits FROM passages AS i
+      WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
       ORDER BY i.passage_id OFFSET 0
     ) AS p
     WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance = 'supports'
       AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-      AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-      AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-      AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-      AND (p_said_to IS NULL OR p.said_at < p_said_to)
+      AND p.fits
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.fact_is_from(
-  uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timestamptz
-) IS 'Whether a passage of some sources and times supports a fact.';
+COMMENT ON FUNCTION memsvc.fact_in_scope(uuid, uuid, memsvc.scope) IS
+  'Whether a passage that a scope lets through supports a fact.';
 
 -- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
--- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts
--- (p_facts). In one go, for both read the same facts at these nodes; passages go first.
+-- memsvc.expand_names gives them): passages that support it, as match_mentions tells, and facts, if the scope has these
+-- kinds. In one go, for both read the same facts at these nodes; passages go first.
 --
--- Facts are those that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of
+-- Facts are those that hold and are known at the scope's times: those whose sentence has words of
 -- the query (words: BM25; null: not one), and those about p_nodes (node_id, distance; null: not about any). Of a node the
 -- strongest facts are looked at: 50 either way at distance 0; of the others about p_limit together, but 10 of each at
 -- least. Of these the ones of telling types go first; edges among nodes that are the same are found by words alone.
--- p_sources to p_said_to: only what such a passage supports. At most p_limit, best first: the best by words and the best
+-- At most p_limit, best first: the best by words and the best
 -- about the nodes take turns.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
@@ -70,8 +67,7 @@ COMMENT ON FUNCTION memsvc.fact_is_from(
 -- are read once more.
 CREATE OR REPLACE FUNCTION memsvc.match_nodes(
   p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[],
-  p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
-  p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
+  p_limit integer, p_scope memsvc.scope
 ) RETURNS TABLE (
   kind text, memory_id uuid, node_id uuid, reach double precision, distance integer, words double precision,
   matched_terms text[]
@@ -85,24 +81,23 @@ AS $$
 DECLARE
   fan_out CONSTANT integer := 50; -- either way, of a named node
   least_fan_out CONSTANT integer := 10; -- of another
-  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL;
+  moment CONSTANT timestamptz := coalesce(p_scope.as_of, clock_timestamp());
+  facts CONSTANT boolean := 'fact' = ANY (p_scope.kinds);
+  filtered CONSTANT boolean := memsvc.asks_of_messages(p_scope);
   same record;
   asked record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
-    IF p_facts THEN
+    IF facts THEN
       RETURN QUERY SELECT 'fact', m.version_id, NULL::uuid, NULL::double precision, NULL::integer, m.score,
         m.matched_terms
       FROM memsvc.match_fact_words(
-        p_user_id, p_query, p_language, '{}', '{}', '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to,
-        p_as_of, p_known_at
+        p_user_id, p_query, p_language, '{}', '{}', '{}', p_limit, p_scope
       ) AS m;
     END IF;
     RETURN;
   END IF;
-  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_scope.known_at);
   -- Of nodes that are one the best reach, with its distance; named where any of them is.
   SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.reach) AS reach,
     array_agg(b.distance) AS distances, array_agg(b.steps) AS steps,
@@ -128,7 +123,7 @@ BEGIN
   RETURN QUERY
   WITH read AS MATERIALIZED (
     SELECT f.* FROM memsvc.facts_at(
-      p_user_id, asked.starts, asked.nodes, asked.read_outs, asked.moments, p_known_at
+      p_user_id, asked.starts, asked.nodes, asked.read_outs, asked.moments, p_scope.known_at
     ) AS f
   ),
   mention AS MATERIALIZED (
@@ -147,7 +142,7 @@ BEGIN
   ),
   part AS MATERIALIZED ( -- named nodes of which those that hold are read once more
     SELECT r.start_id FROM read AS r
-    WHERE p_facts AND r.start_id = ANY (asked.named)
+    WHERE facts AND r.start_id = ANY (asked.named)
     GROUP BY r.start_id, r.list
     HAVING count(*) > fan_out AND NOT bool_and(r.valid_from <= moment AND r.valid_to > moment)
   ),
@@ -156,7 +151,7 @@ BEGIN
       memsvc.edge_type_weight(h.type) * h.weight AS strength, h.recorded_from, h.tsv, h.length
     FROM (
       SELECT r.* FROM read AS r
-      WHERE p_facts AND r.valid_from <= moment AND r.valid_to > moment
+      WHERE facts AND r.valid_from <= moment AND r.valid_to > moment
         AND r.start_id NOT IN (SELECT t.start_id FROM part AS t)
       UNION ALL
       SELECT f.*
@@ -168,21 +163,18 @@ BEGIN
       ) AS n
       CROSS JOIN LATERAL memsvc.facts_at(
         p_user_id, n.starts, n.nodes, array_fill(fan_out, ARRAY[cardinality(n.nodes)]),
-        array_fill(moment, ARRAY[cardinality(n.nodes)]), p_known_at
+        array_fill(moment, ARRAY[cardinality(n.nodes)]), p_scope.known_at
       ) AS f
     ) AS h
-    WHERE NOT filtered OR memsvc.fact_is_from(
-      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-    )
+    WHERE NOT filtered OR memsvc.fact_in_scope(p_user_id, h.version_id, p_scope)
     ORDER BY h.version_id
   ),
   told AS MATERIALIZED (
     SELECT m.* FROM memsvc.match_fact_words(
       p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), ARRAY(SELECT n.tsv FROM near AS n),
-      ARRAY(SELECT n.length FROM near AS n), p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
-      p_known_at
+      ARRAY(SELECT n.length FROM near AS n), p_limit, p_scope
     ) AS m
-    WHERE p_facts
+    WHERE facts
   ),
   about AS (
     SELECT f.version_id, f.strength, f.recorded_from, least(o.steps, i.steps) AS distance,
@@ -215,10 +207,9 @@ BEGIN
   SELECT 'passage', e.matched_id, e.node_id, e.reach, e.distance, NULL::double precision, NULL::text[]
   FROM memsvc.match_evidence(
     p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments,
-    ARRAY(SELECT m.start_id FROM mention AS m), ARRAY(SELECT m.version_id FROM mention AS m), p_limit, p_kinds,
-    p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+    ARRAY(SELECT m.start_id FROM mention AS m), ARRAY(SELECT m.version_id FROM mention AS m), p_limit, p_scope
   ) AS e
-  WHERE p_kinds IS NOT NULL
+  WHERE p_scope.kinds <> '{fact}'
   UNION ALL
   (SELECT 'fact', r.version_id, r.node_id, NULL, r.distance, r.score, coalesce(r.matched_terms, '{}')
   FROM ranked AS r
@@ -227,6 +218,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_nodes(
-  uuid, text, text, uuid[], double precision[], integer[], integer, text[], boolean, uuid[], uuid[], timestamptz,
-  timestamptz, timestamptz, timestamptz
+  uuid, text, text, uuid[], double precision[], integer[], integer, memsvc.scope
 ) IS 'Passages that support what is known about some nodes, and facts that matter for a query.';

@@ -143,13 +143,11 @@ COMMENT ON FUNCTION memsvc.expand_names(uuid, uuid[], integer, integer, timestam
 -- Passages that support what is known about some nodes: their facts (the strongest, 50 either way of nodes at distance
 -- 0, 10 of others), places, properties and names, or the nodes themselves. p_reach and p_distances: of each node, as
 -- expand_names gives them; each passage comes once, with its best node. At distance 0 a mention is one whether or not
--- the fact still holds; behind it facts count that hold at p_as_of (null: now), as along the way there. Nothing counts
--- that was said behind p_as_of. Best reach first, then the newest; at most p_limit.
+-- the fact still holds; behind it facts count that hold at the scope's as_of (null: now), as along the way there. Nothing counts
+-- that was said behind it. Best reach first, then the newest; at most p_limit.
 CREATE OR REPLACE FUNCTION memsvc.match_mentions(
   p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer,
-  p_kinds text[] DEFAULT '{message}', p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL,
-  p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
-  p_known_at timestamptz DEFAULT NULL
+  p_scope memsvc.scope DEFAULT memsvc.scope('{message}')
 ) RETURNS TABLE (matched_id uuid, node_id uuid, reach double precision, distance integer)
 LANGUAGE plpgsql STABLE ROWS 50
 SET search_path = memsvc, pg_temp
@@ -160,18 +158,17 @@ AS $$
 BEGIN
   RETURN QUERY SELECT m.memory_id, m.node_id, m.reach, m.distance
   FROM memsvc.match_nodes(
-    p_user_id, NULL, NULL, p_nodes, p_reach, p_distances, p_limit, p_kinds, false, p_sources, p_not_sources,
-    p_said_from, p_said_to, p_as_of, p_known_at
-  ) AS m;
+    p_user_id, NULL, NULL, p_nodes, p_reach, p_distances, p_limit, p_scope
+  ) AS m
+  WHERE m.kind = 'passage';
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_mentions(
-  uuid, uuid[], double precision[], integer[], integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
-  timestamptz
+  uuid, uuid[], double precision[], integer[], integer, memsvc.scope
 ) IS 'Passages that support what is known about some nodes.';
 
 -- Whether a passage supports something that is known about one of some nodes, as they are stored: a node itself, its
--- properties, a name, a place, or a fact at either end.
+-- properties, a name, a place, or a fact at either end; or says itself what is known about one of them.
 CREATE OR REPLACE FUNCTION memsvc.speaks_of(
   p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL
 ) RETURNS boolean
@@ -206,6 +203,9 @@ BEGIN
           WHERE v.user_id = p_user_id AND v.location_id = l.location_id AND v.node_id = ANY (p_nodes)
         ))
       )
+  ) OR EXISTS (
+    SELECT FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = p_passage_id AND p.node_id = ANY (p_nodes)
   );
 END
 $$;
@@ -254,7 +254,7 @@ BEGIN
     ) ELSE ARRAY(
       SELECT left(p.text, signs)
       FROM memsvc.match_mentions(
-        p_user_id, ARRAY[n.node_id], '{1}', '{0}', most, p_as_of => p_as_of, p_known_at => p_known_at
+        p_user_id, ARRAY[n.node_id], '{1}', '{0}', most, memsvc.scope('{message}', p_as_of => p_as_of, p_known_at => p_known_at)
       ) WITH ORDINALITY AS g (matched_id, node_id, reach, distance, place)
       CROSS JOIN LATERAL (
         SELECT i.text FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[g.matched_id])

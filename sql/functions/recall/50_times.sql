@@ -58,13 +58,7 @@ CREATE OR REPLACE FUNCTION memsvc.match_times(
   p_begins timestamptz[],
   p_ends timestamptz[],
   p_limit integer,
-  p_kinds text[] DEFAULT '{message}',
-  p_sources uuid[] DEFAULT NULL,
-  p_not_sources uuid[] DEFAULT NULL,
-  p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL,
-  p_as_of timestamptz DEFAULT NULL,
-  p_known_at timestamptz DEFAULT NULL
+  p_scope memsvc.scope DEFAULT memsvc.scope()
 ) RETURNS TABLE (matched_id uuid, fit double precision)
 LANGUAGE plpgsql STABLE ROWS 100
 SET search_path = memsvc, pg_temp
@@ -88,15 +82,12 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT c.passage_id, c.said_at
     FROM (
-      SELECT p.passage_id, p.said_at, p.kind, p.source_id, p.recorded_at FROM passages AS p
-      WHERE p.user_id = p_user_id AND p.said_at >= greatest(w.begins, p_said_from)
-        AND p.said_at < least(w.ends, p_said_to, p_as_of + tick)
+      SELECT p.passage_id, p.said_at, memsvc.in_scope(p_scope, p) AS fits FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.said_at >= greatest(w.begins, p_scope.said_from)
+        AND p.said_at < least(w.ends, p_scope.said_to, p_scope.as_of + tick)
       ORDER BY p.said_at DESC LIMIT reach
     ) AS c
-    WHERE c.kind = ANY (p_kinds)
-      AND (p_sources IS NULL OR c.source_id = ANY (p_sources))
-      AND (p_not_sources IS NULL OR c.source_id <> ALL (p_not_sources))
-      AND (p_known_at IS NULL OR c.recorded_at <= p_known_at)
+    WHERE c.fits
     LIMIT share
   ) AS f
   GROUP BY f.passage_id -- windows may overlap
@@ -105,8 +96,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_times(
-  uuid, timestamptz[], timestamptz[], integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
-  timestamptz
+  uuid, timestamptz[], timestamptz[], integer, memsvc.scope
 ) IS 'The time arm: passages said inside windows of time, newest first.';
 
 -- Facts that began or ended inside a window, the latest first: versions of edges as known at p_known_at (null: now).

@@ -55,3 +55,33 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN NOT p_weights @> '{"words": 0, "nearby": 0, "session": 0}';
 COMMENT ON FUNCTION memsvc.by_words(jsonb) IS 'Whether words count for anything by these weights.';
+
+-- Traits of a query that move weights (memsvc/recall/order.py has the same names): its candidates stand alone (memories of
+-- one message each, not conversations), it is long (a dialogue or a document, not a question), nothing is compared by
+-- meaning, the candidates are wordy (paragraphs, not turns).
+CREATE OR REPLACE FUNCTION memsvc.trait_names() RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN '{apart,long,plain,wordy}'::text[];
+COMMENT ON FUNCTION memsvc.trait_names() IS 'Traits of a query that move the weights of factors.';
+
+-- By messages and blocks: what is known about nodes says nothing of that.
+CREATE OR REPLACE FUNCTION memsvc.traits_of(p_memories memsvc.memory[], p_query text) RETURNS double precision[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+BEGIN ATOMIC
+  SELECT ARRAY[
+    (sum(s.passages) < 1.5 * count(*) OR count(*) = 0)::integer,
+    (length(p_query) > 200)::integer,
+    (coalesce(sum(s.compared), 0) = 0)::integer,
+    coalesce(sum(s.words) > 40 * sum(s.passages), false)::integer
+  ]
+  FROM (
+    SELECT count(*) AS passages, count(coalesce(m.similarity, m.other_similarity)) AS compared, sum(m.length) AS words
+    FROM unnest(p_memories) AS m
+    WHERE m.kind = 'passage'
+    GROUP BY m.source_id, m.session
+  ) AS s;
+END;
+COMMENT ON FUNCTION memsvc.traits_of(memsvc.memory[], text) IS
+  'The traits of a query by its candidates, in the order of memsvc.trait_names, 0 or 1.';

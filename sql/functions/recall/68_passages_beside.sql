@@ -1,8 +1,7 @@
 -- Passages next to others: of the messages up to p_reach places before and after each, in its session. An answer stands
 -- behind its question, and often has no word of it. The filters are those of memsvc.match_words.
 CREATE OR REPLACE FUNCTION memsvc.passages_beside(
-  p_user_id uuid, p_passages uuid[], p_reach integer, p_kinds text[], p_said_from timestamptz, p_said_to timestamptz,
-  p_known_at timestamptz
+  p_user_id uuid, p_passages uuid[], p_reach integer, p_scope memsvc.scope
 ) RETURNS TABLE (passage_id uuid)
 LANGUAGE plpgsql STABLE
 ROWS 60
@@ -20,18 +19,14 @@ BEGIN
     ORDER BY p.passage_id OFFSET 0
   ) AS s
   CROSS JOIN LATERAL (
-    SELECT b.passage_id, b.kind, b.said_at, b.recorded_at FROM passages AS b
+    SELECT b.passage_id, memsvc.in_scope(p_scope, b) AS fits FROM passages AS b
     WHERE b.user_id = p_user_id AND b.source_id = s.source_id AND b.session = s.session
       AND b.ordinal BETWEEN s.ordinal - p_reach AND s.ordinal + p_reach AND b.ordinal <> s.ordinal
     ORDER BY b.ordinal OFFSET 0
   ) AS n
-  WHERE n.kind = ANY (p_kinds)
-    AND (p_said_from IS NULL OR n.said_at >= p_said_from)
-    AND (p_said_to IS NULL OR n.said_at < p_said_to)
-    AND (p_known_at IS NULL OR n.recorded_at <= p_known_at)
-    AND n.passage_id <> ALL (p_passages);
+  WHERE n.fits AND n.passage_id <> ALL (p_passages);
 END
 $$;
 COMMENT ON FUNCTION memsvc.passages_beside(
-  uuid, uuid[], integer, text[], timestamptz, timestamptz, timestamptz
+  uuid, uuid[], integer, memsvc.scope
 ) IS 'Passages of the messages before and after others, in their sessions.';

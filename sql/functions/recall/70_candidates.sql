@@ -1,25 +1,21 @@
 -- What recall looks at: the best that each arm finds among one user's passages, with what the arms know of them.
 
 -- Arms: words (BM25) and vectors give their best p_candidates each; p_mentions are passages that support what is known
--- about nodes, of each the best of these (p_nodes, p_reach, p_distances; memsvc.match_nodes finds them); times give
--- passages said in the windows [p_begins, p_ends). By words alone only what holds some is found; with a vector, what
+-- about nodes (memsvc.match_nodes finds them); times give passages said in the windows that the question names. By words alone only what holds some is found; with a vector, what
 -- stands up to two messages before and after the best quarter of both arms comes along. Each passage comes once, with
 -- the scores of all arms: BM25 null where it is not among the best by words, and a similarity wherever it has a vector.
--- asks: it ends with a question; answers: the message before it does.
+-- known: it says what is known about a node; asks: it ends with a question; answers: the message before it does.
 --
--- While the embedding model changes, the model that leaves answers for passages that the active one lacks (p_other_*;
--- docs/adr/0008).
+-- While the embedding model changes, the model that leaves answers for passages that the active one lacks
+-- (docs/adr/0008).
 CREATE OR REPLACE FUNCTION memsvc.recall_candidates(
-  p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[],
-  p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz,
-  p_known_at timestamptz, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint,
-  p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
-  p_begins timestamptz[], p_ends timestamptz[]
+  p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_by_words boolean, p_mentions uuid[],
+  p_scope memsvc.scope, p_question memsvc.question
 ) RETURNS TABLE (
-  passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamptz,
+  passage_id uuid, known boolean, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamptz,
   length integer, asks boolean, answers boolean, words double precision, words_rank bigint, matched_terms text[],
   matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision,
-  other_rank bigint, node_id uuid, reach double precision, distance integer
+  other_rank bigint
 )
 LANGUAGE sql STABLE
 ROWS 150
@@ -30,48 +26,39 @@ BEGIN ATOMIC
   WITH other AS MATERIALIZED (
     SELECT m.*
     FROM memsvc.match_vectors(
-      p_user_id, p_other_model_id, p_other_vector, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from,
-      p_said_to, p_known_at
+      p_user_id, p_question.other_model_id, p_question.other_vector, p_candidates, p_scope
     ) WITH ORDINALITY AS m (matched_id, similarity, rank)
-    WHERE p_other_vector IS NOT NULL
+    WHERE p_question.other_vector IS NOT NULL
   ),
   -- Each arm has columns of its own, and gives a passage once.
   hit AS MATERIALIZED (
     SELECT a.matched_id, any_value(a.words) AS words, any_value(a.words_rank) AS words_rank,
       any_value(a.matched_terms) AS matched_terms, any_value(a.matched_form) AS matched_form,
-      any_value(a.similarity) AS similarity, any_value(a.vector_rank) AS vector_rank, any_value(a.node_id) AS node_id,
-      any_value(a.reach) AS reach, any_value(a.distance) AS distance
+      any_value(a.similarity) AS similarity, any_value(a.vector_rank) AS vector_rank
     FROM (
       SELECT m.matched_id, m.score AS words, m.rank AS words_rank, m.matched_terms, m.matched_form,
-        NULL::double precision AS similarity, NULL::bigint AS vector_rank, NULL::uuid AS node_id,
-        NULL::double precision AS reach, NULL::integer AS distance
+        NULL::double precision AS similarity, NULL::bigint AS vector_rank
       FROM memsvc.match_words(
-        p_user_id, p_query, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
-        p_enough, p_known_at
+        p_user_id, p_query, p_candidates, p_question.form, p_question.language, p_scope, p_enough
       ) WITH ORDINALITY AS m (matched_id, score, matched_terms, matched_form, rank)
       WHERE p_by_words
       UNION ALL
-      SELECT m.matched_id, NULL, NULL, NULL, NULL, m.similarity, m.rank, NULL, NULL, NULL
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, m.similarity, m.rank
       FROM memsvc.match_vectors(
-        p_user_id, p_model_id, p_vector, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
-        p_known_at
+        p_user_id, p_question.model_id, p_question.vector, p_candidates, p_scope
       ) WITH ORDINALITY AS m (matched_id, similarity, rank)
-      WHERE p_vector IS NOT NULL
+      WHERE p_question.vector IS NOT NULL
       UNION ALL
-      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, m.node_id, m.reach, m.distance
-      FROM unnest(p_mentions, p_nodes, p_reach, p_distances) AS m (matched_id, node_id, reach, distance)
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL FROM unnest(p_mentions) AS m (matched_id)
       UNION ALL
-      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-      FROM memsvc.match_times(
-        p_user_id, p_begins, p_ends, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
-        p_known_at
-      ) AS m
-      WHERE p_begins <> '{}'
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM memsvc.match_times(p_user_id, p_question.begins, p_question.ends, p_candidates, p_scope) AS m
+      WHERE p_question.begins <> '{}'
       UNION ALL
-      SELECT o.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM other AS o
-      WHERE p_vector IS NULL OR NOT EXISTS (
+      SELECT o.matched_id, NULL, NULL, NULL, NULL, NULL, NULL FROM other AS o
+      WHERE p_question.vector IS NULL OR NOT EXISTS (
         SELECT FROM memsvc.embeddings AS e
-        WHERE e.user_id = p_user_id AND e.model_id = p_model_id AND e.passage_id = o.matched_id
+        WHERE e.user_id = p_user_id AND e.model_id = p_question.model_id AND e.passage_id = o.matched_id
       )
     ) AS a
     GROUP BY a.matched_id
@@ -79,48 +66,46 @@ BEGIN ATOMIC
   found AS MATERIALIZED (
     SELECT h.* FROM hit AS h
     UNION ALL
-    SELECT b.passage_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT b.passage_id, NULL, NULL, NULL, NULL, NULL, NULL
     FROM memsvc.passages_beside(
       p_user_id, ARRAY(
         SELECT h.matched_id FROM hit AS h WHERE least(h.words_rank, h.vector_rank) <= p_candidates / 4
-      ), 2, p_kinds, p_said_from, p_said_to, p_known_at
+      ), 2, p_scope
     ) AS b
-    WHERE p_vector IS NOT NULL AND b.passage_id NOT IN (SELECT h.matched_id FROM hit AS h)
+    WHERE p_question.vector IS NOT NULL AND b.passage_id NOT IN (SELECT h.matched_id FROM hit AS h)
   ),
   known AS MATERIALIZED (
-    SELECT e.passage_id, -(e.vector OPERATOR(public.<#>) p_vector) AS similarity
+    SELECT e.passage_id, -(e.vector OPERATOR(public.<#>) p_question.vector) AS similarity
     FROM memsvc.embeddings AS e
-    WHERE p_vector IS NOT NULL AND e.user_id = p_user_id AND e.model_id = p_model_id
+    WHERE p_question.vector IS NOT NULL AND e.user_id = p_user_id AND e.model_id = p_question.model_id
       AND e.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f WHERE f.similarity IS NULL))
   )
   -- By keys, all at once: one by one takes three times as long.
-  SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.role,
-    CASE WHEN p.kind IN ('block', 'former') THEN p.role ELSE p.speaker END, -- a block's name speaks to nobody
+  SELECT p.passage_id, p.version_id IS NOT NULL, p.source_id, p.session, p.ordinal, p.role,
+    CASE WHEN p.kind IN ('message', 'trace') THEN p.speaker ELSE p.role END, -- a title speaks to nobody
     p.said_at, p.length_simple, memsvc.is_question(p.text), EXISTS (
       SELECT FROM memsvc.passages AS n
       WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
-        AND (p_known_at IS NULL OR n.recorded_at <= p_known_at) AND memsvc.is_question(n.text)
+        AND (p_scope.known_at IS NULL OR n.recorded_at <= p_scope.known_at) AND memsvc.is_question(n.text)
     ),
     f.words, f.words_rank, f.matched_terms, f.matched_form, coalesce(f.similarity, k.similarity), f.vector_rank,
-    CASE WHEN p_other_vector IS NOT NULL THEN coalesce(o.similarity, (
-      SELECT -(e.vector OPERATOR(public.<#>) p_other_vector) FROM memsvc.embeddings AS e
-      WHERE e.user_id = p_user_id AND e.model_id = p_other_model_id AND e.passage_id = f.matched_id
+    CASE WHEN p_question.other_vector IS NOT NULL THEN coalesce(o.similarity, (
+      SELECT -(e.vector OPERATOR(public.<#>) p_question.other_vector) FROM memsvc.embeddings AS e
+      WHERE e.user_id = p_user_id AND e.model_id = p_question.other_model_id AND e.passage_id = f.matched_id
     )) END,
-    o.rank, f.node_id, f.reach, f.distance
+    o.rank
   FROM found AS f
   LEFT JOIN other AS o ON o.matched_id = f.matched_id
   LEFT JOIN known AS k ON k.passage_id = f.matched_id
   INNER JOIN memsvc.passages AS p ON p.passage_id = f.matched_id
   WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY(SELECT c.matched_id FROM found AS c))
-    AND p.kind = ANY (p_kinds) -- the vector of a block may be made while it changes
+    AND memsvc.in_scope(p_scope, p) -- the vector of a block may be made while it changes
     AND CASE WHEN p.kind <> 'former' THEN true ELSE EXISTS (
       SELECT FROM memsvc.profile_versions AS v
       WHERE v.user_id = p_user_id AND v.block_id = p.source_id AND v.version = p.ordinal
-        AND v.recorded_to > p_known_at
+        AND v.recorded_to > p_scope.known_at
     ) END;
 END;
 COMMENT ON FUNCTION memsvc.recall_candidates(
-  uuid, text, integer, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
-  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], uuid[], double precision[], integer[],
-  timestamptz[], timestamptz[]
+  uuid, text, integer, integer, boolean, uuid[], memsvc.scope, memsvc.question
 ) IS 'Passages that the arms of recall find for a query, each once, with what the arms know of them.';

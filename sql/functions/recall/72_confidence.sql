@@ -23,3 +23,48 @@ RETURN CASE WHEN p_late IS NOT NULL THEN greatest(CASE WHEN p_told THEN 0.2 END,
 COMMENT ON FUNCTION memsvc.confidence(
   double precision, double precision, boolean, double precision, double precision, boolean
 ) IS 'How likely it is that the answer is among what was found, 0 to 1.';
+
+-- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it that
+-- holds more than half of the query's words, or half of them and is about what the query names; a question that was
+-- asked before, in the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
+CREATE OR REPLACE FUNCTION memsvc.recall_confidence(
+  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaking uuid[]
+) RETURNS double precision
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: kept, no-nested-loop
+BEGIN ATOMIC
+  WITH memory AS MATERIALIZED (
+    SELECT m.*, m.memory_id = ANY (p_speaking) AS speaks FROM unnest(p_memories) AS m
+  ),
+  telling AS NOT MATERIALIZED ( -- whether a fact holds the words of the query
+    SELECT 2 * max(t.words) > t.asked OR 2 * max(t.words) FILTER (WHERE t.named) >= t.asked AS told
+    FROM (
+      SELECT cardinality(m.matched_terms) AS words, m.distance = 0 AS named,
+        (SELECT length(memsvc.to_words('stemmed', p_language, p_query))) AS asked
+      FROM memory AS m
+      WHERE m.kind = 'fact' AND m.words > 0
+    ) AS t
+    GROUP BY t.asked
+  )
+  SELECT memsvc.confidence(
+    max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), bool_or(h.speaks) AND (SELECT memsvc.says_i(p_query)),
+    max(h.late) FILTER (WHERE h.speaks), max(h.late) FILTER (WHERE NOT h.speaks), (SELECT t.told FROM telling AS t)
+  )
+  FROM (
+    SELECT c.late, c.similarity, c.speaks, row_number() OVER (ORDER BY c.late DESC) AS rank
+    FROM (
+      SELECT m.speaks, CASE WHEN e.again THEN 0 ELSE m.late END AS late,
+        CASE WHEN e.again THEN 0 ELSE coalesce(m.similarity, m.other_similarity) END AS similarity
+      FROM memory AS m
+      CROSS JOIN LATERAL (SELECT CASE WHEN m.late > 0.8 AND p_query ~ '[?？؟]' THEN (
+        SELECT memsvc.plain_words(p.text) = memsvc.plain_words(p_query) FROM memsvc.passages AS p
+        WHERE p.user_id = p_user_id AND p.passage_id = m.memory_id
+      ) END AS again) AS e
+      WHERE m.late IS NOT NULL
+    ) AS c
+  ) AS h;
+END;
+COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, memsvc.memory[], uuid[]) IS
+  'How likely it is that the answer to a query is among its candidates.';

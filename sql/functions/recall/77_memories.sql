@@ -1,14 +1,10 @@
 -- What recall puts in order: the candidates of all arms, passages and facts, with what each arm knows of them.
 
--- p_nodes: what the query names (memsvc.names_in_query), looked at p_hops steps around. p_near: only what speaks of one
--- of these nodes, as they are stored (null: anything); what does is found as if the query named it two steps away.
+-- What speaks of the nodes that the scope is near to is found as if the query named it two steps away.
 -- metres: how far from a place that the query names; path: from what it names to the memory.
 CREATE OR REPLACE FUNCTION memsvc.recall_memories(
-  p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_weights jsonb, p_form text,
-  p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
-  p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz, p_model_id smallint, p_vector public.halfvec,
-  p_tokens bit(128)[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamptz[],
-  p_ends timestamptz[], p_facts boolean, p_near uuid[]
+  p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_weights jsonb, p_scope memsvc.scope,
+  p_question memsvc.question
 ) RETURNS SETOF memsvc.memory
 LANGUAGE sql STABLE
 ROWS 150
@@ -17,13 +13,17 @@ SET search_path = memsvc, public, pg_temp
 -- plans: kept, no-nested-loop; estimates know nothing of how many the arms find
 BEGIN ATOMIC
   WITH beside AS MATERIALIZED (
-    SELECT b.* FROM memsvc.nodes_beside(p_user_id, p_nodes, 1000, 20, p_as_of, p_known_at) AS b
-    WHERE p_nodes <> '{}' AND p_hops > 0 AND memsvc.says_near(p_query) AND NOT p_weights @> '{"place": 0}'
+    SELECT b.* FROM memsvc.nodes_beside(
+      p_user_id, p_question.nodes, 1000, 20, p_scope.as_of, p_scope.known_at
+    ) AS b
+    WHERE p_question.nodes <> '{}' AND p_question.hops > 0 AND memsvc.says_near(p_query) AND NOT p_weights @> '{"place": 0}'
   ),
   reached AS MATERIALIZED ( -- what lies beside is that, even where facts lead to it, too
     SELECT e.*, NULL::double precision AS metres
-    FROM memsvc.expand_names(p_user_id, p_nodes, p_hops, 10, p_as_of, p_known_at) AS e
-    WHERE p_nodes <> '{}' AND e.node_id NOT IN (SELECT b.node_id FROM beside AS b)
+    FROM memsvc.expand_names(
+      p_user_id, p_question.nodes, p_question.hops, 10, p_scope.as_of, p_scope.known_at
+    ) AS e
+    WHERE p_question.nodes <> '{}' AND e.node_id NOT IN (SELECT b.node_id FROM beside AS b)
     UNION ALL SELECT b.* FROM beside AS b
   ),
   goal AS MATERIALIZED (
@@ -31,29 +31,22 @@ BEGIN ATOMIC
       coalesce(array_agg(r.distance), '{}') AS distances
     FROM (
       SELECT e.node_id, e.reach, e.distance FROM reached AS e
-      UNION ALL SELECT n.node_id, 1, 2 FROM unnest(p_near) AS n (node_id)
+      UNION ALL SELECT n.node_id, 1, 2 FROM unnest(p_scope.near) AS n (node_id)
     ) AS r
   ),
   about AS MATERIALIZED (
     SELECT n.* FROM goal AS g CROSS JOIN LATERAL memsvc.match_nodes(
-      p_user_id, p_query, p_language, g.nodes, g.reach, g.distances, p_candidates, p_kinds, p_facts, p_sources,
-      p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+      p_user_id, p_query, p_question.language, g.nodes, g.reach, g.distances, p_candidates, p_scope
     ) AS n
   ),
   passage AS MATERIALIZED (
-    SELECT c.*
-    FROM (
-      SELECT array_agg(a.memory_id) AS passages, array_agg(a.node_id) AS nodes, array_agg(a.reach) AS reach,
-        array_agg(a.distance) AS distances
-      FROM about AS a
-      WHERE a.kind = 'passage'
-    ) AS m
-    CROSS JOIN LATERAL memsvc.recall_candidates(
-      p_user_id, p_query, p_enough, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from,
-      least(p_said_to, p_as_of + interval '1 microsecond'), p_as_of, p_known_at, memsvc.by_words(p_weights), p_model_id, p_vector,
-      p_other_model_id, p_other_vector, m.passages, m.nodes, m.reach, m.distances, p_begins, p_ends
+    SELECT c.*, a.node_id, a.reach, a.distance
+    FROM memsvc.recall_candidates(
+      p_user_id, p_query, p_enough, p_candidates, memsvc.by_words(p_weights),
+      ARRAY(SELECT m.memory_id FROM about AS m WHERE m.kind = 'passage'), p_scope, p_question
     ) AS c
-    WHERE p_near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_near, p_known_at)
+    LEFT JOIN about AS a ON a.kind = 'passage' AND a.memory_id = c.passage_id
+    WHERE p_scope.near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_scope.near, p_scope.known_at)
   ),
   matched AS MATERIALIZED (
     SELECT a.memory_id AS version_id, a.words, a.matched_terms, a.distance, a.node_id FROM about AS a
@@ -64,15 +57,15 @@ BEGIN ATOMIC
     UNION ALL
     -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
     SELECT t.version_id, NULL, NULL, NULL, NULL
-    FROM memsvc.match_fact_times(p_user_id, p_begins, p_ends, p_candidates, p_as_of, p_known_at) AS t
-    WHERE p_facts AND p_begins <> '{}' AND t.version_id NOT IN (SELECT m.version_id FROM matched AS m) AND (
-      num_nonnulls(p_sources, p_not_sources, p_said_from, p_said_to) = 0 OR memsvc.fact_is_from(
-        p_user_id, t.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-      )
-    )
+    FROM memsvc.match_fact_times(
+      p_user_id, p_question.begins, p_question.ends, p_candidates, p_scope.as_of, p_scope.known_at
+    ) AS t
+    WHERE 'fact' = ANY (p_scope.kinds) AND p_question.begins <> '{}'
+      AND t.version_id NOT IN (SELECT m.version_id FROM matched AS m)
+      AND (NOT memsvc.asks_of_messages(p_scope) OR memsvc.fact_in_scope(p_user_id, t.version_id, p_scope))
   ),
   memory AS MATERIALIZED (
-    SELECT c.passage_id AS memory_id, 'passage' AS kind, c.source_id, c.session, c.ordinal, c.role, c.speaker,
+    SELECT c.passage_id AS memory_id, CASE WHEN c.known THEN 'known' ELSE 'passage' END AS kind, c.source_id, c.session, c.ordinal, c.role, c.speaker,
       c.said_at AS since, NULL::timestamptz AS until, c.said_at AS recorded, c.length, c.asks, c.answers, c.words,
       c.words_rank, c.matched_terms, c.matched_form, c.similarity, c.vector_rank, c.other_similarity, c.other_rank,
       c.node_id, c.reach, c.distance
@@ -81,7 +74,7 @@ BEGIN ATOMIC
     SELECT f.version_id, 'fact', NULL, f.version_id::text, 0, NULL, NULL, v.valid_from, v.valid_to, v.recorded_from,
       NULL, NULL, NULL, f.words,
       CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC NULLS LAST, f.version_id) END,
-      f.matched_terms, p_form, NULL, NULL, NULL, NULL, f.node_id, NULL, f.distance
+      f.matched_terms, p_question.form, NULL, NULL, NULL, NULL, f.node_id, NULL, f.distance
     FROM fact AS f
     INNER JOIN (
       SELECT e.version_id, e.from_node, e.to_node, e.valid_from, e.valid_to, e.recorded_from
@@ -89,19 +82,20 @@ BEGIN ATOMIC
       WHERE e.user_id = p_user_id AND e.version_id = ANY (ARRAY(SELECT o.version_id FROM fact AS o))
       ORDER BY e.version_id OFFSET 0 -- by keys; a join alone reads all facts of the user
     ) AS v ON v.version_id = f.version_id
-    WHERE p_near IS NULL OR v.from_node = ANY (p_near) OR v.to_node = ANY (p_near)
+    WHERE p_scope.near IS NULL OR v.from_node = ANY (p_scope.near) OR v.to_node = ANY (p_scope.near)
   ),
   late AS MATERIALIZED (
     SELECT l.passage_id, l.late, row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
     FROM memsvc.late_scores(
-      p_user_id, p_model_id, p_tokens, ARRAY(SELECT m.memory_id FROM memory AS m WHERE m.kind = 'passage')
+      p_user_id, p_question.model_id, p_question.tokens,
+      ARRAY(SELECT m.memory_id FROM memory AS m WHERE m.kind <> 'fact')
     ) AS l
-    WHERE p_tokens IS NOT NULL
+    WHERE p_question.tokens IS NOT NULL
   ),
   judgement AS MATERIALIZED (
     SELECT s.memory_id, s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
     FROM memsvc.memory_signals AS s
-    WHERE p_known_at IS NULL -- of signals only today's are kept, so they do not count for what was known once
+    WHERE p_scope.known_at IS NULL -- of signals only today's are kept, so they do not count for what was known once
       AND s.user_id = p_user_id AND s.memory_id = ANY (ARRAY(SELECT m.memory_id FROM memory AS m))
     ORDER BY s.memory_id OFFSET 0
   )
@@ -117,7 +111,5 @@ BEGIN ATOMIC
   LEFT JOIN judgement AS g ON g.memory_id = m.memory_id;
 END;
 COMMENT ON FUNCTION memsvc.recall_memories(
-  uuid, text, integer, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
-  timestamptz, smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[],
-  boolean, uuid[]
+  uuid, text, integer, integer, jsonb, memsvc.scope, memsvc.question
 ) IS 'The candidates of all arms of recall, passages and facts, with what each arm knows of them.';

@@ -1,10 +1,9 @@
 -- The values of memories by each factor, in the order of memsvc.factors, and whether a memory is by whom the query asks
--- about: whom it names, or the user where it says "I". p_order: first or last, where the query asks for that. p_moment:
+-- about: whom it names, or the user where it says "I".  p_moment:
 -- from then ages are counted. A passage that has no vector yet counts by meaning as it does by words, so that what was
 -- just written is found among what has one.
 CREATE OR REPLACE FUNCTION memsvc.factor_values(
-  p_memories memsvc.memory[], p_query text, p_language text, p_begins timestamptz[], p_ends timestamptz[],
-  p_order text, p_moment timestamptz
+  p_memories memsvc.memory[], p_query text, p_question memsvc.question, p_moment timestamptz
 ) RETURNS TABLE (memory_id uuid, speaks boolean, of_factors double precision[])
 LANGUAGE sql STABLE
 ROWS 150
@@ -26,8 +25,8 @@ BEGIN ATOMIC
     SELECT m.memory_id, m.kind, m.source_id, m.session, m.ordinal, m.found_words, w.words_z,
       CASE WHEN m.similarity IS NOT NULL THEN memsvc.z_score(m.similarity, s.vector, s.vector_spread)
         WHEN m.other_similarity IS NOT NULL THEN memsvc.z_score(m.other_similarity, s.other, s.other_spread)
-        WHEN m.kind = 'passage' AND num_nonnulls(s.vector, s.other) > 0 THEN w.words_z ELSE 0 END AS vector_z,
-      CASE WHEN m.kind = 'passage' AND m.similarity IS NULL AND s.late IS NOT NULL THEN w.words_z
+        WHEN m.kind <> 'fact' AND num_nonnulls(s.vector, s.other) > 0 THEN w.words_z ELSE 0 END AS vector_z,
+      CASE WHEN m.kind <> 'fact' AND m.similarity IS NULL AND s.late IS NOT NULL THEN w.words_z
         ELSE memsvc.z_score(m.late, s.late, s.late_spread) END AS late_z
     FROM memory AS m
     CROSS JOIN spread AS s
@@ -36,13 +35,13 @@ BEGIN ATOMIC
   speaking AS MATERIALIZED ( -- whom the query names
     SELECT array_agg(s.speaker) AS names FROM (SELECT DISTINCT m.speaker FROM memory AS m) AS s
     WHERE CASE WHEN memsvc.plain_words(s.speaker) && (SELECT memsvc.plain_words(p_query)) -- most name none of them
-      THEN memsvc.plain_words(s.speaker) && (SELECT memsvc.naming_words(p_query, p_language)) ELSE false END
+      THEN memsvc.plain_words(s.speaker) && (SELECT memsvc.naming_words(p_query, p_question.language)) ELSE false END
   ),
   place AS MATERIALIZED ( -- in a conversation, with the best of its parts
     SELECT m.source_id, m.session, m.ordinal, max(m.found_words) AS words, max(m.vector_z) AS vector_z,
       max(m.late_z) AS late_z
     FROM compared AS m
-    WHERE m.kind = 'passage'
+    WHERE m.kind <> 'fact'
     GROUP BY m.source_id, m.session, m.ordinal
   ),
   around AS MATERIALIZED (
@@ -76,10 +75,10 @@ BEGIN ATOMIC
   -- 0 for what is farthest from the end that is asked for, 1 for what lies there; most queries ask for neither.
   turn AS MATERIALIZED (
     SELECT m.memory_id, percent_rank() OVER (
-      ORDER BY CASE p_order WHEN 'last' THEN 1 ELSE -1 END * date_part('epoch', m.since)
+      ORDER BY CASE p_question.sequence WHEN 'last' THEN 1 ELSE -1 END * date_part('epoch', m.since)
     ) AS place
     FROM memory AS m
-    WHERE p_order IN ('first', 'last')
+    WHERE p_question.sequence IN ('first', 'last')
   ),
   asked AS MATERIALIZED (
     SELECT memsvc.says_i(p_query) AS says_i, (SELECT s.names FROM speaking AS s) AS named
@@ -97,9 +96,9 @@ BEGIN ATOMIC
     CASE WHEN m.asks THEN 1 ELSE 0 END,
     CASE WHEN m.answers THEN 1 ELSE 0 END,
     CASE WHEN v.speaks THEN 1 ELSE 0 END,
-    CASE WHEN p_begins <> '{}' THEN greatest(
-      memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
-      memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
+    CASE WHEN p_question.begins <> '{}' THEN greatest(
+      memsvc.time_fit(m.since, p_question.begins, p_question.ends, interval '7 days'),
+      memsvc.time_fit(m.until, p_question.begins, p_question.ends, interval '7 days')
     ) ELSE 0 END,
     CASE WHEN m.distance = 0 THEN m.reach ELSE 0 END, -- names
     CASE WHEN m.distance > 0 AND m.metres IS NULL THEN m.reach ELSE 0 END, -- distance
@@ -124,5 +123,5 @@ BEGIN ATOMIC
   ) AS v;
 END;
 COMMENT ON FUNCTION memsvc.factor_values(
-  memsvc.memory[], text, text, timestamptz[], timestamptz[], text, timestamptz
+  memsvc.memory[], text, memsvc.question, timestamptz
 ) IS 'What memories are worth for a query by each factor of recall''s order.';

@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION memsvc.memories_shown(
   ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text,
   said_at timestamptz, said_offset smallint, recorded_at timestamptz, version_id uuid, edge_id uuid, edge_type text,
   from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamptz, valid_to timestamptz,
-  confidence real
+  confidence real, node_id uuid, node_type text
 )
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
@@ -27,7 +27,10 @@ BEGIN
   RETURN QUERY
   SELECT i.nth, p.kind, i.id, p.passage_id, p.source_id, coalesce(s.identifier, ''), p.session, p.ordinal, p.part,
     p.client_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.recorded_at, NULL::uuid, NULL::uuid,
-    NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::real
+    NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, nullif(p.valid_from, '-infinity'),
+    nullif(p.valid_to, 'infinity'), NULL::real,
+    CASE WHEN p.node_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.node_id], p_known_at))[1] END,
+    p.node_type
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   CROSS JOIN LATERAL (
     SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
@@ -84,7 +87,7 @@ BEGIN
     CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'), f.fact, NULL,
     coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
     f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
-    nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence
+    nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence, NULL::uuid, NULL::text
   FROM fact AS f
   LEFT JOIN LATERAL (
     SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0

@@ -1,0 +1,216 @@
+-- What is known about nodes as passages, so that recall finds it by words and by vectors like everything else: notes and
+-- instructions, and the description of any other node as its card. A passage repeats a version of a node: it has the
+-- version's id (part 0), its bounds of valid and of recorded time, and its label as the speaker. A version without a
+-- description has none, unless it is a note or an instruction: then its label is the text. All of a user's come from one
+-- source of kind 'graph', under the user's id, with the node's id as the session.
+--
+-- Triggers keep them in the transaction that writes the version, whoever writes it; erasing a version takes its passages
+-- along (erase/10_plan.sql). Versions from before this existed are filed by the job 'tidy'.
+
+-- Parts of a text that fit an embedder's window: cut behind a paragraph, else a sentence, else a word, and in any case
+-- after p_chars characters. Joined, they are the text.
+CREATE OR REPLACE FUNCTION memsvc.parts_of(p_text text, p_chars integer) RETURNS TABLE (part smallint, text text)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 3
+SET search_path = pg_catalog, pg_temp
+-- callers: app
+AS $$
+#variable_conflict use_column
+DECLARE
+  size CONSTANT integer := length(p_text);
+  begun integer := 1;
+  nth smallint := 0;
+  piece text;
+  cut integer;
+BEGIN
+  LOOP
+    piece := substr(p_text, begun, p_chars);
+    cut := length(piece);
+    IF begun + cut <= size THEN
+      cut := coalesce(
+        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}\n\s*\n)')),
+        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}(?:[.!?…]["”’)]?\s|[。！？]|\n))')),
+        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}\s)')),
+        cut
+      );
+    END IF;
+    RETURN QUERY SELECT nth, left(piece, cut);
+    begun := begun + cut;
+    nth := nth + 1::smallint;
+    EXIT WHEN begun > size;
+  END LOOP;
+END
+$$;
+COMMENT ON FUNCTION memsvc.parts_of(text, integer) IS 'A text in parts that fit an embedder''s window.';
+
+-- The kind of passage for a type of node: a note and an instruction may be of types that refine these.
+CREATE OR REPLACE FUNCTION memsvc.known_kind(p_user_id uuid, p_type text) RETURNS text
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT coalesce((
+    SELECT CASE WHEN 'Note' IN (t.name, t.parent) THEN 'note' WHEN 'Instruction' IN (t.name, t.parent) THEN 'instruction' END
+    FROM memsvc.node_types AS t
+    WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
+    LIMIT 1
+  ), 'card');
+END;
+COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for what is known about a node of some type.';
+
+-- Stores the passages of versions of nodes; those that have some already, or nothing to say, are left alone. Versions
+-- that never stood (written and superseded at once) have none.
+CREATE OR REPLACE FUNCTION memsvc.file_known(p_user_id uuid, p_versions uuid[]) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  filed uuid[];
+BEGIN
+  IF NOT EXISTS (
+    SELECT FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions)
+      AND (btrim(v.description, E' \n\t') <> '' OR memsvc.known_kind(p_user_id, v.type) <> 'card')
+  ) THEN
+    RETURN 0;
+  END IF;
+  IF NOT EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_user_id) THEN
+    INSERT INTO sources (user_id, source_id, kind, identifier, status)
+    VALUES (p_user_id, p_user_id, 'graph', 'graph', 'completed')
+    ON CONFLICT DO NOTHING;
+  END IF;
+  WITH said AS MATERIALIZED (
+    SELECT v.version_id, v.node_id, v.type, v.data, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to, k.kind,
+      CASE WHEN t.said THEN left(v.label, 200) ELSE '' END AS title,
+      CASE WHEN t.said THEN v.description ELSE v.label END AS text, u.language,
+      (
+        extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60
+      )::smallint AS said_offset,
+      coalesce((
+        SELECT max(p.ordinal) + 1 FROM passages AS p
+        WHERE p.user_id = p_user_id AND p.source_id = p_user_id AND p.session = v.node_id::text
+      ), 0) + row_number() OVER (PARTITION BY v.node_id ORDER BY v.version_id) - 1 AS ordinal
+    FROM node_versions AS v
+    INNER JOIN users AS u ON u.user_id = p_user_id
+    CROSS JOIN LATERAL (SELECT memsvc.known_kind(p_user_id, v.type) AS kind) AS k
+    CROSS JOIN LATERAL (SELECT btrim(v.description, E' \n\t') <> '' AS said) AS t
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
+      AND (t.said OR k.kind <> 'card')
+      AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
+  ),
+  stored AS (
+    INSERT INTO passages (
+      passage_id, user_id, source_id, kind, session, ordinal, part, speaker, role, text, said_at, said_offset, language,
+      tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to, node_id, node_type, version_id,
+      valid_from, valid_to
+    )
+    SELECT CASE w.part WHEN 0 THEN s.version_id ELSE uuidv7() END, p_user_id, p_user_id, s.kind, s.node_id::text,
+      s.ordinal, w.part, s.title, 'other', w.text, s.recorded_from, s.said_offset, s.language, w.tsv, w.tsv_simple,
+      memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), s.data, s.recorded_from, s.recorded_to, s.node_id,
+      s.type, s.version_id, s.valid_from, s.valid_to
+    FROM said AS s
+    CROSS JOIN LATERAL (
+      SELECT c.part, c.text,
+        memsvc.to_words('stemmed', s.language, memsvc.searched_text(s.title, c.text, NULL)) AS tsv,
+        memsvc.to_words('simple', s.language, memsvc.searched_text(s.title, c.text, NULL)) AS tsv_simple
+      -- 900 letters are about 240 tokens, as are 240 signs of Chinese.
+      FROM memsvc.parts_of(s.text, CASE WHEN octet_length(s.text) > 2 * length(s.text) THEN 240 ELSE 900 END) AS c
+    ) AS w
+    RETURNING passage_id
+  )
+  SELECT array_agg(n.passage_id) INTO filed FROM stored AS n;
+  IF filed IS NOT NULL THEN
+    PERFORM memsvc.count_words(p_user_id, filed);
+  END IF;
+  RETURN coalesce(cardinality(filed), 0);
+END
+$$;
+COMMENT ON FUNCTION memsvc.file_known(uuid, uuid[]) IS
+  'Stores what versions of nodes say as passages; returns how many.';
+
+CREATE OR REPLACE FUNCTION memsvc.project_known() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  batch record;
+BEGIN
+  FOR batch IN SELECT w.user_id, array_agg(w.version_id) AS versions FROM written AS w GROUP BY w.user_id LOOP
+    PERFORM memsvc.file_known(batch.user_id, batch.versions);
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION memsvc.project_known() IS 'Trigger: stores what new versions of nodes say as passages.';
+
+CREATE OR REPLACE TRIGGER project_known AFTER INSERT ON memsvc.node_versions
+REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_known();
+
+CREATE OR REPLACE FUNCTION memsvc.project_closed() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  batch record;
+BEGIN
+  FOR batch IN
+    SELECT n.user_id, array_agg(n.version_id) AS versions, array_agg(n.recorded_to) AS moments
+    FROM now_so AS n
+    INNER JOIN before AS b ON b.version_id = n.version_id
+    WHERE n.recorded_to <> b.recorded_to
+    GROUP BY n.user_id
+  LOOP
+    PERFORM memsvc.close_known(batch.user_id, batch.versions, batch.moments);
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION memsvc.project_closed() IS 'Trigger: closes passages with the versions that they repeat.';
+
+CREATE OR REPLACE TRIGGER project_closed AFTER UPDATE ON memsvc.node_versions
+REFERENCING OLD TABLE AS before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_closed();
+
+-- Asks for vectors when the transaction commits, so that writers wait for each other's job no longer than that. Once
+-- for each transaction.
+CREATE OR REPLACE FUNCTION memsvc.want_vectors() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  now_and_user CONSTANT text := pg_current_xact_id()::text || ' ' || NEW.user_id;
+BEGIN
+  IF current_setting('memsvc.vectors_wanted', true) IS DISTINCT FROM now_and_user THEN
+    PERFORM set_config('memsvc.vectors_wanted', now_and_user, true), memsvc.ask_job(NEW.user_id, 'embed', NEW.user_id);
+  END IF;
+  RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION memsvc.want_vectors() IS 'Trigger: asks for the vectors of what is known about nodes.';
+
+DROP TRIGGER IF EXISTS want_vectors ON memsvc.passages;
+CREATE CONSTRAINT TRIGGER want_vectors AFTER INSERT ON memsvc.passages
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.version_id IS NOT NULL)
+EXECUTE FUNCTION memsvc.want_vectors();
+
+-- The next versions without passages that should have some, from before this existed: at most p_limit, in the order of
+-- their ids, after p_after.
+CREATE OR REPLACE FUNCTION memsvc.unfiled_known(p_user_id uuid, p_after uuid, p_limit integer) RETURNS SETOF uuid
+LANGUAGE sql STABLE ROWS 100
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT v.version_id
+  FROM memsvc.node_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id > p_after AND v.recorded_to > v.recorded_from
+    AND (btrim(v.description, E' \n\t') <> '' OR memsvc.known_kind(p_user_id, v.type) <> 'card')
+    AND NOT EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
+  ORDER BY v.version_id
+  LIMIT p_limit;
+END;
+COMMENT ON FUNCTION memsvc.unfiled_known(uuid, uuid, integer) IS 'Versions of nodes that should have passages.';
