@@ -1,4 +1,6 @@
-"""What may be recalled and what is asked as types; passages that say what is known about nodes.
+"""What may be recalled and what is asked as types; facts, notes and what is known about nodes as passages.
+
+Words of facts stand with their passages now. Existing databases are filled by each user's job ``tidy``.
 
 Revision: 0039, after 0038. The new columns of passages are nullable or have constant defaults, so no row is rewritten.
 """
@@ -17,8 +19,8 @@ depends_on = None
 TYPES = """
 CREATE TYPE memsvc.scope AS (
   kinds text[], sources uuid[], not_sources uuid[], said_from timestamptz, said_to timestamptz, as_of timestamptz,
-  known_at timestamptz, near uuid[], speakers text[], source_kinds text[], node_types text[], least_importance real,
-  metadata jsonb
+  known_at timestamptz, near uuid[], speakers text[], source_kinds text[], types text[], least_importance real,
+  metadata jsonb, ended boolean
 );
 COMMENT ON TYPE memsvc.scope IS 'What may be recalled; the function of this name makes one, and says what it has.';
 CREATE TYPE memsvc.question AS (
@@ -31,8 +33,8 @@ COMMENT ON TYPE memsvc.question IS
 
 COLUMNS = """
 ALTER TABLE memsvc.passages
-ADD COLUMN node_id uuid,
-ADD COLUMN node_type text,
+ADD COLUMN subject_id uuid,
+ADD COLUMN subject_type text,
 ADD COLUMN version_id uuid,
 ADD COLUMN valid_from timestamptz,
 ADD COLUMN valid_to timestamptz,
@@ -40,29 +42,41 @@ ADD COLUMN recorded_to timestamptz NOT NULL DEFAULT 'infinity';
 ALTER TABLE memsvc.passages DROP CONSTRAINT passages_kind_check;
 ALTER TABLE memsvc.passages ADD CONSTRAINT passages_kind_check CHECK (
   kind IN (
-    'message', 'trace', 'block', 'former', 'card', 'note', 'instruction', 'chunk', 'summary', 'reflection', 'turn'
+    'message', 'trace', 'block', 'former', 'fact', 'card', 'note', 'instruction', 'chunk', 'summary', 'reflection', 'turn'
   )
 ) NOT VALID;
 ALTER TABLE memsvc.passages ADD CONSTRAINT passages_known CHECK (
-  num_nulls(node_id, node_type, version_id, valid_from, valid_to) IN (0, 5)
+  num_nulls(subject_id, subject_type, version_id, valid_from, valid_to) IN (0, 5)
 ) NOT VALID;
 ALTER TABLE memsvc.sources DROP CONSTRAINT sources_kind_check;
 ALTER TABLE memsvc.sources ADD CONSTRAINT sources_kind_check CHECK (kind IN ('conversation', 'block', 'graph')) NOT VALID;
-COMMENT ON COLUMN memsvc.passages.node_id IS 'Of a card, a note or an instruction: the node that it is about.';
-COMMENT ON COLUMN memsvc.passages.node_type IS 'The type of that node.';
-COMMENT ON COLUMN memsvc.passages.version_id IS 'The version of the node that it repeats; part 0 has its id.';
+COMMENT ON COLUMN memsvc.passages.subject_id IS 'Of a fact the edge; of a card, a note or an instruction the node.';
+COMMENT ON COLUMN memsvc.passages.subject_type IS 'The type of that edge or node.';
+COMMENT ON COLUMN memsvc.passages.version_id IS 'The version of it that the passage repeats; part 0 has its id.';
 COMMENT ON COLUMN memsvc.passages.valid_from IS 'Since when that version holds.';
 COMMENT ON COLUMN memsvc.passages.valid_to IS 'Until when.';
 COMMENT ON COLUMN memsvc.passages.recorded_to IS 'When that version was superseded or taken back; infinity: it stands.';
 COMMENT ON TABLE memsvc.sources IS
   'Where passages come from: conversations, blocks of the profile in the archive, and what is known about nodes.';
 COMMENT ON COLUMN memsvc.sources.kind IS
-  'conversation, block (of the profile, in the archive), or graph (cards, notes and instructions; its id is the user''s).';
+  'conversation, block (of the profile, in the archive), or graph (facts, cards, notes and instructions; its id is the user''s).';
+"""
+
+WORDS = """
+DROP TRIGGER IF EXISTS formed ON memsvc.edge_versions;
+DROP FUNCTION IF EXISTS memsvc.form_fact();
+ALTER TABLE memsvc.edge_versions DROP COLUMN tsv, DROP COLUMN length;
+"""
+FILLING = """
+INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
+SELECT u.user_id, 'tidy', u.user_id FROM memsvc.users AS u WHERE u.erasing_since IS NULL
+ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO NOTHING;
 """
 
 CHECKED = (("passages", "passages_kind_check"), ("passages", "passages_known"), ("sources", "sources_kind_check"))
 INDEXES = {
-    "passages_known": "memsvc.passages (user_id, node_id, version_id) WHERE node_id IS NOT NULL",
+    "passages_known": "memsvc.passages (user_id, version_id) WHERE version_id IS NOT NULL",
+    "passages_said": "memsvc.passages (user_id, said_at) WHERE version_id IS NULL",
     "passages_metadata": (
         "memsvc.passages USING gin (user_id, metadata jsonb_path_ops) WITH (fastupdate = off) WHERE metadata <> '{}'"
     ),
@@ -70,8 +84,8 @@ INDEXES = {
 
 
 def upgrade() -> None:
-    lock(op.get_bind(), "sources", "passages")
-    for script in (TYPES, COLUMNS):
+    lock(op.get_bind(), "jobs", "sources", "passages", "edge_versions")
+    for script in (TYPES, COLUMNS, WORDS, FILLING):
         op.execute(script)
     for table, constraint in CHECKED:
         op.execute(f"ALTER TABLE memsvc.{table} VALIDATE CONSTRAINT {constraint}")

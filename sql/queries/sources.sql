@@ -32,7 +32,7 @@ ORDER BY m.said_at, m.session, m.ordinal;
 WITH page AS MATERIALIZED (
   SELECT p.source_id, p.session, p.ordinal
   FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.kind = 'message' AND p.part = 0
+  WHERE p.user_id = :user_id AND p.version_id IS NULL AND p.kind = 'message' AND p.part = 0
     AND p.said_at >= CAST(:since AS timestamptz) AND p.said_at < CAST(:until AS timestamptz)
   ORDER BY p.said_at DESC, p.passage_id DESC
   LIMIT :limit
@@ -104,10 +104,10 @@ SELECT *
 FROM (
   (
     SELECT
-      CASE WHEN p.node_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END
+      CASE WHEN p.version_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END
         AS kind,
-      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.node_id, p.passage_id) END AS memory_id,
-      coalesce(p.node_id, p.source_id) AS belongs_to, p.text, (
+      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.subject_id, p.passage_id) END AS memory_id,
+      coalesce(p.subject_id, p.source_id) AS belongs_to, p.text, (
         SELECT f.passage_id
         FROM memsvc.passages AS f
         WHERE f.user_id = :user_id AND f.source_id = p.source_id AND f.session = p.session AND f.ordinal = p.ordinal
@@ -115,6 +115,7 @@ FROM (
       ) AS first_id
     FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.passage_id >= CAST(:first AS uuid) AND p.passage_id <= CAST(:last AS uuid)
+      AND p.kind <> 'fact'
     ORDER BY p.passage_id
     LIMIT 20
   )

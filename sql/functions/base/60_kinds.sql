@@ -2,12 +2,12 @@
 -- is what system, tools and thinking said; former, what a block said before, for reads of the past). A new kind is one row
 -- here, and whoever writes its passages.
 CREATE OR REPLACE FUNCTION memsvc.passage_kinds() RETURNS TABLE (kind text, compared boolean, recalled boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 7
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 8
 -- callers: app, reader, recall, eraser
 BEGIN ATOMIC
   VALUES
   ('message', true, true), ('trace', false, false), ('block', true, true), ('former', false, false),
-  ('card', true, true), ('note', true, true), ('instruction', true, true);
+  ('fact', true, true), ('card', true, true), ('note', true, true), ('instruction', true, true);
 END;
 COMMENT ON FUNCTION memsvc.passage_kinds() IS 'Kinds of passages: whether they have vectors, and are recalled by default.';
 

@@ -1,100 +1,160 @@
 -- What may be recalled, and what is asked: two values that are made once, passed on as they are, and checked here.
 
--- What is recalled by default: kinds of passages, and facts.
+-- Kinds of passages that are recalled by default.
 CREATE OR REPLACE FUNCTION memsvc.recalled_kinds() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 BEGIN ATOMIC
-  SELECT array_agg(k.kind) || '{fact}' FROM memsvc.passage_kinds() AS k WHERE k.recalled;
+  SELECT array_agg(k.kind) FROM memsvc.passage_kinds() AS k WHERE k.recalled;
 END;
 COMMENT ON FUNCTION memsvc.recalled_kinds() IS 'Kinds that are recalled by default.';
 
--- A scope; what is left out narrows nothing. p_kinds: kinds of passages, and 'fact'. p_sources, p_not_sources,
--- p_source_kinds: where it comes from; a fact counts where one of its messages does. p_said_from, p_said_to: when it was
--- said. p_as_of: what held then (null: now); p_known_at: what was recorded by then (null: now). p_near: what speaks of
--- one of these nodes, as they are stored. p_speakers: who said it. p_node_types: what kind of node a card, a note or an
--- instruction is about. p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains.
+-- A scope; what is left out narrows nothing. p_kinds: kinds of passages. p_sources, p_not_sources, p_source_kinds: where
+-- it comes from. p_said_from, p_said_to: when it was said; p_speakers: by whom. p_as_of: what held then (null: now);
+-- p_ended: also what has ended by then. p_known_at: what was recorded by then (null: now). p_near: what speaks of one of
+-- these nodes, as they are stored. p_types: of the nodes and edges that facts, cards, notes and instructions are about.
+-- p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains.
 CREATE OR REPLACE FUNCTION memsvc.scope(
-  p_kinds text[] DEFAULT memsvc.recalled_kinds(), p_sources uuid[] DEFAULT NULL,
-  p_not_sources uuid[] DEFAULT NULL, p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL,
-  p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL, p_near uuid[] DEFAULT NULL,
-  p_speakers text[] DEFAULT NULL, p_source_kinds text[] DEFAULT NULL, p_node_types text[] DEFAULT NULL,
-  p_least_importance real DEFAULT NULL, p_metadata jsonb DEFAULT NULL
+  p_kinds text[] DEFAULT memsvc.recalled_kinds(), p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL,
+  p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
+  p_known_at timestamptz DEFAULT NULL, p_near uuid[] DEFAULT NULL, p_speakers text[] DEFAULT NULL,
+  p_source_kinds text[] DEFAULT NULL, p_types text[] DEFAULT NULL, p_least_importance real DEFAULT NULL,
+  p_metadata jsonb DEFAULT NULL, p_ended boolean DEFAULT false
 ) RETURNS memsvc.scope
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ROW(
   p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at, p_near, p_speakers, p_source_kinds,
-  p_node_types, p_least_importance, p_metadata
+  p_types, p_least_importance, p_metadata, p_ended
 )::memsvc.scope;
 COMMENT ON FUNCTION memsvc.scope(
-  text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real, jsonb
+  text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
+  jsonb, boolean
 ) IS 'What may be recalled: kinds, sources, times, speakers and the like; what is left out narrows nothing.';
 
--- What a scope asks of a passage by looking elsewhere, only where it does ask: the kind of its source, and how important
--- it is (as judged, else as its node is, else 5).
-CREATE OR REPLACE FUNCTION memsvc.fits_elsewhere(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
+-- Whether a scope asks where something comes from.
+CREATE OR REPLACE FUNCTION memsvc.asks_whence(p_scope memsvc.scope) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN num_nonnulls(
+  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds,
+  p_scope.metadata
+) > 0;
+COMMENT ON FUNCTION memsvc.asks_whence(memsvc.scope) IS 'Whether a scope asks where something comes from.';
+
+-- Whether a scope narrows more than kinds.
+CREATE OR REPLACE FUNCTION memsvc.is_filtered(p_scope memsvc.scope) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN memsvc.asks_whence(p_scope)
+  OR num_nonnulls(p_scope.as_of, p_scope.known_at, p_scope.types, p_scope.least_importance) > 0;
+COMMENT ON FUNCTION memsvc.is_filtered(memsvc.scope) IS 'Whether a scope narrows more than kinds.';
+
+-- Whether a source is of a kind; and how important a memory is: as it was judged, else as its node is, else 5.
+CREATE OR REPLACE FUNCTION memsvc.is_source_of(p_user_id uuid, p_source_id uuid, p_kinds text[]) RETURNS boolean
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
 -- plans: by-key
 AS $$
 BEGIN
-  RETURN (
-    p_scope.source_kinds IS NULL OR EXISTS (
-      SELECT FROM sources AS s
-      WHERE s.user_id = p.user_id AND s.source_id = p.source_id AND s.kind = ANY (p_scope.source_kinds)
-    )
-  ) AND (
-    p_scope.least_importance IS NULL OR p_scope.least_importance <= coalesce(
-      (SELECT g.importance FROM memory_signals AS g WHERE g.user_id = p.user_id AND g.memory_id = p.passage_id),
-      (SELECT v.importance FROM node_versions AS v WHERE v.user_id = p.user_id AND v.version_id = p.version_id),
-      5
-    )
+  RETURN EXISTS (
+    SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_source_id AND s.kind = ANY (p_kinds)
   );
 END
 $$;
-COMMENT ON FUNCTION memsvc.fits_elsewhere(memsvc.scope, memsvc.passages) IS
-  'Whether the source and the importance of a passage are as a scope asks.';
+COMMENT ON FUNCTION memsvc.is_source_of(uuid, uuid, text[]) IS 'Whether a source is of some kinds.';
 
--- Whether a passage may be recalled. A message holds from when it was said; what is known about a node holds as its
--- version does, now or at as_of, and is known from recorded_at until recorded_to. Inlined into the statement that asks.
-CREATE OR REPLACE FUNCTION memsvc.in_scope(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
+CREATE OR REPLACE FUNCTION memsvc.importance_of(p memsvc.passages) RETURNS real
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN coalesce(
+    (SELECT g.importance FROM memory_signals AS g WHERE g.user_id = p.user_id AND g.memory_id = p.passage_id),
+    (SELECT v.importance FROM node_versions AS v WHERE v.user_id = p.user_id AND v.version_id = p.version_id),
+    5
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.importance_of(memsvc.passages) IS 'How important a memory is, 1 to 10.';
+
+-- Whether a passage itself comes from where a scope asks. Inlined, as those below.
+CREATE OR REPLACE FUNCTION memsvc.is_from(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app, reader, recall
-RETURN (p_scope.kinds IS NULL OR p.kind = ANY (p_scope.kinds))
-  AND (p_scope.sources IS NULL OR p.source_id = ANY (p_scope.sources))
+RETURN (p_scope.sources IS NULL OR p.source_id = ANY (p_scope.sources))
   AND (p_scope.not_sources IS NULL OR p.source_id <> ALL (p_scope.not_sources))
   AND (p_scope.said_from IS NULL OR p.said_at >= p_scope.said_from)
   AND (p_scope.said_to IS NULL OR p.said_at < p_scope.said_to)
+  AND (p_scope.speakers IS NULL OR p.speaker = ANY (p_scope.speakers))
+  AND (p_scope.metadata IS NULL OR (p.metadata <> '{}' AND p.metadata @> p_scope.metadata))
+  AND CASE WHEN p_scope.source_kinds IS NULL THEN true
+    ELSE memsvc.is_source_of(p.user_id, p.source_id, p_scope.source_kinds) END;
+COMMENT ON FUNCTION memsvc.is_from(memsvc.scope, memsvc.passages) IS
+  'Whether a passage comes from where a scope asks.';
+
+-- What is known comes from the messages that support it, as known at the scope's time; what nothing supports stands for
+-- itself.
+CREATE OR REPLACE FUNCTION memsvc.is_supported_from(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key, no-sort, no-bitmap
+AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_scope.known_at, 'infinity');
+BEGIN
+  RETURN coalesce((
+    SELECT bool_or(m.fits)
+    FROM (
+      SELECT i.passage_id, i.stance, i.recorded_from, i.recorded_to FROM source_links AS i
+      WHERE i.user_id = p.user_id AND p.kind = 'fact' AND i.edge_version_id = ANY (ARRAY[p.version_id])
+      UNION ALL
+      SELECT i.passage_id, i.stance, i.recorded_from, i.recorded_to FROM source_links AS i
+      WHERE i.user_id = p.user_id AND p.kind <> 'fact' AND i.node_version_id = ANY (ARRAY[p.version_id])
+    ) AS l
+    CROSS JOIN LATERAL (
+      SELECT memsvc.is_from(p_scope, i) AS fits FROM passages AS i
+      WHERE i.user_id = p.user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS m
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+  ), memsvc.is_from(p_scope, p));
+END
+$$;
+COMMENT ON FUNCTION memsvc.is_supported_from(memsvc.scope, memsvc.passages) IS
+  'Whether what is known comes from where a scope asks.';
+
+-- Whether a passage may be recalled, but for where it comes from. A message holds from when it was said; what is known
+-- holds as its version does, and is known from recorded_at until recorded_to.
+CREATE OR REPLACE FUNCTION memsvc.holds_in(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN (p_scope.kinds IS NULL OR p.kind = ANY (p_scope.kinds))
   AND (p_scope.known_at IS NULL OR p.recorded_at <= p_scope.known_at)
   AND (p.recorded_to = 'infinity' OR p.recorded_to > p_scope.known_at)
   AND CASE WHEN p.version_id IS NULL THEN p_scope.as_of IS NULL OR p.said_at <= p_scope.as_of
-    ELSE p.valid_from <= coalesce(p_scope.as_of, now()) AND p.valid_to > coalesce(p_scope.as_of, now()) END
-  AND (p_scope.speakers IS NULL OR p.speaker = ANY (p_scope.speakers))
-  AND (p_scope.node_types IS NULL OR p.node_type = ANY (p_scope.node_types))
-  AND (p_scope.metadata IS NULL OR (p.metadata <> '{}' AND p.metadata @> p_scope.metadata))
-  AND CASE WHEN p_scope.source_kinds IS NULL AND p_scope.least_importance IS NULL THEN true
-    ELSE memsvc.fits_elsewhere(p_scope, p) END;
+    ELSE p.valid_from <= coalesce(p_scope.as_of, now())
+      AND (p.valid_to > coalesce(p_scope.as_of, now()) OR p_scope.ended) END
+  AND (p_scope.types IS NULL OR p.subject_type = ANY (p_scope.types))
+  AND CASE WHEN p_scope.least_importance IS NULL THEN true
+    ELSE memsvc.importance_of(p) >= p_scope.least_importance END;
+COMMENT ON FUNCTION memsvc.holds_in(memsvc.scope, memsvc.passages) IS
+  'Whether a passage may be recalled, but for where it comes from.';
+
+-- Whether a passage may be recalled: the one place that asks it.
+CREATE OR REPLACE FUNCTION memsvc.in_scope(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN memsvc.holds_in(p_scope, p) AND CASE
+  WHEN NOT memsvc.asks_whence(p_scope) THEN true
+  WHEN p.version_id IS NULL THEN memsvc.is_from(p_scope, p)
+  ELSE memsvc.is_supported_from(p_scope, p)
+END;
 COMMENT ON FUNCTION memsvc.in_scope(memsvc.scope, memsvc.passages) IS 'Whether a passage may be recalled.';
-
--- Whether a scope asks something that of a fact its messages answer.
-CREATE OR REPLACE FUNCTION memsvc.asks_of_messages(p_scope memsvc.scope) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
--- callers: app, reader, recall
-RETURN num_nonnulls(
-  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds,
-  p_scope.node_types, p_scope.least_importance, p_scope.metadata
-) > 0;
-COMMENT ON FUNCTION memsvc.asks_of_messages(memsvc.scope) IS
-  'Whether a scope asks something that of a fact its messages answer.';
-
--- Whether a scope narrows more than kinds.
-CREATE OR REPLACE FUNCTION memsvc.is_filtered(p_scope memsvc.scope) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
--- callers: app, reader, recall
-RETURN memsvc.asks_of_messages(p_scope) OR num_nonnulls(p_scope.as_of, p_scope.known_at) > 0;
-COMMENT ON FUNCTION memsvc.is_filtered(memsvc.scope) IS 'Whether a scope narrows more than kinds.';
 
 -- What is asked, beside the query's words. p_form: stemmed or simple. p_vector, p_tokens: the query's, by p_model_id, the
 -- active model; p_other_vector by the one that leaves. p_nodes: what the query names (memsvc.names_in_query), looked at

@@ -1,8 +1,7 @@
--- What is known about nodes as passages, so that recall finds it by words and by vectors like everything else: notes and
--- instructions, and the description of any other node as its card. A passage repeats a version of a node: it has the
--- version's id (part 0), its bounds of valid and of recorded time, and its label as the speaker. A version without a
--- description has none, unless it is a note or an instruction: then its label is the text. All of a user's come from one
--- source of kind 'graph', under the user's id, with the node's id as the session.
+-- What is known as passages, so that recall finds it by words and by vectors like what was said: facts, notes,
+-- instructions, and the description of any other node as its card. A passage repeats a version of an edge or a node: it
+-- has the version's id (part 0), its bounds of valid and of recorded time, and a node's label as the speaker. All of a
+-- user's come from one source of kind 'graph', under the user's id, with the edge's or node's id as the session.
 --
 -- Triggers keep them in the transaction that writes the version, whoever writes it; erasing a version takes its passages
 -- along (erase/10_plan.sql). Versions from before this existed are filed by the job 'tidy'.
@@ -58,8 +57,40 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for what is known about a node of some type.';
 
--- Stores the passages of versions of nodes; those that have some already, or nothing to say, are left alone. Versions
--- that never stood (written and superseded at once) have none.
+-- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its text,
+-- and its label where it has none; any other node its description. Versions that never stood (written and superseded at
+-- once) say nothing.
+CREATE OR REPLACE FUNCTION memsvc.known_texts(p_user_id uuid, p_versions uuid[]) RETURNS TABLE (
+  version_id uuid, kind text, subject_id uuid, subject_type text, title text, text text, metadata jsonb,
+  valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
+)
+LANGUAGE plpgsql STABLE ROWS 10
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT v.version_id, 'fact', v.edge_id, v.type, '', v.fact, v.data, v.valid_from, v.valid_to, v.recorded_from,
+    v.recorded_to
+  FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
+    AND btrim(v.fact, E' \n\t') <> ''
+  UNION ALL
+  SELECT v.version_id, k.kind, v.node_id, v.type, CASE WHEN t.said THEN left(v.label, 200) ELSE '' END,
+    CASE WHEN t.said THEN v.description ELSE v.label END, v.data, v.valid_from, v.valid_to, v.recorded_from,
+    v.recorded_to
+  FROM node_versions AS v
+  CROSS JOIN LATERAL (SELECT btrim(v.description, E' \n\t') <> '' AS said) AS t
+  CROSS JOIN LATERAL (SELECT memsvc.known_kind(p_user_id, v.type) AS kind) AS k
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
+    AND (t.said OR k.kind <> 'card');
+END
+$$;
+COMMENT ON FUNCTION memsvc.known_texts(uuid, uuid[]) IS 'What versions of edges and nodes say.';
+
+-- Stores what versions say as passages; what has some already is left alone. Returns how many were stored.
 CREATE OR REPLACE FUNCTION memsvc.file_known(p_user_id uuid, p_versions uuid[]) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -69,11 +100,7 @@ AS $$
 DECLARE
   filed uuid[];
 BEGIN
-  IF NOT EXISTS (
-    SELECT FROM node_versions AS v
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions)
-      AND (btrim(v.description, E' \n\t') <> '' OR memsvc.known_kind(p_user_id, v.type) <> 'card')
-  ) THEN
+  IF NOT EXISTS (SELECT FROM memsvc.known_texts(p_user_id, p_versions)) THEN
     RETURN 0;
   END IF;
   IF NOT EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_user_id) THEN
@@ -82,34 +109,29 @@ BEGIN
     ON CONFLICT DO NOTHING;
   END IF;
   WITH said AS MATERIALIZED (
-    SELECT v.version_id, v.node_id, v.type, v.data, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to, k.kind,
-      CASE WHEN t.said THEN left(v.label, 200) ELSE '' END AS title,
-      CASE WHEN t.said THEN v.description ELSE v.label END AS text, u.language,
+    SELECT k.*, u.language, coalesce(l.ordinal + 1, 0)
+        + row_number() OVER (PARTITION BY k.subject_id ORDER BY k.version_id) - 1 AS ordinal,
       (
-        extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60
-      )::smallint AS said_offset,
-      coalesce((
-        SELECT max(p.ordinal) + 1 FROM passages AS p
-        WHERE p.user_id = p_user_id AND p.source_id = p_user_id AND p.session = v.node_id::text
-      ), 0) + row_number() OVER (PARTITION BY v.node_id ORDER BY v.version_id) - 1 AS ordinal
-    FROM node_versions AS v
+        extract(epoch FROM k.recorded_from AT TIME ZONE u.time_zone - k.recorded_from AT TIME ZONE 'UTC') / 60
+      )::smallint AS said_offset
+    FROM memsvc.known_texts(p_user_id, p_versions) AS k
     INNER JOIN users AS u ON u.user_id = p_user_id
-    CROSS JOIN LATERAL (SELECT memsvc.known_kind(p_user_id, v.type) AS kind) AS k
-    CROSS JOIN LATERAL (SELECT btrim(v.description, E' \n\t') <> '' AS said) AS t
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
-      AND (t.said OR k.kind <> 'card')
-      AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
+    CROSS JOIN LATERAL (
+      SELECT max(p.ordinal) AS ordinal FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.source_id = p_user_id AND p.session = k.subject_id::text
+    ) AS l
+    WHERE NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = k.version_id)
   ),
   stored AS (
     INSERT INTO passages (
       passage_id, user_id, source_id, kind, session, ordinal, part, speaker, role, text, said_at, said_offset, language,
-      tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to, node_id, node_type, version_id,
+      tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to, subject_id, subject_type, version_id,
       valid_from, valid_to
     )
-    SELECT CASE w.part WHEN 0 THEN s.version_id ELSE uuidv7() END, p_user_id, p_user_id, s.kind, s.node_id::text,
+    SELECT CASE w.part WHEN 0 THEN s.version_id ELSE uuidv7() END, p_user_id, p_user_id, s.kind, s.subject_id::text,
       s.ordinal, w.part, s.title, 'other', w.text, s.recorded_from, s.said_offset, s.language, w.tsv, w.tsv_simple,
-      memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), s.data, s.recorded_from, s.recorded_to, s.node_id,
-      s.type, s.version_id, s.valid_from, s.valid_to
+      memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), s.metadata, s.recorded_from, s.recorded_to,
+      s.subject_id, s.subject_type, s.version_id, s.valid_from, s.valid_to
     FROM said AS s
     CROSS JOIN LATERAL (
       SELECT c.part, c.text,
@@ -127,8 +149,7 @@ BEGIN
   RETURN coalesce(cardinality(filed), 0);
 END
 $$;
-COMMENT ON FUNCTION memsvc.file_known(uuid, uuid[]) IS
-  'Stores what versions of nodes say as passages; returns how many.';
+COMMENT ON FUNCTION memsvc.file_known(uuid, uuid[]) IS 'Stores what versions say as passages; returns how many.';
 
 CREATE OR REPLACE FUNCTION memsvc.project_known() RETURNS trigger
 LANGUAGE plpgsql
@@ -144,9 +165,11 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.project_known() IS 'Trigger: stores what new versions of nodes say as passages.';
+COMMENT ON FUNCTION memsvc.project_known() IS 'Trigger: stores what new versions say as passages.';
 
 CREATE OR REPLACE TRIGGER project_known AFTER INSERT ON memsvc.node_versions
+REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_known();
+CREATE OR REPLACE TRIGGER project_known AFTER INSERT ON memsvc.edge_versions
 REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_known();
 
 CREATE OR REPLACE FUNCTION memsvc.project_closed() RETURNS trigger
@@ -173,6 +196,8 @@ COMMENT ON FUNCTION memsvc.project_closed() IS 'Trigger: closes passages with th
 
 CREATE OR REPLACE TRIGGER project_closed AFTER UPDATE ON memsvc.node_versions
 REFERENCING OLD TABLE AS before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_closed();
+CREATE OR REPLACE TRIGGER project_closed AFTER UPDATE ON memsvc.edge_versions
+REFERENCING OLD TABLE AS before NEW TABLE AS now_so FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_closed();
 
 -- Asks for vectors when the transaction commits, so that writers wait for each other's job no longer than that. Once
 -- for each transaction.
@@ -191,26 +216,29 @@ BEGIN
   RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION memsvc.want_vectors() IS 'Trigger: asks for the vectors of what is known about nodes.';
+COMMENT ON FUNCTION memsvc.want_vectors() IS 'Trigger: asks for the vectors of what is known.';
 
 DROP TRIGGER IF EXISTS want_vectors ON memsvc.passages;
 CREATE CONSTRAINT TRIGGER want_vectors AFTER INSERT ON memsvc.passages
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.version_id IS NOT NULL)
 EXECUTE FUNCTION memsvc.want_vectors();
 
--- The next versions without passages that should have some, from before this existed: at most p_limit, in the order of
--- their ids, after p_after.
-CREATE OR REPLACE FUNCTION memsvc.unfiled_known(p_user_id uuid, p_after uuid, p_limit integer) RETURNS SETOF uuid
+-- Versions without passages that should have some, from before this existed: at most p_limit.
+CREATE OR REPLACE FUNCTION memsvc.unfiled_known(p_user_id uuid, p_limit integer) RETURNS SETOF uuid
 LANGUAGE sql STABLE ROWS 100
 SET search_path = memsvc, pg_temp
 -- callers: app
 BEGIN ATOMIC
   SELECT v.version_id
-  FROM memsvc.node_versions AS v
-  WHERE v.user_id = p_user_id AND v.version_id > p_after AND v.recorded_to > v.recorded_from
-    AND (btrim(v.description, E' \n\t') <> '' OR memsvc.known_kind(p_user_id, v.type) <> 'card')
-    AND NOT EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
-  ORDER BY v.version_id
+  FROM (
+    SELECT n.version_id FROM memsvc.node_versions AS n
+    WHERE n.user_id = p_user_id AND n.recorded_to > n.recorded_from
+      AND (btrim(n.description, E' \n\t') <> '' OR memsvc.known_kind(p_user_id, n.type) <> 'card')
+    UNION ALL
+    SELECT e.version_id FROM memsvc.edge_versions AS e
+    WHERE e.user_id = p_user_id AND e.recorded_to > e.recorded_from AND btrim(e.fact, E' \n\t') <> ''
+  ) AS v
+  WHERE NOT EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
   LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.unfiled_known(uuid, uuid, integer) IS 'Versions of nodes that should have passages.';
+COMMENT ON FUNCTION memsvc.unfiled_known(uuid, integer) IS 'Versions of edges and nodes that should have passages.';

@@ -1,6 +1,6 @@
 -- owner: memsvc_eraser
 
--- Closes the passages of versions of nodes that were superseded or taken back: they stay for reads of the past, by their
+-- Closes the passages of versions that were superseded or taken back: they stay for reads of the past, by their
 -- words, and lose their vectors.
 CREATE OR REPLACE FUNCTION memsvc.close_known(p_user_id uuid, p_versions uuid[], p_at timestamptz[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
@@ -12,14 +12,10 @@ DECLARE
   proved CONSTANT uuid := memsvc.require_identity(p_user_id);
   closed uuid[];
 BEGIN
-  WITH given AS MATERIALIZED (
-    SELECT g.version_id, g.at, v.node_id FROM unnest(p_versions, p_at) AS g (version_id, at)
-    INNER JOIN node_versions AS v ON v.user_id = proved AND v.version_id = g.version_id
-  ),
-  closing AS (
+  WITH closing AS (
     UPDATE passages AS p SET recorded_to = g.at
-    FROM given AS g
-    WHERE p.user_id = proved AND p.node_id = g.node_id AND p.version_id = g.version_id
+    FROM unnest(p_versions, p_at) AS g (version_id, at)
+    WHERE p.user_id = proved AND p.version_id = g.version_id AND p.recorded_to <> g.at
     RETURNING p.passage_id
   )
   SELECT coalesce(array_agg(c.passage_id), '{}') INTO closed FROM closing AS c;
@@ -28,4 +24,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.close_known(uuid, uuid[], timestamptz[]) IS
-  'Closes the passages of versions of nodes that do not stand any more.';
+  'Closes the passages of versions that do not stand any more.';

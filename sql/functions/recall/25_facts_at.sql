@@ -8,9 +8,9 @@
 --
 -- ORDER BY with enable_sort off names the index, as in graph/10_traverse.sql.
 
--- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter,
--- and their words: p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its
--- facts hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than
+-- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter.
+-- p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts hold (null: at
+-- any). The strongest of each list, of equally strong ones the newest, one more than
 -- p_fan_outs[i]; list: 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known at
 -- p_known_at alone.
 CREATE OR REPLACE FUNCTION memsvc.facts_at(
@@ -18,7 +18,7 @@ CREATE OR REPLACE FUNCTION memsvc.facts_at(
   p_known_at timestamptz
 ) RETURNS TABLE (
   start_id uuid, list integer, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text,
-  weight real, recorded_from timestamptz, valid_from timestamptz, valid_to timestamptz, tsv tsvector, length integer
+  weight real, recorded_from timestamptz, valid_from timestamptz, valid_to timestamptz
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 300
 SET search_path = memsvc, pg_temp
@@ -40,7 +40,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT 1, e.* FROM (
       SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
-        v.valid_to, v.tsv, v.length
+        v.valid_to
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
         AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
@@ -50,7 +50,7 @@ BEGIN
     SELECT 2, b.* FROM (
       SELECT e.* FROM (
         SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
-          v.valid_to, v.tsv, v.length
+          v.valid_to
         FROM edge_versions AS v
         WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
           AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
@@ -61,7 +61,7 @@ BEGIN
     UNION ALL
     SELECT 3, e.* FROM (
       SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
-        v.valid_from, v.valid_to, v.tsv, v.length
+        v.valid_from, v.valid_to
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
         AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
@@ -71,7 +71,7 @@ BEGIN
     SELECT 4, b.* FROM (
       SELECT e.* FROM (
         SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
-          v.valid_from, v.valid_to, v.tsv, v.length
+          v.valid_from, v.valid_to
         FROM edge_versions AS v
         WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
           AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
@@ -92,7 +92,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT b.* FROM (
       (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
-        v.valid_from, v.valid_to, v.tsv, v.length
+        v.valid_from, v.valid_to
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
@@ -100,7 +100,7 @@ BEGIN
       ORDER BY v.type OFFSET 0)
       UNION ALL
       (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
-        v.valid_to, v.tsv, v.length
+        v.valid_to
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
@@ -171,8 +171,8 @@ BEGIN
     FROM subject AS s
     CROSS JOIN LATERAL (
       SELECT p.passage_id FROM passages AS p
-      WHERE p.user_id = asker AND p.node_id = ANY (ARRAY[s.node_id]) AND p.recorded_to > known - interval '1 microsecond'
-      ORDER BY p.node_id DESC LIMIT s.fan_out
+      WHERE p.user_id = asker AND p.source_id = asker AND p.session = s.node_id::text
+      ORDER BY p.session DESC, p.ordinal DESC LIMIT 3
     ) AS k
     UNION ALL
     SELECT s.start_id, l.passage_id

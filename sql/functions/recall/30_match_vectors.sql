@@ -80,8 +80,12 @@ BEGIN
   IF filtered AND size > few THEN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(
+      -- What was said apart: by itself it may be found by an index of times, sources or metadata.
       SELECT p.passage_id FROM passages AS p
-      WHERE p.user_id = asker AND memsvc.in_scope(p_scope, p)
+      WHERE p.user_id = asker AND p.version_id IS NULL AND memsvc.holds_in(p_scope, p) AND memsvc.is_from(p_scope, p)
+      UNION ALL
+      SELECT p.passage_id FROM passages AS p
+      WHERE p.user_id = asker AND p.version_id IS NOT NULL AND memsvc.in_scope(p_scope, p)
       LIMIT few + 1
     );
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);

@@ -1,5 +1,4 @@
--- Facts (versions of edges) that matter for a query: by the words of their sentence, and because of what they are
--- about.
+-- Facts (versions of edges) that matter for a query because of what they are about.
 
 -- How much an edge of a type tells about its ends, 0 to 1. Who somebody is and lives with first; then what somebody
 -- does and likes; then how things hang together; what was only mentioned, and where knowledge comes from, last. Types
@@ -21,57 +20,22 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type tells about its ends, 0 to 1.';
 
--- Whether a passage that a scope lets through supports a fact, as known at a time. When a fact holds is the caller's.
-CREATE OR REPLACE FUNCTION memsvc.fact_in_scope(
-  p_user_id uuid, p_version_id uuid, p_scope memsvc.scope
-) RETURNS boolean
-LANGUAGE plpgsql STABLE
-SET search_path = memsvc, pg_temp
--- callers: app, reader, recall
--- plans: by-key, no-sort, no-bitmap
-AS $$
-DECLARE
-  known CONSTANT timestamptz := coalesce(p_scope.known_at, 'infinity');
-BEGIN
-  p_scope.kinds := NULL;
-  p_scope.as_of := NULL;
-  RETURN EXISTS (
-    SELECT FROM source_links AS l
-    CROSS JOIN LATERAL (
-      SELECT memsvc.in_scope(p_scope, i) AS fits FROM passages AS i
-      WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
-      ORDER BY i.passage_id OFFSET 0
-    ) AS p
-    WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance = 'supports'
-      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-      AND p.fits
-  );
-END
-$$;
-COMMENT ON FUNCTION memsvc.fact_in_scope(uuid, uuid, memsvc.scope) IS
-  'Whether a passage that a scope lets through supports a fact.';
-
 -- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
--- memsvc.expand_names gives them): passages that support it, as match_mentions tells, and facts, if the scope has these
--- kinds. In one go, for both read the same facts at these nodes; passages go first.
+-- memsvc.expand_names gives them): facts about them, as passages, and other passages that support what is known about
+-- them, as match_mentions tells; only kinds of the scope. In one go, for both read the same facts at these nodes.
 --
--- Facts are those that hold and are known at the scope's times: those whose sentence has words of
--- the query (words: BM25; null: not one), and those about p_nodes (node_id, distance; null: not about any). Of a node the
--- strongest facts are looked at: 50 either way at distance 0; of the others about p_limit together, but 10 of each at
--- least. Of these the ones of telling types go first; edges among nodes that are the same are found by words alone.
--- At most p_limit, best first: the best by words and the best
--- about the nodes take turns.
+-- Facts are those that hold and are known at the scope's times. Of a node the strongest ones are looked at: 50 either way
+-- at distance 0; of the others about p_limit together, but 10 of each at least. Edges among nodes that are the same are
+-- found by words and vectors alone. At most p_limit, those at the nearest nodes and of telling types first, and as many
+-- other passages.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
 -- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold
 -- are read once more.
 CREATE OR REPLACE FUNCTION memsvc.match_nodes(
-  p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[],
-  p_limit integer, p_scope memsvc.scope
-) RETURNS TABLE (
-  kind text, memory_id uuid, node_id uuid, reach double precision, distance integer, words double precision,
-  matched_terms text[]
-)
+  p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer,
+  p_scope memsvc.scope
+) RETURNS TABLE (kind text, memory_id uuid, node_id uuid, reach double precision, distance integer)
 LANGUAGE plpgsql STABLE ROWS 100
 SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
@@ -83,18 +47,11 @@ DECLARE
   least_fan_out CONSTANT integer := 10; -- of another
   moment CONSTANT timestamptz := coalesce(p_scope.as_of, clock_timestamp());
   facts CONSTANT boolean := 'fact' = ANY (p_scope.kinds);
-  filtered CONSTANT boolean := memsvc.asks_of_messages(p_scope);
+  filtered CONSTANT boolean := memsvc.is_filtered(p_scope);
   same record;
   asked record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
-    IF facts THEN
-      RETURN QUERY SELECT 'fact', m.version_id, NULL::uuid, NULL::double precision, NULL::integer, m.score,
-        m.matched_terms
-      FROM memsvc.match_fact_words(
-        p_user_id, p_query, p_language, '{}', '{}', '{}', p_limit, p_scope
-      ) AS m;
-    END IF;
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_scope.known_at);
@@ -148,7 +105,7 @@ BEGIN
   ),
   near AS MATERIALIZED (
     SELECT DISTINCT ON (h.version_id) h.version_id, h.from_node, h.to_node,
-      memsvc.edge_type_weight(h.type) * h.weight AS strength, h.recorded_from, h.tsv, h.length
+      memsvc.edge_type_weight(h.type) * h.weight AS strength, h.recorded_from
     FROM (
       SELECT r.* FROM read AS r
       WHERE facts AND r.valid_from <= moment AND r.valid_to > moment
@@ -166,57 +123,32 @@ BEGIN
         array_fill(moment, ARRAY[cardinality(n.nodes)]), p_scope.known_at
       ) AS f
     ) AS h
-    WHERE NOT filtered OR memsvc.fact_in_scope(p_user_id, h.version_id, p_scope)
+    WHERE NOT filtered OR EXISTS (
+      SELECT FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY[h.version_id]) AND memsvc.in_scope(p_scope, p)
+    )
     ORDER BY h.version_id
   ),
-  told AS MATERIALIZED (
-    SELECT m.* FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), ARRAY(SELECT n.tsv FROM near AS n),
-      ARRAY(SELECT n.length FROM near AS n), p_limit, p_scope
-    ) AS m
-    WHERE facts
-  ),
   about AS (
-    SELECT f.version_id, f.strength, f.recorded_from, least(o.steps, i.steps) AS distance,
+    SELECT n.version_id, n.strength, n.recorded_from, least(o.steps, i.steps) AS distance,
       CASE WHEN i.steps IS NULL OR o.steps <= i.steps THEN o.start_id ELSE i.start_id END AS node_id
-    FROM (
-      SELECT n.version_id, n.from_node, n.to_node, n.strength, n.recorded_from FROM near AS n
-      UNION ALL
-      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
-      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
-      FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
-        SELECT t.version_id FROM told AS t EXCEPT SELECT n.version_id FROM near AS n
-      ))
-      ORDER BY v.version_id OFFSET 0)
-    ) AS f
-    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS o (start_id, node_id, steps) ON o.node_id = f.from_node
-    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS i (start_id, node_id, steps) ON i.node_id = f.to_node
-  ),
-  ranked AS (
-    SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,
-      CASE WHEN t.score IS NOT NULL
-        THEN row_number() OVER (ORDER BY t.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
-      END AS by_words,
-      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
-        ORDER BY a.distance NULLS LAST, t.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
-          a.version_id DESC
-      ) END AS by_node
-    FROM about AS a LEFT JOIN told AS t ON t.version_id = a.version_id
+    FROM near AS n
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS o (start_id, node_id, steps) ON o.node_id = n.from_node
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS i (start_id, node_id, steps) ON i.node_id = n.to_node
   )
-  SELECT 'passage', e.matched_id, e.node_id, e.reach, e.distance, NULL::double precision, NULL::text[]
+  SELECT 'passage', e.matched_id, e.node_id, e.reach, e.distance
   FROM memsvc.match_evidence(
     p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments,
     ARRAY(SELECT m.start_id FROM mention AS m), ARRAY(SELECT m.version_id FROM mention AS m), p_limit, p_scope
   ) AS e
   WHERE p_scope.kinds <> '{fact}'
   UNION ALL
-  (SELECT 'fact', r.version_id, r.node_id, NULL, r.distance, r.score, coalesce(r.matched_terms, '{}')
-  FROM ranked AS r
-  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
+  (SELECT 'fact', a.version_id, a.node_id, NULL, a.distance
+  FROM about AS a
+  ORDER BY a.distance NULLS LAST, a.strength DESC, a.recorded_from DESC, a.version_id DESC
   LIMIT p_limit);
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_nodes(
-  uuid, text, text, uuid[], double precision[], integer[], integer, memsvc.scope
-) IS 'Passages that support what is known about some nodes, and facts that matter for a query.';
+  uuid, uuid[], double precision[], integer[], integer, memsvc.scope
+) IS 'Facts about some nodes, and passages that support what is known about them.';

@@ -158,7 +158,7 @@ AS $$
 BEGIN
   RETURN QUERY SELECT m.memory_id, m.node_id, m.reach, m.distance
   FROM memsvc.match_nodes(
-    p_user_id, NULL, NULL, p_nodes, p_reach, p_distances, p_limit, p_scope
+    p_user_id, p_nodes, p_reach, p_distances, p_limit, p_scope
   ) AS m
   WHERE m.kind = 'passage';
 END
@@ -205,7 +205,11 @@ BEGIN
       )
   ) OR EXISTS (
     SELECT FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.passage_id = p_passage_id AND p.node_id = ANY (p_nodes)
+    WHERE p.user_id = p_user_id AND p.passage_id = p_passage_id AND p.subject_id = ANY (p_nodes)
+  ) OR EXISTS (
+    SELECT FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = p_passage_id
+      AND (v.from_node = ANY (p_nodes) OR v.to_node = ANY (p_nodes))
   );
 END
 $$;

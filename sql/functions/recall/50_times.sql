@@ -83,7 +83,7 @@ BEGIN
     SELECT c.passage_id, c.said_at
     FROM (
       SELECT p.passage_id, p.said_at, memsvc.in_scope(p_scope, p) AS fits FROM passages AS p
-      WHERE p.user_id = p_user_id AND p.said_at >= greatest(w.begins, p_scope.said_from)
+      WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= greatest(w.begins, p_scope.said_from)
         AND p.said_at < least(w.ends, p_scope.said_to, p_scope.as_of + tick)
       ORDER BY p.said_at DESC LIMIT reach
     ) AS c

@@ -15,7 +15,7 @@ BEGIN
   SELECT DISTINCT n.passage_id
   FROM (
     SELECT p.source_id, p.session, p.ordinal FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.version_id IS NULL
     ORDER BY p.passage_id OFFSET 0
   ) AS s
   CROSS JOIN LATERAL (

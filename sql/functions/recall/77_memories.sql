@@ -1,4 +1,4 @@
--- What recall puts in order: the candidates of all arms, passages and facts, with what each arm knows of them.
+-- What recall puts in order: the candidates of all arms, with what each arm knows of them.
 
 -- What speaks of the nodes that the scope is near to is found as if the query named it two steps away.
 -- metres: how far from a place that the query names; path: from what it names to the memory.
@@ -34,61 +34,49 @@ BEGIN ATOMIC
       UNION ALL SELECT n.node_id, 1, 2 FROM unnest(p_scope.near) AS n (node_id)
     ) AS r
   ),
+  -- A time that the query names may be when a fact held that has ended since.
+  wide AS MATERIALIZED (
+    SELECT memsvc.scope(
+      p_scope.kinds, p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.as_of,
+      p_scope.known_at, p_scope.near, p_scope.speakers, p_scope.source_kinds, p_scope.types, p_scope.least_importance,
+      p_scope.metadata, p_scope.ended OR (p_question.begins <> '{}' AND p_scope.as_of IS NULL)
+    ) AS scope
+  ),
   about AS MATERIALIZED (
-    SELECT n.* FROM goal AS g CROSS JOIN LATERAL memsvc.match_nodes(
-      p_user_id, p_query, p_question.language, g.nodes, g.reach, g.distances, p_candidates, p_scope
-    ) AS n
-  ),
-  passage AS MATERIALIZED (
-    SELECT c.*, a.node_id, a.reach, a.distance
-    FROM memsvc.recall_candidates(
-      p_user_id, p_query, p_enough, p_candidates, memsvc.by_words(p_weights),
-      ARRAY(SELECT m.memory_id FROM about AS m WHERE m.kind = 'passage'), p_scope, p_question
-    ) AS c
-    LEFT JOIN about AS a ON a.kind = 'passage' AND a.memory_id = c.passage_id
-    WHERE p_scope.near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_scope.near, p_scope.known_at)
-  ),
-  matched AS MATERIALIZED (
-    SELECT a.memory_id AS version_id, a.words, a.matched_terms, a.distance, a.node_id FROM about AS a
-    WHERE a.kind = 'fact'
-  ),
-  fact AS MATERIALIZED (
-    SELECT m.* FROM matched AS m
+    SELECT n.memory_id, n.node_id, n.reach, n.distance
+    FROM goal AS g
+    CROSS JOIN LATERAL memsvc.match_nodes(p_user_id, g.nodes, g.reach, g.distances, p_candidates, p_scope) AS n
     UNION ALL
     -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
-    SELECT t.version_id, NULL, NULL, NULL, NULL
+    SELECT t.version_id, NULL, NULL, NULL
     FROM memsvc.match_fact_times(
       p_user_id, p_question.begins, p_question.ends, p_candidates, p_scope.as_of, p_scope.known_at
     ) AS t
-    WHERE 'fact' = ANY (p_scope.kinds) AND p_question.begins <> '{}'
-      AND t.version_id NOT IN (SELECT m.version_id FROM matched AS m)
-      AND (NOT memsvc.asks_of_messages(p_scope) OR memsvc.fact_in_scope(p_user_id, t.version_id, p_scope))
+    WHERE p_question.begins <> '{}' AND 'fact' = ANY (p_scope.kinds)
+  ),
+  met AS MATERIALIZED (
+    SELECT a.memory_id, min(a.distance) AS distance, max(a.reach) AS reach,
+      (array_agg(a.node_id ORDER BY a.distance))[1] AS node_id
+    FROM about AS a
+    GROUP BY a.memory_id
   ),
   memory AS MATERIALIZED (
-    SELECT c.passage_id AS memory_id, CASE WHEN c.known THEN 'known' ELSE 'passage' END AS kind, c.source_id, c.session, c.ordinal, c.role, c.speaker,
-      c.said_at AS since, NULL::timestamptz AS until, c.said_at AS recorded, c.length, c.asks, c.answers, c.words,
-      c.words_rank, c.matched_terms, c.matched_form, c.similarity, c.vector_rank, c.other_similarity, c.other_rank,
-      c.node_id, c.reach, c.distance
-    FROM passage AS c
-    UNION ALL
-    SELECT f.version_id, 'fact', NULL, f.version_id::text, 0, NULL, NULL, v.valid_from, v.valid_to, v.recorded_from,
-      NULL, NULL, NULL, f.words,
-      CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC NULLS LAST, f.version_id) END,
-      f.matched_terms, p_question.form, NULL, NULL, NULL, NULL, f.node_id, NULL, f.distance
-    FROM fact AS f
-    INNER JOIN (
-      SELECT e.version_id, e.from_node, e.to_node, e.valid_from, e.valid_to, e.recorded_from
-      FROM memsvc.edge_versions AS e
-      WHERE e.user_id = p_user_id AND e.version_id = ANY (ARRAY(SELECT o.version_id FROM fact AS o))
-      ORDER BY e.version_id OFFSET 0 -- by keys; a join alone reads all facts of the user
-    ) AS v ON v.version_id = f.version_id
-    WHERE p_scope.near IS NULL OR v.from_node = ANY (p_scope.near) OR v.to_node = ANY (p_scope.near)
+    SELECT c.passage_id AS memory_id, c.kind, CASE WHEN c.kind <> 'fact' THEN c.source_id END AS source_id, c.session,
+      c.ordinal, c.role, c.speaker, c.since, c.until, c.recorded, CASE WHEN c.kind <> 'fact' THEN c.length END AS length,
+      c.asks, c.answers, c.words, c.words_rank, c.matched_terms, c.matched_form, c.similarity, c.vector_rank,
+      c.other_similarity, c.other_rank, m.node_id, m.reach, m.distance
+    FROM wide AS w
+    CROSS JOIN LATERAL memsvc.recall_candidates(
+      p_user_id, p_query, p_enough, p_candidates, memsvc.by_words(p_weights),
+      ARRAY(SELECT a.memory_id FROM met AS a), w.scope, p_question
+    ) AS c
+    LEFT JOIN met AS m ON m.memory_id = c.passage_id
+    WHERE p_scope.near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_scope.near, p_scope.known_at)
   ),
   late AS MATERIALIZED (
     SELECT l.passage_id, l.late, row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
     FROM memsvc.late_scores(
-      p_user_id, p_question.model_id, p_question.tokens,
-      ARRAY(SELECT m.memory_id FROM memory AS m WHERE m.kind <> 'fact')
+      p_user_id, p_question.model_id, p_question.tokens, ARRAY(SELECT m.memory_id FROM memory AS m)
     ) AS l
     WHERE p_question.tokens IS NOT NULL
   ),
@@ -112,4 +100,4 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.recall_memories(
   uuid, text, integer, integer, jsonb, memsvc.scope, memsvc.question
-) IS 'The candidates of all arms of recall, passages and facts, with what each arm knows of them.';
+) IS 'The candidates of all arms of recall, with what each arm knows of them.';

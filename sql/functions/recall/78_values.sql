@@ -25,8 +25,8 @@ BEGIN ATOMIC
     SELECT m.memory_id, m.kind, m.source_id, m.session, m.ordinal, m.found_words, w.words_z,
       CASE WHEN m.similarity IS NOT NULL THEN memsvc.z_score(m.similarity, s.vector, s.vector_spread)
         WHEN m.other_similarity IS NOT NULL THEN memsvc.z_score(m.other_similarity, s.other, s.other_spread)
-        WHEN m.kind <> 'fact' AND num_nonnulls(s.vector, s.other) > 0 THEN w.words_z ELSE 0 END AS vector_z,
-      CASE WHEN m.kind <> 'fact' AND m.similarity IS NULL AND s.late IS NOT NULL THEN w.words_z
+        WHEN num_nonnulls(s.vector, s.other) > 0 THEN w.words_z ELSE 0 END AS vector_z,
+      CASE WHEN m.similarity IS NULL AND s.late IS NOT NULL THEN w.words_z
         ELSE memsvc.z_score(m.late, s.late, s.late_spread) END AS late_z
     FROM memory AS m
     CROSS JOIN spread AS s
@@ -41,7 +41,7 @@ BEGIN ATOMIC
     SELECT m.source_id, m.session, m.ordinal, max(m.found_words) AS words, max(m.vector_z) AS vector_z,
       max(m.late_z) AS late_z
     FROM compared AS m
-    WHERE m.kind <> 'fact'
+    WHERE m.kind = 'passage'
     GROUP BY m.source_id, m.session, m.ordinal
   ),
   around AS MATERIALIZED (
@@ -59,8 +59,11 @@ BEGIN ATOMIC
         RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
   ),
   surrounded AS MATERIALIZED (
-    SELECT c.memory_id, c.words_z, c.vector_z, c.late_z, a.nearby, a.nearby_vector, a.session_vector, a.session_late,
-      coalesce(a.session_words, c.found_words) AS session_words -- a fact stands alone
+    SELECT c.memory_id, c.words_z, c.vector_z, c.late_z, a.nearby,
+      CASE c.kind WHEN 'passage' THEN a.nearby_vector ELSE c.vector_z END AS nearby_vector,
+      CASE c.kind WHEN 'passage' THEN a.session_vector ELSE c.vector_z END AS session_vector,
+      CASE c.kind WHEN 'passage' THEN a.session_late ELSE c.late_z END AS session_late,
+      CASE c.kind WHEN 'passage' THEN a.session_words ELSE c.found_words END AS session_words
     FROM compared AS c
     LEFT JOIN around AS a ON a.source_id = c.source_id AND a.session = c.session AND a.ordinal = c.ordinal
   ),

@@ -29,11 +29,12 @@ BEGIN
     p.client_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.recorded_at, NULL::uuid, NULL::uuid,
     NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, nullif(p.valid_from, '-infinity'),
     nullif(p.valid_to, 'infinity'), NULL::real,
-    CASE WHEN p.node_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.node_id], p_known_at))[1] END,
-    p.node_type
+    CASE WHEN p.subject_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.subject_id], p_known_at))[1] END,
+    p.subject_type
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   CROSS JOIN LATERAL (
-    SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
+    SELECT r.* FROM passages AS r
+    WHERE r.user_id = p_user_id AND r.passage_id = i.id AND r.kind <> 'fact' OFFSET 0
   ) AS p
   LEFT JOIN LATERAL (
     SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
@@ -137,7 +138,7 @@ BEGIN
     SELECT n.passage_id AS id, n.source_id, n.session, n.ordinal, n.said_at AS at
     FROM (
       SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part, p.kind, p.said_at, p.recorded_at
-      FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+      FROM passages AS p WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= latest
       ORDER BY p.said_at DESC LIMIT 2000
     ) AS n
     WHERE n.part = 0 AND n.kind = ANY (p_kinds) AND n.recorded_at <= known
@@ -247,11 +248,11 @@ DECLARE
   );
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   first_at timestamptz := (
-    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= latest
     ORDER BY p.said_at LIMIT 1
   );
   last_at timestamptz := (
-    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= latest
     ORDER BY p.said_at DESC LIMIT 1
   );
   drawn timestamptz;
@@ -265,9 +266,9 @@ BEGIN
   FOR round IN 1..12 LOOP
     drawn := first_at + (last_at - first_at) * memsvc.seeded(p_seed, 'moment ' || round);
     SELECT p.said_at INTO gap_to FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= last_at ORDER BY p.said_at LIMIT 1;
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= last_at ORDER BY p.said_at LIMIT 1;
     SELECT p.said_at INTO gap_from FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.said_at <= drawn AND p.said_at >= first_at ORDER BY p.said_at DESC LIMIT 1;
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= drawn AND p.said_at >= first_at ORDER BY p.said_at DESC LIMIT 1;
     EXIT WHEN (gap_to - gap_from) * 64 <= last_at - first_at;
     -- A microsecond for each side, for a message that stands alone has no span.
     IF memsvc.seeded(p_seed, 'side ' || round) * (extract(epoch FROM (gap_from - first_at) + (last_at - gap_to)) + 2e-6)
@@ -282,7 +283,7 @@ BEGIN
   SELECT w.passage_id INTO chosen
   FROM (
     SELECT p.passage_id, p.kind, p.part, p.recorded_at FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= latest
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest
     ORDER BY p.said_at LIMIT 8
   ) AS w
   WHERE w.kind = 'message' AND w.part = 0 AND w.recorded_at <= known
@@ -290,13 +291,13 @@ BEGIN
   LIMIT 1;
   IF chosen IS NULL THEN -- traces alone stand there, or what was recorded later: the next message, else the last one
     SELECT p.passage_id INTO chosen FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= latest AND p.kind = 'message' AND p.part = 0
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest AND p.kind = 'message' AND p.part = 0
       AND p.recorded_at <= known
     ORDER BY p.said_at LIMIT 1;
   END IF;
   IF chosen IS NULL THEN
     SELECT p.passage_id INTO chosen FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
     ORDER BY p.said_at DESC LIMIT 1;
   END IF;
   RETURN chosen;
