@@ -98,7 +98,7 @@ BEGIN ATOMIC
     coalesce(greatest(-1, least(1, m.size - t.size)), 0), -- length
     CASE WHEN m.asks THEN 1 ELSE 0 END,
     CASE WHEN m.answers THEN 1 ELSE 0 END,
-    CASE WHEN v.speaks THEN 1 ELSE 0 END,
+    CASE WHEN v.speaks OR (m.kind <> 'passage' AND q.says_i) THEN 1 ELSE 0 END, -- what is known is the user's, too
     CASE WHEN p_question.begins <> '{}' THEN greatest(
       memsvc.time_fit(m.since, p_question.begins, p_question.ends, interval '7 days'),
       memsvc.time_fit(m.until, p_question.begins, p_question.ends, interval '7 days')
