@@ -6,6 +6,7 @@ from memsvc.analysis.runs import analysis_steps
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.erasing.memories import erase_steps
 from memsvc.extract.run import Extractors, extraction_steps
+from memsvc.graph.known import known_steps
 from memsvc.profiles.filing import filing_steps
 from memsvc.queue.execution import Step, Steps
 from memsvc.settings import Settings
@@ -33,6 +34,7 @@ def all_steps(
     together: dict[str, list[Step]] = {}
     for steps in (
         filing_steps(settings.passage_tokens),
+        known_steps(),
         embedding_steps(models, embedded),
         extraction_steps(extractors or Extractors(settings), read),
         tidy_steps(settings, vectors=models is not None),

@@ -42,14 +42,16 @@ ADD COLUMN recorded_to timestamptz NOT NULL DEFAULT 'infinity';
 ALTER TABLE memsvc.passages DROP CONSTRAINT passages_kind_check;
 ALTER TABLE memsvc.passages ADD CONSTRAINT passages_kind_check CHECK (
   kind IN (
-    'message', 'trace', 'block', 'former', 'fact', 'card', 'note', 'instruction', 'chunk', 'summary', 'reflection', 'turn'
+    'message', 'trace', 'block', 'former', 'fact', 'card', 'note', 'instruction', 'chunk', 'summary', 'reflection',
+    'turn'
   )
 ) NOT VALID;
 ALTER TABLE memsvc.passages ADD CONSTRAINT passages_known CHECK (
   num_nulls(subject_id, subject_type, version_id, valid_from, valid_to) IN (0, 5)
 ) NOT VALID;
 ALTER TABLE memsvc.sources DROP CONSTRAINT sources_kind_check;
-ALTER TABLE memsvc.sources ADD CONSTRAINT sources_kind_check CHECK (kind IN ('conversation', 'block', 'graph')) NOT VALID;
+ALTER TABLE memsvc.sources ADD CONSTRAINT sources_kind_check
+CHECK (kind IN ('conversation', 'block', 'graph')) NOT VALID;
 COMMENT ON COLUMN memsvc.passages.subject_id IS 'Of a fact the edge; of a card, a note or an instruction the node.';
 COMMENT ON COLUMN memsvc.passages.subject_type IS 'The type of that edge or node.';
 COMMENT ON COLUMN memsvc.passages.version_id IS 'The version of it that the passage repeats; part 0 has its id.';
@@ -59,7 +61,7 @@ COMMENT ON COLUMN memsvc.passages.recorded_to IS 'When that version was supersed
 COMMENT ON TABLE memsvc.sources IS
   'Where passages come from: conversations, blocks of the profile in the archive, and what is known about nodes.';
 COMMENT ON COLUMN memsvc.sources.kind IS
-  'conversation, block (of the profile, in the archive), or graph (facts, cards, notes and instructions; its id is the user''s).';
+  'conversation, block (of the profile, in the archive), or graph (facts, cards, notes, instructions; the user''s id).';
 """
 
 WORDS = """

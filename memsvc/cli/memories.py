@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
 """Same as in memsvc.recall.options; repeated here, because --help must not import that module."""
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
+"""As above."""
 HowHard = typer.Option(
     "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate (in pages)."
 )
@@ -196,6 +198,11 @@ def recall(
     near: tuple[float, float, float] | None = typer.Option(
         None, "--near", metavar="LAT LON METRES", help="Only memories about something near that point."
     ),
+    kind: list[Kind] = typer.Option([], "--kind", help="Only this kind of memory; repeatable."),
+    speaker: list[str] = typer.Option([], "--speaker", help="Only what this person said; repeatable."),
+    of_type: list[str] = typer.Option([], "--type", help="Only about nodes or edges of this type; repeatable."),
+    least_importance: float | None = typer.Option(None, min=1, max=10, help="Only what is at least this important."),
+    metadata: str | None = typer.Option(None, metavar="JSON", help='Only with this metadata, such as {"tags": ["a"]}.'),
     simple: bool = typer.Option(False, "--simple", help="Match words as written, without stemming."),
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
     no_facts: bool = typer.Option(False, "--no-facts", help="Only messages, no facts of the graph."),
@@ -222,7 +229,7 @@ def recall(
     async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
         from memsvc.recall.options import Filters, Near
-        from memsvc.recall.presets import chosen_weights, read_weights
+        from memsvc.recall.presets import chosen_weights, read_metadata, read_weights
         from memsvc.recall.search import recall
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_known_at, read_moment
@@ -238,6 +245,11 @@ def recall(
             as_of=read_moment(as_of, owner, "--as-of"),
             known_at=read_known_at(known_at, owner, "--known-at"),
             near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
+            kinds=kind,
+            speakers=speaker,
+            types=of_type,
+            least_importance=least_importance,
+            metadata=read_metadata(metadata),
         )
         asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
         asked["weights"] = chosen_weights(preset, read_weights(weight))

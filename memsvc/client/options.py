@@ -17,7 +17,7 @@ from memsvc.graph.operations import Evidence
 from memsvc.graph.read import Side
 from memsvc.profiles.blocks import Tier
 from memsvc.recall.items import Format
-from memsvc.recall.options import Form, Mode
+from memsvc.recall.options import Form, Kind, Mode, SourceKind
 from memsvc.recall.packing import GroupBy
 from memsvc.sources.messages import Role
 
@@ -58,6 +58,12 @@ class Filters(TypedDict, total=False):
     as_of: Time
     known_at: Time
     near: Near
+    kinds: Sequence[Kind]
+    speakers: Sequence[str]
+    source_kinds: Sequence[SourceKind]
+    types: Sequence[str]
+    least_importance: float
+    metadata: Mapping[str, Any]
 
 
 class RecallOptions(Filters, total=False):

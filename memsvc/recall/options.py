@@ -35,8 +35,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What may be recalled; the default is every message, note, instruction, card of a node, fact and block of the
-    archive. A fact is from a conversation, by a speaker and so on where a message that supports it is."""
+    """What may be recalled; the default is all but traces.
+
+    A fact, a card, a note or an instruction is from a conversation, by a speaker and so on where a message that
+    supports it is; what nothing supports stands for itself.
+    """
 
     kinds: Sequence[Kind] = ()
     """Only these kinds; none given: all but traces."""
@@ -63,8 +66,8 @@ class Filters:
     """Only what they said, by name."""
     source_kinds: Sequence[SourceKind] = ()
     """Only from sources of these kinds."""
-    node_types: Sequence[str] = ()
-    """Only notes, instructions and cards of nodes of these types."""
+    types: Sequence[str] = ()
+    """Only facts, cards, notes and instructions of edges and nodes of these types."""
     least_importance: float | None = None
     """At least this important, 1 to 10; what nobody judged counts as 5."""
     metadata: Mapping[str, Any] | None = None

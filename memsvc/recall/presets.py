@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.options import FACTORS, LEARNT, LINEAR, NOTHING, Weights
@@ -86,3 +89,19 @@ def read_weights(written: Sequence[str]) -> dict[str, float]:
                 f"{one!r:.60} is not a weight.", hint="Write FACTOR=NUMBER, such as recency=0.5.", field="weights"
             )
     return found
+
+
+def read_metadata(written: str | None) -> dict[str, Any] | None:
+    """Metadata as a command line has it: a JSON object.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if written is None:
+        return None
+    try:
+        return msgspec.json.decode(written, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        raise InvalidRequestError(
+            f"{written!r:.60} is no JSON object.", hint='Write one, such as {"tags": ["garden"]}.', field="metadata"
+        ) from None

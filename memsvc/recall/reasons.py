@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsvc.graph.draw import one_line
-from memsvc.recall.results import Kind
+from memsvc.recall.options import Kind
 
 WORDS_SHOWN = 8
 NAME_CHARS = 60

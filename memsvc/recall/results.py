@@ -35,8 +35,11 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):
-    """A recalled memory. A fact's place is that of the message which supports it; a card, a note or an instruction has
-    the node's label as its speaker, the text that describes it, and no conversation."""
+    """A recalled memory.
+
+    A fact's place is that of the message which supports it. A card, a note or an instruction has the node's label as
+    its speaker, the text that describes it, and no conversation.
+    """
 
     kind: Kind = "message"
     memory_id: UUID

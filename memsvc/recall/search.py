@@ -53,6 +53,7 @@ from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 from memsvc.times.reading import QueryTimes, read_times
 
+MAX_METADATA_BYTES, MOST_IMPORTANT = 10_000, 10
 WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")
 """What of the parameters says which words are known."""
 BEYOND = RERANKED + CUT_SHOWN
@@ -133,6 +134,26 @@ def check_query(query: str, limit: int, settings: Settings) -> None:
         raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
 
 
+def check_filters(filters: Filters) -> None:
+    """Refuse filters that cannot be asked for.
+
+    Raises:
+        InvalidRequestError, InvalidTextError: the importance or the metadata cannot be used.
+    """
+    for field, value in (
+        ("speakers", list(filters.speakers)), ("types", list(filters.types)), ("metadata", filters.metadata),
+    ):  # fmt: skip
+        check_storable(value, field)
+    if filters.least_importance is not None and not 1 <= filters.least_importance <= MOST_IMPORTANT:
+        raise InvalidRequestError(
+            f"least_importance must lie between 1 and {MOST_IMPORTANT}.", field="least_importance"
+        )
+    if filters.metadata is not None and len(msgspec.json.encode(filters.metadata)) > MAX_METADATA_BYTES:
+        raise InvalidRequestError(
+            f"metadata is larger than {MAX_METADATA_BYTES:,} bytes.", hint="Ask for fewer keys.", field="metadata"
+        )
+
+
 def parameters(
     owner: Owner,
     query: str,
@@ -193,7 +214,7 @@ def parameters(
         "known_at": known_at or chosen.known_at,
         "speakers": list(chosen.speakers) or None,
         "source_kinds": list(chosen.source_kinds) or None,
-        "node_types": list(chosen.node_types) or None,
+        "types": list(chosen.types) or None,
         "least_importance": chosen.least_importance,
         "metadata": msgspec.json.encode(chosen.metadata).decode() if chosen.metadata else None,
         "model": active.model if active else None,
@@ -260,6 +281,7 @@ async def recall(
     """
     chosen = filters or Filters()
     check_query(query, limit, settings)
+    check_filters(chosen)
     query = query if is_visible(query) else ""
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")

@@ -40,12 +40,12 @@ FROM (
 ) AS r;
 
 -- name: export_sources
--- A block that an erasure is deleting has no versions any more.
+-- A block that an erasure is deleting has no versions any more. What is known is filed by the import itself.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
   FROM memsvc.sources AS s
-  WHERE s.user_id = :user_id AND (
+  WHERE s.user_id = :user_id AND s.kind <> 'graph' AND (
     s.kind <> 'block' OR EXISTS (
       SELECT FROM memsvc.profile_versions AS v
       WHERE v.user_id = :user_id AND v.block_id = s.source_id
@@ -61,7 +61,7 @@ FROM (
     p.passage_id, p.source_id, p.kind, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, p.caption,
     p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at
   FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
+  WHERE p.user_id = :user_id AND p.version_id IS NULL AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY p.passage_id
 ) AS r;
 

@@ -278,7 +278,7 @@ SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = exclud
 WITH asked AS (
   INSERT INTO memsvc.jobs (user_id, kind, subject_id)
   SELECT :user_id, 'process', s.source_id FROM memsvc.sources AS s
-  WHERE s.user_id = :user_id
+  WHERE s.user_id = :user_id AND s.kind <> 'graph'
   ORDER BY s.source_id
   RETURNING subject_id
 )

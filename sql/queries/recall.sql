@@ -45,7 +45,7 @@ found AS MATERIALIZED (
       CAST(:kinds AS text []), CAST(:sources AS uuid []), CAST(:not_sources AS uuid []),
       CAST(:said_from AS timestamptz), CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz),
       CAST(:known_at AS timestamptz), CAST(:near AS uuid []), CAST(:speakers AS text []),
-      CAST(:source_kinds AS text []), CAST(:node_types AS text []), CAST(:least_importance AS real),
+      CAST(:source_kinds AS text []), CAST(:types AS text []), CAST(:least_importance AS real),
       CAST(:metadata AS jsonb)
     ),
     memsvc.question(

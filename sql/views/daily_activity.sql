@@ -18,7 +18,7 @@ WITH RECURSIVE active AS (
     SELECT least(
       (
         SELECT min(p.said_at) FROM memsvc.passages AS p
-        WHERE p.user_id = a.user_id AND p.said_at >= a.ends_at
+        WHERE p.user_id = a.user_id AND p.version_id IS NULL AND p.said_at >= a.ends_at
       ),
       (
         SELECT min(v.recorded_from) FROM memsvc.edge_versions AS v
@@ -50,7 +50,8 @@ CROSS JOIN LATERAL (
     count(DISTINCT p.speaker) AS speakers,
     count(DISTINCT p.source_id) AS conversations
   FROM memsvc.passages AS p
-  WHERE p.user_id = a.user_id AND p.said_at >= a.starts_at AND p.said_at < a.ends_at AND p.kind = 'message'
+  WHERE p.user_id = a.user_id AND p.version_id IS NULL AND p.said_at >= a.starts_at AND p.said_at < a.ends_at
+    AND p.kind = 'message'
 ) AS said
 CROSS JOIN LATERAL (
   SELECT count(DISTINCT v.edge_id) AS facts FROM memsvc.edge_versions AS v

@@ -37,7 +37,8 @@ LEFT JOIN (
   FROM memsvc.jobs AS w
   WHERE w.kind = 'process'
   ORDER BY w.user_id ASC, w.subject_id ASC, w.job_id DESC
-) AS j ON s.user_id = j.user_id AND s.source_id = j.subject_id;
+) AS j ON s.user_id = j.user_id AND s.source_id = j.subject_id
+WHERE s.kind <> 'graph';
 COMMENT ON VIEW memsvc.sources_status IS
   'Sources with their size, their vectors by the active model and their last job.';
 COMMENT ON COLUMN memsvc.sources_status.user_id IS 'Owner.';

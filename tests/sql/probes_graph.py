@@ -23,25 +23,18 @@ RECALLS = (
     ("similar_names(%(user)s, '{ada}', NULL, NULL)", 3),
     ("names_with_words(%(user)s, '{ada}', 9)", 3),
     (
-        "match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', '{}', '{}', 9, "
-        "ARRAY[%(source)s]" + 5 * ", NULL" + ")",
-        1,
-    ),
-    (
         "match_locations(%(user)s, 52.5, 13.4, 1000, NULL, '{Person}', '{}', '{}', '-infinity', 'infinity', NULL, 9)",
         1,
     ),
     (
-        "match_nodes(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], NULL, '{0}', 9, NULL, true"
-        + 6 * ", NULL"
-        + ")",
+        "match_nodes(%(user)s, ARRAY[%(node)s], NULL, '{0}', 9, memsvc.scope('{fact}'))",
         1,
     ),
     ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
     ("facts_at(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{9}', '{NULL}', NULL)", 1),
     (
         "match_evidence(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{1}', '{0}', '{9}', '{NULL}', '{}', '{}', 9, "
-        "'{message}'" + 6 * ", NULL" + ")",
+        "memsvc.scope('{message}'))",
         0,
     ),
     ("overtaken(%(user)s, ARRAY(SELECT passage_id FROM memsvc.passages))", 0),

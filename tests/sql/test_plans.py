@@ -272,7 +272,7 @@ def test_vectors_behind_a_filter_are_sought_by_what_it_leaves(
     half = "SELECT array_agg(s.source_id) FROM (SELECT source_id FROM memsvc.sources WHERE user_id = %s LIMIT 25) AS s"
     values = {"user": user, "sources": value(plans.connection, half, [user])}
     plans.seen.clear()
-    call = f"SELECT matched_id, similarity FROM memsvc.match_vectors(%(user)s, 1::smallint, '[1,0,0]', 10, {wanted})"
+    call = f"SELECT matched_id, similarity FROM memsvc.match_vectors(%(user)s, 1::smallint, '[1,0,0]', 10, memsvc.scope({wanted}))"
     found = plans.connection.execute(call.encode(), values).fetchall()
     used = plans.indexes(table)
     assert (f"{table}_vector_idx" in used) is by_index

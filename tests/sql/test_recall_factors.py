@@ -182,7 +182,7 @@ async def test_what_stands_beside_others_is_known_by_its_session(
     beside = text(
         "WITH given AS (SELECT array_agg(passage_id) AS ids FROM memsvc.passages WHERE text IN ('a0', 'a3')) "
         "SELECT p.text FROM given AS g CROSS JOIN LATERAL memsvc.passages_beside("
-        "  :user_id, g.ids, 2, '{message}', NULL, NULL, NULL"
+        "  :user_id, g.ids, 2, memsvc.scope('{message}')"
         ") AS b INNER JOIN memsvc.passages AS p ON p.passage_id = b.passage_id ORDER BY p.text"
     )
     async with db.transaction(owner.user_id) as connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -66,19 +67,18 @@ class Memory:
 
     def facts(self, query: str, nodes: Sequence[str] = (), **more: Any) -> list[str]:
         """Sentences of the facts that are found, best first."""
-        call = facts_of("%(query)s", "%(nodes)s::uuid[]", "%(far)s", "20", **{name: f"%({name})s" for name in more})
-        ids = [self.nodes[name] for name in nodes]
-        found = self.rows(call, query=query, nodes=ids, far=[0] * len(ids), **more)
-        shown = self.rows("memories_shown(%(user)s, %(versions)s)", versions=[row[1] for row in found])
+        call = facts_of("%(query)s", "%(nodes)s::uuid[]", "20", **{name: f"%({name})s" for name in more})
+        found = self.rows(call, query=query, nodes=[self.nodes[name] for name in nodes], **more)
+        shown = self.rows("memories_shown(%(user)s, %(versions)s)", versions=[row[0] for row in found])
         sentences = {row[2]: row[12] for row in shown}
-        return [sentences[row[1]] for row in found]
+        return [sentences[row[0]] for row in found]
 
 
-def facts_of(query: str, nodes: str, distances: str, limit: str, **given: str) -> str:
-    """The call that finds facts alone."""
-    filters = ("p_sources", "p_not_sources", "p_said_from", "p_said_to", "p_as_of", "p_known_at")
-    rest = ", ".join(given.get(name, "NULL") for name in filters)
-    return f"match_nodes(%(user)s, {query}, 'english', {nodes}, NULL, {distances}, {limit}, NULL, true, {rest})"
+def facts_of(query: str, nodes: str, limit: str, **given: str) -> str:
+    """The call that finds facts alone, by words and at nodes."""
+    filters = "".join(f", {name} => {asked}" for name, asked in given.items())
+    question = f"memsvc.question(p_nodes => {nodes}, p_hops => 0)"
+    return f"recall(%(user)s, {query}, {limit}, memsvc.scope('{{fact}}'{filters}), {question})"
 
 
 @pytest.fixture(scope="module")
@@ -192,17 +192,19 @@ def test_names_and_facts_hold_at_their_times(memory: Memory) -> None:
 
 
 def test_facts_are_scored_as_messages_are_and_filtered_by_their_evidence(memory: Memory) -> None:
-    said = memory.rows(facts_of("'band of Marcel'", "'{}'", "'{}'", "9"))
-    # Of four messages one holds marcel and none holds band.
-    mean = float(value(memory.connection, "SELECT avg(length) FROM memsvc.passages"))
-    own = value(memory.connection, "SELECT length FROM memsvc.edge_versions WHERE fact LIKE '%band.'")
-    weights = math.log(1 + (4 - 1 + 0.5) / (1 + 0.5)) + math.log(1 + (4 + 0.5) / 0.5)
-    expected = weights / (1 + 1.2 * (0.25 + 0.75 * own / mean))
-    assert sorted(said[0][6]) == ["band", "marcel"]
-    assert said[0][5] == pytest.approx(expected)
-    source = value(memory.connection, "SELECT source_id FROM memsvc.sources")
+    call = "match_words(%(user)s, 'band of Marcel', 9, p_scope => memsvc.scope('{message,fact}'))"
+    said = {row[0]: row for row in memory.rows(call)}
+    texts = memory.connection.execute("SELECT passage_id, length, text FROM memsvc.passages").fetchall()
+    mean, size = statistics.fmean(row[1] for row in texts), len(texts)
+    own, length = next((row[0], row[1]) for row in texts if row[2].endswith("band."))
+    held = [sum(word in row[2] for row in texts) for word in ("Marcel", "band")]
+    weights = sum(math.log(1 + (size - many + 0.5) / (many + 0.5)) for many in held)
+    assert sorted(said[own][2]) == ["band", "marcel"]
+    assert said[own][1] == pytest.approx(weights / (1 + 1.2 * (0.25 + 0.75 * length / mean)))
+    source = value(memory.connection, "SELECT source_id FROM memsvc.sources WHERE kind = 'conversation'")
     assert memory.facts("lives plays longs", p_sources=[source]) == memory.facts("lives plays", p_sources=[source])
-    assert memory.facts("lives plays longs", p_not_sources=[source]) == []
+    # What nothing supports stands for itself: nobody said it there.
+    assert memory.facts("lives plays longs", p_not_sources=[source]) == ["Beppo longs for the sea."]
     later = datetime(2026, 3, 2, tzinfo=UTC)
     assert memory.facts("lives plays", p_said_from=later) == ["Beppo plays in Marcel's band."]
     assert memory.facts("lives plays", ["Marcel"], p_said_to=later) == ["Marcel lives in Porto."]
@@ -227,9 +229,9 @@ def test_expansion_and_mentions_go_along_edges_and_say_which_way(memory: Memory)
     assert [(row[0], row[1], row[3]) for row in memory.rows(call, **asked)] == [
         (memory.passages[2], beppo, 0), (memory.passages[0], nodes[1], 1),
     ]  # fmt: skip
-    call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, '{trace}')"
+    call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, memsvc.scope('{trace}'))"
     assert memory.rows(call, **asked) == []
-    call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, p_as_of => '2026-03-02')"
+    call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, memsvc.scope('{message}', p_as_of => '2026-03-02'))"
     assert memory.rows(call, **asked) == []  # he did not live there yet, and of the band nobody had spoken
     asked = {"nodes": [memory.nodes["Marcel"]], "reach": [1.0], "far": [0]}
     assert [row[0] for row in memory.rows(call, **asked)] == [memory.passages[0]]
@@ -239,7 +241,10 @@ def test_evidence_that_came_later_was_not_known_before(memory: Memory) -> None:
     before = memory.at[-1]
     more = [ops.Evidence(passage_id=memory.passages[3])]
     memory.write(memory.fact("Beppo", "KNOWS", "Marcel", "Beppo plays in Marcel's band.", evidence=more))
-    call = "match_mentions(%(user)s, ARRAY[%(node)s]::uuid[], '{1}', '{0}', 9, p_known_at => %(known)s)"
+    call = (
+        "match_mentions(%(user)s, ARRAY[%(node)s]::uuid[], '{1}', '{0}', 9, "
+        "memsvc.scope('{message}', p_known_at => %(known)s))"
+    )
     node = memory.nodes["Beppo"]
     assert {row[0] for row in memory.rows(call, node=node, known=None)} == set(memory.passages[2:])
     assert {row[0] for row in memory.rows(call, node=node, known=before)} == {memory.passages[2]}
@@ -294,7 +299,8 @@ def test_a_few_nodes_behind_what_is_named_give_more_facts_each(memory: Memory) -
     memory.add(*guests)
     for place in ("Hamburg", "Porto", "New York"):
         memory.write(*(memory.fact(guest, "LIKES", place, f"{guest} likes it.") for guest in guests))
-    call, places = facts_of("'x'", "%(nodes)s", "%(far)s", "%(limit)s"), ["Hamburg", "New York"]
+    call = "match_nodes(%(user)s, %(nodes)s, NULL, %(far)s, %(limit)s, memsvc.scope('{fact}'))"
+    places = ["Hamburg", "New York"]
     nodes = [memory.nodes[place] for place in places]
     assert len(memory.rows(call, nodes=nodes[:1], far=[1], limit=90)) == 51
     assert len(memory.rows(call, nodes=nodes, far=[1, 1], limit=60)) == 60
@@ -325,8 +331,8 @@ def test_what_does_not_hold_yet_is_mentioned_and_keeps_no_fact_of_a_named_node_o
             for n, guest in enumerate(guests)
         )
     )  # fmt: skip
-    call = "match_nodes(%(user)s, 'x', 'english', ARRAY[%(node)s], '{1}', ARRAY[%(far)s], 90, '{message}', true"
-    found = [memory.rows(f"{call}{6 * ', NULL'})", node=memory.nodes["Hamburg"], far=far) for far in (0, 1)]
+    call = "match_nodes(%(user)s, ARRAY[%(node)s], '{1}', ARRAY[%(far)s], 90, memsvc.scope('{message,fact}'))"
+    found = [memory.rows(call, node=memory.nodes["Hamburg"], far=far) for far in (0, 1)]
     mentioned = [{row[1] for row in rows if row[0] == "passage"} for rows in found]
     assert [len(passages) for passages in mentioned] == [51, 11]
     assert [len(passages & set(said[:10])) for passages in mentioned] == [10, 0]
@@ -366,7 +372,7 @@ HOSTILE = (
 def test_no_query_does_harm(memory: Memory) -> None:
     for query in HOSTILE:
         memory.named(query, me=True, language="german")
-        memory.rows(facts_of("%(query)s", "'{}'", "'{}'", "9"), query=query)
+        memory.rows(facts_of("%(query)s", "'{}'", "9"), query=query)
     assert memory.named(HOSTILE[3]) == memory.named(HOSTILE[9]) == [("Marcel", "Marcel")]
 
 
@@ -374,15 +380,15 @@ def test_no_query_does_harm(memory: Memory) -> None:
 
 CALLS = {
     "names": "names_in_query(%(user)s, 'Did x call Xavier Xylander or x7?', NULL, {known})",
-    "facts": facts_of("'x y zebra'", "ARRAY[%(node)s]", "'{{0}}'", "20", p_known_at="{known}"),
+    "facts": "match_nodes(%(user)s, ARRAY[%(node)s], NULL, '{{0}}', 20, memsvc.scope('{{fact}}', p_known_at => {known}))",
     "expanded": "expand_names(%(user)s, ARRAY[%(node)s], 2, 10, NULL, {known})",
-    "mentions": "match_mentions(%(user)s, ARRAY[%(node)s], '{{1}}', '{{0}}', 20, p_known_at => {known})",
+    "mentions": "match_mentions(%(user)s, ARRAY[%(node)s], '{{1}}', '{{0}}', 20, memsvc.scope('{{message}}', p_known_at => {known}))",
     "evidence": "name_evidence(%(user)s, ARRAY[%(node)s], NULL, {known})",
 }
 SOURCES = """
 INSERT INTO memsvc.source_links (user_id, passage_id, edge_version_id, asserted_by, recorded_from)
 SELECT v.user_id, p.passage_id, v.version_id, 'bulk', '2025-01-01'
-FROM memsvc.edge_versions AS v INNER JOIN memsvc.passages AS p ON p.user_id = v.user_id
+FROM memsvc.edge_versions AS v INNER JOIN memsvc.passages AS p ON p.user_id = v.user_id AND p.kind = 'message'
 """
 
 
@@ -440,10 +446,10 @@ def test_all_is_read_by_keys_whatever_the_planner_knows(graph: tuple[Plans, UUID
     indexes.pop("Bitmap Heap Scan", None)
     assert indexes
     if plans.connection.execute("SELECT FROM memsvc.edge_versions LIMIT 1").fetchall():
-        wanted = {"names": {"node_versions_trigrams", "aliases_trigrams"}, "facts": {"edge_versions_words"}}
+        wanted = {"names": {"node_versions_trigrams", "aliases_trigrams"}}
         assert wanted.get(call, set()) <= set(indexes), indexes
     for index, cond in indexes.items():
-        own = "ARRAY[user_id] @> " if index.endswith(("_trigrams", "_words")) else "user_id = "
+        own = "ARRAY[user_id] @> " if index.endswith("_trigrams") else "user_id = "
         assert own in cond, f"{call} reads {index} by {cond!r}"
         # Whether there is anything: the first row by whichever index. Newest facts: a part of those of the user.
         if not index.startswith(("nodes_", "merges_")) and index != "edge_versions_recorded":

@@ -24,7 +24,8 @@ YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 FITS = "SELECT memsvc.time_fit(%s, %s::timestamptz[], %s::timestamptz[], '2 days')"
 SAID = (
     "SELECT matched_id, fit FROM memsvc.match_times(%(user)s, %(begins)s::timestamptz[], %(ends)s::timestamptz[], "
-    "%(limit)s, %(kinds)s, %(sources)s::uuid[], %(others)s::uuid[], %(since)s, %(until)s, %(as_of)s, %(known_at)s)"
+    "%(limit)s, memsvc.scope(%(kinds)s, %(sources)s::uuid[], %(others)s::uuid[], %(since)s, %(until)s, %(as_of)s, "
+    "%(known_at)s))"
 )
 TURNED = (
     "SELECT version_id, fit FROM memsvc.match_fact_times(%(user)s, %(begins)s::timestamptz[], %(ends)s::timestamptz[], "

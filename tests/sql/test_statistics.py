@@ -269,7 +269,7 @@ def bm25(admin: psycopg.Connection, desk: Desk, query: str, kinds: list[str], fo
 
 
 def found_by(desk: Desk, query: str, kinds: list[str], form: str, limit: int = 1000) -> list[Row]:
-    call = "SELECT matched_id, score, matched_form FROM memsvc.match_words(%s, %s, %s, %s, 'english', %s)"
+    call = "SELECT matched_id, score, matched_form FROM memsvc.match_words(%s, %s, %s, %s, 'english', memsvc.scope(%s))"
     return desk.connection.execute(call, [desk.user_id, query, limit, form, kinds]).fetchall()
 
 

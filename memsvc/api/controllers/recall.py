@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -17,7 +17,7 @@ from memsvc import observe
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import InvalidTimeError, RerankerMissingError
-from memsvc.recall.options import Filters, Form, Mode, Near
+from memsvc.recall.options import Filters, Form, Kind, Mode, Near, SourceKind
 from memsvc.recall.presets import chosen_weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
@@ -66,6 +66,18 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """As memsvc knew it then (ISO 8601, not in the future). Default: as it knows now."""
     near: NearIn | None = None
     """Only memories that mention something near this point now, or at as_of."""
+    kinds: Annotated[list[Kind], msgspec.Meta(max_length=7)] = []
+    """Only these kinds. Default: all but trace."""
+    speakers: Names = []
+    """Only what these people said, by the names that messages have. A fact: where a message that supports it is."""
+    source_kinds: Annotated[list[SourceKind], msgspec.Meta(max_length=3)] = []
+    """Only from sources of these kinds: conversation, block (of the profile's archive), graph (written by hand)."""
+    types: Names = []
+    """Only facts, cards, notes and instructions of edges and nodes of these types."""
+    least_importance: Annotated[float, msgspec.Meta(ge=1, le=10)] | None = None
+    """Only what is at least this important. What nobody judged has 5."""
+    metadata: dict[str, Any] | None = None
+    """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
         """Return the filters with their times parsed.
@@ -88,6 +100,12 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             near=Near(latitude=self.near.lat, longitude=self.near.lon, radius_m=self.near.radius_m)
             if self.near is not None
             else None,
+            kinds=self.kinds,
+            speakers=self.speakers,
+            source_kinds=self.source_kinds,
+            types=self.types,
+            least_importance=self.least_importance,
+            metadata=self.metadata,
         )
 
 

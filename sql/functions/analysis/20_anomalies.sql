@@ -133,7 +133,7 @@ BEGIN
     SELECT CASE WHEN p.said_at > p.recorded_at THEN 'said_ahead' ELSE 'said_at_zero' END, '{}', '{}',
       ARRAY[p.passage_id], p.said_at, 1
     FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.part = 0 AND (
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.part = 0 AND (
       p.said_at > p.recorded_at + interval '1 day'
       OR p.said_at BETWEEN timestamptz '1969-12-31 00:00Z' AND timestamptz '1970-01-02 00:00Z'
     )

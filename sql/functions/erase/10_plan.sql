@@ -17,16 +17,16 @@ BEGIN
       SELECT k.passage_id FROM passages AS k
       WHERE k.user_id = p_user_id AND (k.source_id, k.session, k.ordinal) = (p.source_id, p.session, p.ordinal)
     ), NULL::uuid, '{}'::uuid[], NULL::uuid
-    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'passage' THEN
     RETURN QUERY SELECT ARRAY[p.passage_id], NULL::uuid, '{}'::uuid[], NULL::uuid
-    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'source' THEN
     RETURN QUERY SELECT ARRAY(
       SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
       ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
     ), s.source_id, '{}'::uuid[], NULL::uuid
-    FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id;
+    FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind <> 'graph';
   WHEN 'fact' THEN
     RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY[e.edge_id], NULL::uuid
     FROM edges AS e WHERE e.user_id = p_user_id AND e.edge_id = p_subject_id;
@@ -316,8 +316,8 @@ END;
 COMMENT ON FUNCTION memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid) IS
   'Archival blocks of which nothing is left after an erasure.';
 
--- The scope of an erasure (erasure_scope) and the passages of blocks that change with it, repeated until no further
--- block depends on one of them.
+-- The scope of an erasure (erasure_scope), and the passages of what is known that goes with it and of blocks that change
+-- with it, repeated until no further block depends on one of them.
 CREATE OR REPLACE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
 RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
 LANGUAGE plpgsql STABLE ROWS 1
@@ -327,6 +327,7 @@ SET search_path = memsvc, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
+  blocks CONSTANT boolean := EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block');
   filed uuid[];
 BEGIN
   SELECT s.* INTO passages, source_id, edges, node_id
@@ -334,17 +335,21 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  WHILE EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block') LOOP
-    SELECT memsvc.filed_with(p_user_id, passages, p.nodes) INTO filed
+  WHILE blocks OR EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_user_id) LOOP
+    SELECT ARRAY(
+      SELECT k.passage_id FROM memsvc.passages AS k
+      WHERE k.user_id = p_user_id AND k.version_id = ANY (p.node_versions || p.edge_versions)
+        AND k.passage_id NOT IN (SELECT unnest(passages))
+    ) || CASE WHEN blocks THEN memsvc.filed_with(p_user_id, passages, p.nodes) ELSE '{}' END INTO filed
     FROM memsvc.plan_erasure(p_user_id, passages, source_id, edges, node_id) AS p;
-    EXIT WHEN filed = '{}';
     passages := passages || filed;
+    EXIT WHEN NOT blocks OR filed = '{}';
   END LOOP;
   RETURN NEXT;
 END
 $$;
 COMMENT ON FUNCTION memsvc.erasure_reach(uuid, text, uuid, integer) IS
-  'The scope of an erasure, with the passages of blocks that change with it.';
+  'The scope of an erasure, with the passages of what is known and of blocks that change with it.';
 
 -- What an erasure would remove now: rows by table, and versions that would keep less evidence. Null: the subject does
 -- not exist. Terms: those that no other passage has.

@@ -96,7 +96,9 @@ BEGIN
   END IF;
   RETURN QUERY
   SELECT m.matched_id
-  FROM memsvc.match_vectors(p_user_id, model, middle, p_limit + cardinality(p_passages)) AS m
+  FROM memsvc.match_vectors(
+    p_user_id, model, middle, p_limit + cardinality(p_passages), memsvc.scope('{message}')
+  ) AS m
   WHERE m.matched_id <> ALL (p_passages)
   ORDER BY m.similarity DESC LIMIT p_limit;
 END

@@ -81,7 +81,7 @@ BEGIN
     FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid, span_from integer, span_to integer)
     LEFT JOIN LATERAL (
       SELECT k.passage_id, length(k.text) AS length FROM passages AS k
-      WHERE k.user_id = p_user_id AND k.passage_id = e.passage_id OFFSET 0
+      WHERE k.user_id = p_user_id AND k.passage_id = e.passage_id AND k.version_id IS NULL OFFSET 0
     ) AS p ON true
     WHERE p.passage_id IS NULL OR (e.span_from IS NULL) <> (e.span_to IS NULL) OR e.span_from < 0
       OR e.span_to <= e.span_from OR e.span_to > p.length

@@ -175,7 +175,7 @@ REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.proj
 CREATE OR REPLACE FUNCTION memsvc.project_closed() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
--- callers: app
+-- callers: app, eraser
 AS $$
 DECLARE
   batch record;
