@@ -87,6 +87,11 @@ ORDER BY v.version_id, l.link_id;
 SELECT c.node_id, c.canonical_id, c.type, c.label, c.description, c.data, c.importance, c.holds
 FROM memsvc.node_cards(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS c;
 
+-- name: nodes_seen
+-- When the first and the newest passage was said that supports anything about each node.
+SELECT s.canonical_id, s.first_seen, s.last_seen
+FROM memsvc.nodes_seen(:user_id, CAST(:nodes AS uuid []), CAST(:known_at AS timestamptz)) AS s;
+
 -- name: graph_around
 -- Nodes within some hops, with the facts that lead to them.
 SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated

@@ -377,7 +377,10 @@ async def test_notes_are_written_linked_and_found(api: Litestar, ada: httpx.Asyn
         assert [note["id"] for note in direct["notes"]] == [beech["id"]]
         assert is_fenced(text)
         assert (await use(client, "open_source", id=link["id"]))[1]["kind"] == "fact"
-        assert sink["id"] in (await use(client, "open_source", id=oak["id"]))[0]
+        opened = (await use(client, "open_source", id=oak["id"]))[0]
+        assert sink["id"] in opened
+        assert "* First spoken of " in opened
+        assert "* First spoken of " not in (await use(client, "open_source", id=beech["id"]))[0]
 
 
 async def test_the_profile_is_edited_by_sections(api: Litestar, ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
