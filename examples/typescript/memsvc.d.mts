@@ -286,6 +286,8 @@ export class Memsvc {
   retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
   /** Read the whole graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
+  /** Read what a conversation told. */
+  readConversationGraph(input: { query: { "conversation": string; "type"?: Array<string> | null; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
   /** Ask the graph in Cypher. */
   askCypher(input: { header?: { "X-Memsvc-User"?: string | null }; body: CypherIn }): Promise<CypherAnswer>;
   /** Compare two moments. */

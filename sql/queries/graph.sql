@@ -106,6 +106,13 @@ FROM memsvc.graph_among(
   :user_id, CAST(:nodes AS uuid []), :hops, CAST(:types AS text []), :fan_out, :most, :as_of, :known_at
 ) AS g;
 
+-- name: graph_told
+-- Facts that passages of a source support, with the nodes at their ends.
+SELECT CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
+FROM memsvc.graph_told(
+  :user_id, :source_id, CAST(:types AS text []), :most, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS g;
+
 -- name: graph_paths
 -- Shortest paths between two nodes.
 SELECT

@@ -151,6 +151,7 @@ async def graph(stage: Stage, world: Homes) -> None:
     await get(user, "/v1/graph/neighbourhood", node=ines, hops=1)
     await get(user, "/v1/graph/subgraph", node=[ines, world.lyon])
     await get(user, "/v1/graph/paths", **{"from": world.rui, "to": world.lyon})
+    await get(user, "/v1/graph/conversation", conversation="moves")
     await get(user, "/v1/graph/stats")
 
 
