@@ -174,6 +174,7 @@ export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistan
 export type SameNode = { merge_id: string; node_id: string; canonical_id: string; reason: string; confidence: number; asserted_by: string; recorded_from: string };
 export type Schedule = { kind: string; at: string; weekdays: Array<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"> | null; enabled: boolean; time_zone: string; next_at: string | null; last_at: string | null };
 export type ScheduleIn = { at: string; weekdays?: Array<string | number> | null; enabled?: boolean };
+export type Searched = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "order" | "reranker">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null; graph?: Graph | null };
 export type Section = { name: "profile" | "core" | "instructions" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
 export type SessionEndIn = { conversation: string; forget?: "conversation" | "keep" | null };
 export type SessionEnded = { forgotten: Receipt | null };
@@ -219,7 +220,7 @@ export class Memsvc {
   /** Metrics. */
   getMetrics(): Promise<unknown>;
   /** Search memories. */
-  search(input: { query: { "q": string; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Recalled>;
+  search(input: { query: { "q": string; "limit"?: number; "graph"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Searched>;
   /** List names. */
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
   /** List analyses. */

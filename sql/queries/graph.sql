@@ -113,6 +113,11 @@ FROM memsvc.graph_told(
   :user_id, :source_id, CAST(:types AS text []), :most, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
 ) AS g;
 
+-- name: nodes_told
+-- Nodes that passages speak of, in the order of the passages.
+SELECT t.node_id
+FROM memsvc.nodes_told(:user_id, CAST(:passages AS uuid []), :most) AS t (node_id);
+
 -- name: graph_paths
 -- Shortest paths between two nodes.
 SELECT

@@ -131,3 +131,52 @@ async def test_nobody_sees_what_anothers_conversation_told(
         refused(await bob.get("/v1/graph/conversation", params={"conversation": name}), 404, "conversation_unknown")
     await say(bob, "moves", "Mine.")
     assert await of_conversation(bob) == ([], [], False)
+
+
+async def searched(client: httpx.AsyncClient, q: str, **asked: Any) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The graph around what a search finds, with its labels and facts, sorted."""
+    answer = good(await client.get("/search", params={"q": q, "graph": True, **asked}))
+    assert answer["memories"]
+    found: dict[str, Any] = answer["graph"]
+    return found, sorted(node["label"] for node in found["nodes"]), sorted(fact["fact"] for fact in found["edges"])
+
+
+async def test_a_search_gives_the_graph_around_its_memories(ada: httpx.AsyncClient, told: Told) -> None:
+    found, labels, facts = await searched(ada, "Rui knows Ines", limit=1)
+    assert labels == sorted([HOSTILE, "Ines", "Lyon", "Rui", "Vigo"])
+    assert facts == ["Ines likes it.", "Ines lives in Lyon.", "Rui knows Ines.", "Rui lives in Vigo."]
+    assert {node["label"]: node["hop"] for node in found["nodes"]} == {
+        "Ines": 0, "Rui": 0, "Lyon": 1, "Vigo": 1, HOSTILE: 1,
+    }  # fmt: skip
+    assert found["truncated"] is False
+    # A message alone leads to what it supports; one that supports nothing leads nowhere.
+    good(await ada.post(f"/v1/nodes/{told.nodes[2]}/merge", json={"into": told.nodes[1]}))
+    assert "Porto" in (await searched(ada, "moved from Porto to Lyon"))[1]
+    await say(ada, "weather", "Drizzle over the harbour, nothing else.")
+    assert (await searched(ada, "drizzle over the harbour", limit=1))[0] == {
+        "nodes": [],
+        "edges": [],
+        "truncated": False,
+    }
+    plain = good(await ada.get("/search", params={"q": "Rui knows Ines"}))
+    assert plain["graph"] is None
+    refused(await ada.get("/search", params={"q": "Rui", "graph": "maybe"}), 400, "invalid_request")
+
+
+async def test_the_graph_around_memories_is_bounded(ada: httpx.AsyncClient) -> None:
+    passage = await say(ada, "fair", "Everybody came to the fair at the quay.")
+    names = [{"op": "node", "type": "Person", "label": f"Guest {n}"} for n in range(70)]
+    fair = {"op": "node", "type": "Event", "label": "The fair"}
+    came = [edge(n, "PARTICIPATED_IN", 70, f"Guest {n} came.", passage) for n in range(70)]
+    await batch(ada, *names, fair, *came)
+    found, _, _ = await searched(ada, "fair at the quay", limit=5)
+    assert found["truncated"] is True
+    assert 1 < len(found["nodes"]) <= 150
+    known = {node["node_id"] for node in found["nodes"]}
+    assert all({fact["from_node"], fact["to_node"]} <= known for fact in found["edges"])
+
+
+@pytest.mark.usefixtures("told")
+async def test_the_graph_around_memories_is_ones_own(bob: httpx.AsyncClient) -> None:
+    await say(bob, "moves", "Ines has moved from Porto to Lyon.")
+    assert (await searched(bob, "Ines moved to Lyon"))[0] == {"nodes": [], "edges": [], "truncated": False}
