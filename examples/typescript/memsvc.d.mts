@@ -94,7 +94,7 @@ export type LinkIn = { from_node: string; to_node: string; relation: "extends" |
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type Locations = { items: Array<Location> };
-export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" };
+export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part"; first_seen: string | null; last_seen: string | null };
 export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
 export type Memory = { kind?: "message" | "trace" | "block" | "fact"; memory_id: string; passage_id: string | null; block_id?: string | null; conversation_id: string | null; conversation: string; session: string; ordinal: number; part: number; message_id: string | null; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; score: number; arms: Record<string, unknown>; factors?: Record<string, number>; path?: Array<string>; matched: Array<string>; why: string; stale?: boolean; fact?: RecalledFact | null };
@@ -174,6 +174,7 @@ export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistan
 export type SameNode = { merge_id: string; node_id: string; canonical_id: string; reason: string; confidence: number; asserted_by: string; recorded_from: string };
 export type Schedule = { kind: string; at: string; weekdays: Array<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"> | null; enabled: boolean; time_zone: string; next_at: string | null; last_at: string | null };
 export type ScheduleIn = { at: string; weekdays?: Array<string | number> | null; enabled?: boolean };
+export type Searched = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "order" | "reranker">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null; graph?: Graph | null };
 export type Section = { name: "profile" | "core" | "instructions" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
 export type SessionEndIn = { conversation: string; forget?: "conversation" | "keep" | null };
 export type SessionEnded = { forgotten: Receipt | null };
@@ -204,7 +205,7 @@ export type analysis_runs_ShownNode = { node_id: string; type: string | null; la
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
-export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
+export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
   constructor(url: string, options?: Options);
@@ -219,7 +220,7 @@ export class Memsvc {
   /** Metrics. */
   getMetrics(): Promise<unknown>;
   /** Search memories. */
-  search(input: { query: { "q": string; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Recalled>;
+  search(input: { query: { "q": string; "limit"?: number; "graph"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Searched>;
   /** List names. */
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
   /** List analyses. */
@@ -286,6 +287,8 @@ export class Memsvc {
   retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
   /** Read the whole graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
+  /** Read what a conversation told. */
+  readConversationGraph(input: { query: { "conversation": string; "type"?: Array<string> | null; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
   /** Ask the graph in Cypher. */
   askCypher(input: { header?: { "X-Memsvc-User"?: string | null }; body: CypherIn }): Promise<CypherAnswer>;
   /** Compare two moments. */

@@ -39,6 +39,7 @@ const OPERATIONS = {
   correctFact: ["PATCH", "/v1/facts/{edge_id}"],
   retractFact: ["POST", "/v1/facts/{edge_id}/retract"],
   pageGraph: ["GET", "/v1/graph"],
+  readConversationGraph: ["GET", "/v1/graph/conversation"],
   askCypher: ["POST", "/v1/graph/cypher"],
   diffGraph: ["GET", "/v1/graph/diff"],
   walkNeighbourhood: ["GET", "/v1/graph/neighbourhood"],

@@ -223,6 +223,8 @@ def _show_node(shown: ShownNode, owner: Owner) -> None:
         print(_line(shown.description))
     names = [_line(name.alias) for name in shown.aliases]
     print(f"names: {', '.join(names) or 'none'}")
+    if shown.first_seen is not None:
+        print(f"first seen: {_clock(shown.first_seen, owner)} | last seen: {_clock(shown.last_seen, owner)}")
     for same in shown.same:
         print(f"same: {same.node_id} is merged into {same.canonical_id} ({_line(same.reason) or 'no reason given'})")
     print()

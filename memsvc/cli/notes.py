@@ -154,7 +154,7 @@ def unlink_notes(
 @notes.command("linked")
 def linked(
     note: str = NoteId,
-    radius: int = typer.Option(1, "--radius", "-r", min=1, max=4, help="Most links between the two notes."),
+    radius: int = typer.Option(2, "--radius", "-r", min=1, max=4, help="Most links between the two notes."),
     relation: list[str] = typer.Option([], "--relation", help="Only links of this relation; repeatable."),
     min_strength: float = typer.Option(
         0.0, "--min-strength", help="Least product of the strengths of the links between."

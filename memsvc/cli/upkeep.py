@@ -1,4 +1,4 @@
-"""``memsvc db reindex`` and ``memsvc db health``: rebuild indexes and check the database."""
+"""``memsvc db reindex``, ``health`` and ``sizes``: rebuild indexes, check the database, and say what takes its room."""
 
 from __future__ import annotations
 
@@ -50,6 +50,33 @@ def health(as_json: bool = AsJson) -> None:
         print_table(["table", "size", "live rows", "dead rows", "last vacuum"], [*map(_row, found.tables[:SHOWN])])
     if not found.good:
         raise typer.Exit(1)
+
+
+def sizes(
+    limit: int = typer.Option(SHOWN, "--limit", "-n", min=1, max=1000, help="Most tables and indexes to show."),
+    as_json: bool = AsJson,
+) -> None:
+    """Show how large the database, its tables and its indexes are, the largest first, for all users together."""
+    from memsvc.server.sizes import sizes as measure
+
+    with opened() as (admin_url, _settings):
+        found = measure(admin_url)
+    if as_json:
+        print_json(found)
+        return
+    print(f"database: {_size(found.database)}")
+    print_table(
+        ["table", "size", "rows alone", "indexes", "number of rows"],
+        [
+            [one.name, _size(one.total), _size(one.rows), _size(one.indexes), f"about {one.live:,}"]
+            for one in found.tables[:limit]
+        ],
+    )
+    print()
+    print_table(
+        ["index", "table", "kind", "size", "scans"],
+        [[one.name, one.table, one.kind, _size(one.total), f"{one.scans:,}"] for one in found.indexes[:limit]],
+    )
 
 
 def _row(table: TableCare) -> list[str]:

@@ -1,4 +1,4 @@
-"""``memsvc graph``: the graph around nodes, paths between two nodes, or the whole graph, as text or as a file."""
+"""``memsvc graph``: the graph around nodes, paths between two nodes, of a conversation, or all, as text or a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HOPS, PATH_HOPS = 2, 4
 ENDS = 2
-"""Most nodes that each fact of a page adds: its two ends."""
+"""Most nodes that each fact of a page, or of a conversation, adds: its two ends."""
 
 
 class Asked(NamedTuple):
@@ -39,6 +39,7 @@ class Asked(NamedTuple):
     as_of: str | None
     known_at: str | None
     stats: bool
+    conversation: str | None
 
 
 class Moments(TypedDict):
@@ -53,6 +54,9 @@ def graph(
     about: list[str] = typer.Option([], "--about", help="Show what is around this name, label or id; repeatable."),
     path: tuple[str, str] | None = typer.Option(
         None, "--path", help="Show how two names, labels or ids are connected.", metavar="FROM TO", show_default=False
+    ),
+    conversation: str | None = typer.Option(
+        None, "--conversation", help="Show the facts that this conversation told: its identifier or id.", metavar="NAME"
     ),
     hops: int | None = typer.Option(
         None, "--hops", min=0, max=4, help=f"Most hops; default: {HOPS} with --about, {PATH_HOPS} with --path."
@@ -70,7 +74,7 @@ def graph(
     user: str | None = UserRef,
     app: str = AppName,
 ) -> None:
-    """Show the graph around nodes, between two nodes, or the whole graph.
+    """Show the graph around nodes, between two nodes, of one conversation, or the whole graph.
 
     Times without an offset, and the dates shown, are in the user's time zone. A name that several nodes have is refused
     with a list of their ids.
@@ -78,11 +82,13 @@ def graph(
     if context.invoked_subcommand is not None:
         return
     form = _form(mermaid=mermaid, graphml=graphml, dot=dot, json=as_json)
-    if sum((bool(about), path is not None, stats)) > 1:
-        raise typer.BadParameter("--about, --path and --stats cannot be combined.")
+    if sum((bool(about), path is not None, conversation is not None, stats)) > 1:
+        raise typer.BadParameter("--about, --path, --conversation and --stats cannot be combined.")
+    if conversation is not None and hops is not None:
+        raise typer.BadParameter("--hops goes with --about or --path.")
     if stats and form not in {None, "json"}:
         raise typer.BadParameter("--stats prints a table or, with --json, JSON.")
-    asked = Asked(about, path, hops, type_ or None, limit, as_of, known_at, stats)
+    asked = Asked(about, path, hops, type_ or None, limit, as_of, known_at, stats, conversation)
 
     async def work(db: Database, _settings: Settings) -> tuple[Any, Owner]:
         from memsvc.access.users import find_app
@@ -116,6 +122,8 @@ async def _read(db: Database, owner: Owner, asked: Asked) -> Graph | Paths | Sta
         start, end = [await find_node(db, owner, named, known_at=moments["known_at"]) for named in asked.path]
         hops = PATH_HOPS if asked.hops is None else asked.hops
         return await traverse.paths(db, owner, start, end, max_hops=hops, types=asked.types, **moments)
+    if asked.conversation is not None:
+        return await _told(db, owner, asked.conversation, asked, moments)
     if not asked.about:
         return await _whole(db, owner, asked, moments)
     nodes = await find_nodes(db, owner, asked.about, known_at=moments["known_at"])
@@ -141,6 +149,15 @@ async def _around(db: Database, owner: Owner, nodes: list[UUID], asked: Asked, m
     nearby = [node.node_id for node in near.nodes]
     among = await subgraph(db, owner, nearby, types=asked.types, limit=asked.limit, **moments)
     return replace(near, edges=among.edges, truncated=near.truncated or among.truncated)
+
+
+async def _told(db: Database, owner: Owner, conversation: str, asked: Asked, moments: Moments) -> Graph:
+    """Return the facts that a conversation told, up to the limit of nodes."""
+    from memsvc.graph.told import graph_told
+    from memsvc.sources.read import conversation_called
+
+    source_id = await conversation_called(db, owner, conversation)
+    return await graph_told(db, owner, source_id, types=asked.types, limit=asked.limit // ENDS, **moments)
 
 
 async def _whole(db: Database, owner: Owner, asked: Asked, moments: Moments) -> Graph:

@@ -16,7 +16,7 @@ from memsvc.db.files import query
 from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import FactUnknownError, InvalidRequestError
 from memsvc.graph.read import ALWAYS, AsOf, Fact, Kind, Name, NodeState, Side, Version, times
-from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance
+from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance, seen
 
 QUOTE_CHARS = 240
 MOST_SOURCES = 5
@@ -141,6 +141,10 @@ class ShownNode(FoundNode, frozen=True, kw_only=True):
     asked: UUID
     merged_into: UUID | None
     """The canonical node, if the requested node is merged into it; the answer describes the canonical node."""
+    first_seen: datetime | None
+    """When the first message or document was said that supports anything known about it; null: none does."""
+    last_seen: datetime | None
+    """The same for the newest one."""
     data: dict[str, Any]
     same: list[SameNode]
     versions: list[ShownState]
@@ -211,16 +215,16 @@ async def _with_ends(
     known_at: datetime | None,
 ) -> list[ShownFact]:
     ends = [row[end] for row in rows for end in ("from_node", "to_node")]
-    seen = await glance(connection, owner, ends, as_of, known_at)
+    cards = await glance(connection, owner, ends, as_of, known_at)
     sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows], known_at)
     return [
         ShownFact(
             **row,
             **sources[row["version_id"]],
-            from_label=seen[row["from_node"]].label,
-            from_type=seen[row["from_node"]].type,
-            to_label=seen[row["to_node"]].label,
-            to_type=seen[row["to_node"]].type,
+            from_label=cards[row["from_node"]].label,
+            from_type=cards[row["from_node"]].type,
+            to_label=cards[row["to_node"]].label,
+            to_type=cards[row["to_node"]].type,
         )
         for row in rows
     ]
@@ -292,16 +296,16 @@ async def describe_edge(
             raise FactUnknownError(f"There is no edge {edge_id}, or it was not known then.")
         first = rows[0]
         ends = [first["from_node"], first["to_node"]]
-        seen = await glance(connection, owner, ends, moments["as_of"], known_at)
+        cards = await glance(connection, owner, ends, moments["as_of"], known_at)
         sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows[:limit]], known_at)
     shared = ("edge_id", "type", "key")
     own = [name for name in FactVersion.__struct_fields__ if not name.startswith("sources")]
     return ShownEdge(
         **{name: first[name] for name in shared},
-        from_node=seen[ends[0]].node_id,
-        from_label=seen[ends[0]].label,
-        to_node=seen[ends[1]].node_id,
-        to_label=seen[ends[1]].label,
+        from_node=cards[ends[0]].node_id,
+        from_label=cards[ends[0]].label,
+        to_node=cards[ends[1]].node_id,
+        to_label=cards[ends[1]].label,
         stored_from=ends[0],
         stored_to=ends[1],
         versions=[
@@ -346,10 +350,12 @@ async def describe_node(
         asked_facts = moments | {"nodes": [found.node_id], "types": None, "side": "both"}
         items, following = await _facts_page(connection, owner, asked_facts, facts)
         card = (await connection.execute(query("node_cards"), parameters | moments)).one()
+        spoken = (await seen(connection, owner, [found.node_id], known_at))[found.node_id]
     glimpse = {name: getattr(found, name) for name in FoundNode.__struct_fields__}
     node_id = UUID(asked)
     return ShownNode(
         **glimpse,
+        **spoken._asdict(),
         asked=node_id,
         merged_into=found.node_id if found.node_id != node_id else None,
         data=card.data or {},
@@ -378,9 +384,9 @@ async def _names(
         rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > last_shown]
     shown = rows[:limit]
     known_at = parameters["known_at"]
-    seen = await glance(connection, owner, [row["canonical_id"] for row in shown], None, known_at)
+    cards = await glance(connection, owner, [row["canonical_id"] for row in shown], None, known_at)
     sources = await quotes(connection, owner, "alias", [row["alias_id"] for row in shown], known_at)
-    items = [ShownName(**row, **sources[row["alias_id"]], label=seen[row["canonical_id"]].label) for row in shown]
+    items = [ShownName(**row, **sources[row["alias_id"]], label=cards[row["canonical_id"]].label) for row in shown]
     last = shown[-1] if len(rows) > limit else None
     return items, write_cursor((last["recorded_from"], last["alias_id"])) if last is not None else None
 

@@ -35,6 +35,8 @@ SENTENCES: dict[Relation, str] = {
     "example_of": "{} is an example of {}.", "part_of": "{} is a part of {}.", "relates_to": "{} is related to {}.",
     "answers": "{} answers {}.", "caused_by": "{} was caused by {}.", "temporal": "{} comes before {}.",
 }  # fmt: skip
+RADIUS = 2
+"""Links from note to note that are followed unless another radius is asked for."""
 MAX_RADIUS = 4
 LEAST_STRENGTH = 1e-6
 
@@ -191,7 +193,7 @@ async def get_linked_notes(
     owner: Owner,
     note_id: UUID,
     *,
-    radius: int = 1,
+    radius: int = RADIUS,
     relations: Sequence[Relation] | None = None,
     min_strength: float = 0.0,
     limit: int = 50,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -53,6 +53,10 @@ class MatchedNode(FoundNode, frozen=True, kw_only=True):
     """The label or name that matched, as it was written."""
     match: Match
     """exact; prefix: the name begins with the text; word: one of its words does; part: the name contains it."""
+    first_seen: datetime | None
+    """When the first message or document was said that supports anything known about it; null: none does."""
+    last_seen: datetime | None
+    """The same for the newest one."""
 
 
 class AskedNode(FoundNode, frozen=True, kw_only=True):
@@ -81,6 +85,25 @@ async def glance(
         )
         for row in await connection.execute(query("node_cards"), parameters)
     }
+
+
+class Seen(NamedTuple):
+    """When a node was spoken of."""
+
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+async def seen(
+    connection: AsyncConnection, owner: Owner, nodes: Sequence[UUID], known_at: datetime | None = None
+) -> dict[UUID, Seen]:
+    """Return when the first and the newest passage was said that supports anything about each canonical node.
+
+    Facts of any valid time count, properties, names, locations and merges, as known at ``known_at``.
+    """
+    parameters = {"user_id": owner.user_id, "nodes": list(dict.fromkeys(nodes)), "known_at": known_at}
+    rows = await connection.execute(query("nodes_seen"), parameters)
+    return {row.canonical_id: Seen(row.first_seen, row.last_seen) for row in rows}
 
 
 def _read_cursor(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
@@ -134,9 +157,16 @@ async def search_nodes(
         parameters = {"user_id": owner.user_id, "wanted": wanted, "type": node_type, **asked, **after}
         rows = (await connection.execute(query("search_nodes"), parameters)).all()
         shown = rows[:limit]
-        seen = await glance(connection, owner, [row.canonical_id for row in shown], asked["as_of"], known_at)
+        ids = [row.canonical_id for row in shown]
+        cards = await glance(connection, owner, ids, asked["as_of"], known_at)
+        spoken = await seen(connection, owner, ids, known_at)
     items = [
-        MatchedNode(**msgspec.structs.asdict(seen[row.canonical_id]), name=row.name, match=MATCHES[row.tier])
+        MatchedNode(
+            **msgspec.structs.asdict(cards[row.canonical_id]),
+            **spoken[row.canonical_id]._asdict(),
+            name=row.name,
+            match=MATCHES[row.tier],
+        )
         for row in shown
     ]
     last = shown[-1] if len(rows) > limit else None
@@ -191,8 +221,8 @@ async def find_asked(
         if text in missing:
             message = f"There is no node {text}." if text in ids else f"No node is called {text[:60]!r}."
             raise NodeUnknownError(message)
-    seen = await glance(connection, owner, [node for _, node in found], as_of, known_at)
-    return [AskedNode(**msgspec.structs.asdict(seen[node]), asked=text) for text, node in found]
+    cards = await glance(connection, owner, [node for _, node in found], as_of, known_at)
+    return [AskedNode(**msgspec.structs.asdict(cards[node]), asked=text) for text, node in found]
 
 
 async def _named(

@@ -99,6 +99,12 @@ async def find_conversation(connection: AsyncConnection, owner: Owner, name: str
     return found
 
 
+async def conversation_called(db: Database, owner: Owner, name: str) -> UUID:
+    """Return the id of a conversation given by id or identifier. Raises: as ``find_conversation``."""
+    async with db.transaction(owner.user_id) as connection:
+        return await find_conversation(connection, owner, name)
+
+
 async def list_conversations(
     db: Database, owner: Owner, *, identifier: str | None = None, after: UUID | None = None, limit: int = 50
 ) -> Page[Conversation]:

@@ -87,6 +87,11 @@ ORDER BY v.version_id, l.link_id;
 SELECT c.node_id, c.canonical_id, c.type, c.label, c.description, c.data, c.importance, c.holds
 FROM memsvc.node_cards(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS c;
 
+-- name: nodes_seen
+-- When the first and the newest passage was said that supports anything about each node.
+SELECT s.canonical_id, s.first_seen, s.last_seen
+FROM memsvc.nodes_seen(:user_id, CAST(:nodes AS uuid []), CAST(:known_at AS timestamptz)) AS s;
+
 -- name: graph_around
 -- Nodes within some hops, with the facts that lead to them.
 SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
@@ -100,6 +105,18 @@ SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges
 FROM memsvc.graph_among(
   :user_id, CAST(:nodes AS uuid []), :hops, CAST(:types AS text []), :fan_out, :most, :as_of, :known_at
 ) AS g;
+
+-- name: graph_told
+-- Facts that passages of a source support, with the nodes at their ends.
+SELECT CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
+FROM memsvc.graph_told(
+  :user_id, :source_id, CAST(:types AS text []), :most, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS g;
+
+-- name: nodes_told
+-- Nodes that passages speak of, in the order of the passages.
+SELECT t.node_id
+FROM memsvc.nodes_told(:user_id, CAST(:passages AS uuid []), :most) AS t (node_id);
 
 -- name: graph_paths
 -- Shortest paths between two nodes.

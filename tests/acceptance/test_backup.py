@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -31,6 +32,12 @@ def back_up_and_restore(rig: Rig, tmp_path: Path) -> None:
         [index] = json.loads(rig.ok("db", "reindex", "passages_words", "--json"))
         assert (index["name"], index["after"] > 0) == ("passages_words", True)
         assert "oldest transaction" in rig.ok("db", "health")
+        shown = rig.ok("db", "sizes", "--limit", "500")
+        assert re.search(r"^database: [\d,]+\.\d MB\n", shown)
+        assert re.search(r"^passages +[\d.]+ MB", shown, re.MULTILINE)
+        assert re.search(r"^passages_words +passages +gin +[\d.]+ MB", shown, re.MULTILINE)
+        measured = json.loads(rig.ok("db", "sizes", "--json"))
+        assert measured["database"] > sum(table["total"] for table in measured["tables"])
         assert "passages 3" in rig.ok("backup", str(folder))
         again = rig.run("backup", str(folder))
         assert (again.returncode, "already" in again.stderr or "never overwrites" in again.stderr) == (3, True)

@@ -28,7 +28,7 @@ COMMANDS = [
     ("export",), ("import",),
     ("backup",), ("restore",),
     ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
-    ("db", "reindex"), ("db", "health"),
+    ("db", "reindex"), ("db", "health"), ("db", "sizes"),
     ("user",), ("user", "add"), ("user", "list"),
     ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),

@@ -44,6 +44,7 @@ def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path)
         fact for fact in json.loads(rig.ok("node", "Ines", "--json", *at))["facts"] if fact["type"] == "LIVES_IN"
     ]
     assert [source["quote"] for source in lives["sources"]] == [moved["quote"]]
+    assert "first seen: 2026-05-02 | last seen: 2026-05-02" in rig.ok("node", "Ines", *at)
     assert isinstance(json.loads(rig.ok("review", "list", "--state", "all", "--json", *at)), list)
 
     unknown = "01a2007c-7eda-7cfc-8e66-461d27fa4b50"

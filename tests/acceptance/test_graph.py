@@ -73,6 +73,7 @@ def test_a_node_is_found_shown_merged_and_taken_apart(rig: Rig) -> None:
     assert "Teo (Person)" in shown
     assert "same hand" in shown
     assert "He likes oak." in shown
+    assert "first seen" not in shown, "no message supports it"
     assert "merged into it" in rig.ok("node", twin["node_id"], *AS)
     assert "merge" in rig.ok("node", "Teo", "--history", *AS)
     assert "is separate again" in rig.ok("unmerge", twin["node_id"], *AS)

@@ -93,6 +93,20 @@ def test_far_walks_and_pages_say_what_they_leave_out(told: Rig) -> None:
     assert "There is more" in told.ok("graph", "--limit", "4")
 
 
+def test_a_conversation_is_drawn(told: Rig) -> None:
+    name = "marcel-and-ines"
+    drawn = told.ok("graph", "--conversation", name, "--mermaid")
+    assert drawn.startswith("flowchart LR\n")
+    assert '"Wedding of Ines and Jonas"' in drawn
+    assert "Eve" not in drawn
+    read = json.loads(told.ok("graph", "--conversation", name, "--json", "--limit", "4"))
+    assert (len(read["edges"]), read["truncated"]) == (2, True)
+    assert "lives in → Porto (Place)" in told.ok("graph", "--conversation", name)
+    assert "lives in" not in told.ok("graph", "--conversation", name, "--type", "KNOWS")
+    refused(told, 3, "no conversation 'nowhere'", "--conversation", "nowhere")
+    refused(told, 3, "no conversation", "--conversation", name, "--user", "eve")
+
+
 def test_a_drawing_goes_to_a_file_that_others_cannot_read(told: Rig, tmp_path: Path) -> None:
     file = tmp_path / "graph.graphml"
     done = told.run("graph", "--graphml", "--output", str(file))
@@ -131,7 +145,8 @@ def test_what_cannot_be_shown_is_refused(told: Rig) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--about", "a", "--stats"), ("--about", "a", "--path", "a", "b"), ("--stats", "--mermaid"), ("--path", "a"),
+        ("--about", "a", "--stats"), ("--about", "a", "--path", "a", "b"), ("--conversation", "a", "--about", "b"),
+        ("--conversation", "a", "--hops", "1"), ("--stats", "--mermaid"), ("--path", "a"),
         ("--mermaid", "--graphml"), ("--hops", "5"), ("--limit", "0"), ("--limit", "1001"), ("--hops", "x"),
     ],
 )  # fmt: skip

@@ -40,6 +40,10 @@ def test_notes_as_json_and_from_standard_input(rig: Rig) -> None:
     assert (link["strength"], link["fact"]) == (0.25, f"{NASTY} extends Other.")
     near = json.loads(rig.ok("note", "linked", other, "--json"))
     assert [note["note_id"] for note in near] == [made["note_id"]]
+    far = rig.ok("note", "add", "--id", "Far").strip()
+    rig.ok("note", "link", far, made["note_id"], "supports")
+    assert len(json.loads(rig.ok("note", "linked", other, "--json"))) == 2
+    assert len(json.loads(rig.ok("note", "linked", other, "--radius", "1", "--json"))) == 1
     assert rig.ok("note", "unlink", link["link_id"]) == "The link has ended.\n"
     assert rig.ok("note", "unlink", link["link_id"]) == "The link had already ended.\n"
     assert json.loads(rig.ok("note", "linked", other, "--json")) == []

@@ -115,7 +115,7 @@ async def recalling(stage: Stage) -> None:
     best = found["memories"][0]["memory_id"]
     await post(user, f"/v1/recalls/{found['recall_id']}/feedback", used=[best])
     await get(user, "/v1/top-of-mind", limit=2)
-    await get(user, "/search", q="oak", limit=2)
+    await get(user, "/search", q="oak", limit=2, graph=True)
     await post(user, "/v1/context", query=WORDS, budget_tokens=300)
     await get(user, "/context", query=WORDS, budget_tokens=300)
     await get(user, f"/v1/memories/{best}")
@@ -151,6 +151,7 @@ async def graph(stage: Stage, world: Homes) -> None:
     await get(user, "/v1/graph/neighbourhood", node=ines, hops=1)
     await get(user, "/v1/graph/subgraph", node=[ines, world.lyon])
     await get(user, "/v1/graph/paths", **{"from": world.rui, "to": world.lyon})
+    await get(user, "/v1/graph/conversation", conversation="moves")
     await get(user, "/v1/graph/stats")
 
 

@@ -70,6 +70,7 @@ EVERY_ROUTE = [
     ("GET", "/v1/graph/neighbourhood?node=Ada", "read"),
     ("GET", "/v1/graph/subgraph?node=Ada", "read"),
     ("GET", "/v1/graph/paths?from=Ada&to=Ada", "read"),
+    ("GET", "/v1/graph/conversation?conversation=nowhere", "read"),
     ("GET", "/v1/graph/stats", "read"),
     ("POST", "/v1/graph/cypher", "read"),
     ("DELETE", "/v1/conversations/a", "forget"),

@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import httpx
 
+from memsvc.access.users import Owner
+from tests.api.conftest import Connect
 from tests.api.graphs import NEVER, batch, good, homes, refused
 
 
@@ -214,3 +216,55 @@ async def test_the_history_of_a_node_is_paged_by_whole_changes(ada: httpx.AsyncC
         "Ines C.", "Ines B.", "Ines A.", "Ines Albrecht",
     ]  # fmt: skip
     refused(await ada.get(f"/v1/nodes/{NEVER}/history"), 404, "node_unknown")
+
+
+async def said(client: httpx.AsyncClient, text: str, day: str) -> str:
+    """Store a message that was said on a day; its passage."""
+    body = {"conversation": "talk", "text": text, "said_at": f"{day}T12:00:00Z"}
+    answer = await client.post("/v1/messages", json=body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["messages"][0]["passage_id"])
+
+
+async def seen(client: httpx.AsyncClient, node: str, **parameters: Any) -> tuple[str | None, str | None]:
+    """The days on which a node was first and last seen; its list says the same."""
+    shown = good(await client.get(f"/v1/nodes/{node}", params=parameters))
+    days = tuple(shown[name] and shown[name][:10] for name in ("first_seen", "last_seen"))
+    listed = good(await client.get("/v1/nodes", params=parameters))["items"]
+    [item] = [item for item in listed if item["node_id"] == shown["node_id"]]
+    assert (item["first_seen"], item["last_seen"]) == (shown["first_seen"], shown["last_seen"])
+    return days[0], days[1]
+
+
+async def test_a_node_was_seen_when_what_supports_it_was_said(ada: httpx.AsyncClient) -> None:
+    early, middle, late = [await said(ada, f"Luz, {day}", day) for day in ("2025-02-01", "2025-06-01", "2025-09-01")]
+    luz, faro, lulu = await labelled(ada, "Luz", "Faro", "Lulu")
+    assert await seen(ada, luz) == (None, None)
+    fact = {"op": "edge", "from_node": luz, "type": "RELATED_TO", "to_node": faro, "fact": "x"}
+    known = await batch(ada, fact | {"evidence": [{"passage_id": middle}]})
+    assert await seen(ada, luz) == await seen(ada, faro) == ("2025-06-01", "2025-06-01")
+    await batch(ada, {"op": "alias", "node_id": luz, "alias": "Lucy", "evidence": [{"passage_id": late}]})
+    await batch(ada, {"op": "alias", "node_id": lulu, "alias": "Lu", "evidence": [{"passage_id": early}]})
+    assert await seen(ada, luz) == ("2025-06-01", "2025-09-01")
+    assert await seen(ada, faro) == ("2025-06-01", "2025-06-01")
+    good(await ada.post(f"/v1/nodes/{lulu}/merge", json={"into": luz}))
+    assert await seen(ada, lulu) == await seen(ada, luz) == ("2025-02-01", "2025-09-01")
+    assert await seen(ada, luz, known_at=known["recorded_at"]) == ("2025-06-01", "2025-06-01")
+    # What is not true any more was seen; what was never true, or is known to have ended by a message, was not.
+    edge = known["results"][0]["edge_id"]
+    await batch(ada, {"op": "retract", "edge_id": edge, "evidence": [{"passage_id": late}]})
+    assert await seen(ada, faro) == (None, None)
+    assert await seen(ada, faro, known_at=known["recorded_at"]) == ("2025-06-01", "2025-06-01")
+    assert await seen(ada, luz) == ("2025-02-01", "2025-09-01")
+
+
+async def test_an_erased_message_was_never_seen(connect: Connect, owner: Owner, bob: httpx.AsyncClient) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    first, last = [await said(ada, f"Luz, {day}", day) for day in ("2025-02-01", "2025-06-01")]
+    [luz] = await labelled(ada, "Luz")
+    for passage in (first, last):
+        await batch(ada, {"op": "alias", "node_id": luz, "alias": "Lucy", "evidence": [{"passage_id": passage}]})
+    assert await seen(ada, luz) == ("2025-02-01", "2025-06-01")
+    refused(await bob.get(f"/v1/nodes/{luz}"), 404, "node_unknown")
+    assert (await ada.delete(f"/v1/passages/{first}")).status_code == 200
+    assert await seen(ada, luz) == ("2025-06-01", "2025-06-01")

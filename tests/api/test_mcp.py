@@ -369,11 +369,18 @@ async def test_notes_are_written_linked_and_found(api: Litestar, ada: httpx.Asyn
         _, link = await use(
             client, "create_link", from_node=beech["id"], to_node="Oak", relation="supports", strength=0.5
         )
+        _, spruce = await use(client, "create_note", title="Spruce swells too")
+        await use(client, "create_link", from_node=spruce["id"], to_node=beech["id"], relation="extends")
         text, linked = await use(client, "get_linked_notes", note=oak["id"])
-        assert [note["id"] for note in linked["notes"]] == [beech["id"]]
+        assert [note["id"] for note in linked["notes"]] == [beech["id"], spruce["id"]]
+        _, direct = await use(client, "get_linked_notes", note=oak["id"], radius=1)
+        assert [note["id"] for note in direct["notes"]] == [beech["id"]]
         assert is_fenced(text)
         assert (await use(client, "open_source", id=link["id"]))[1]["kind"] == "fact"
-        assert sink["id"] in (await use(client, "open_source", id=oak["id"]))[0]
+        opened = (await use(client, "open_source", id=oak["id"]))[0]
+        assert sink["id"] in opened
+        assert "* First spoken of " in opened
+        assert "* First spoken of " not in (await use(client, "open_source", id=beech["id"]))[0]
 
 
 async def test_the_profile_is_edited_by_sections(api: Litestar, ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:

@@ -175,7 +175,8 @@ async def test_a_name_of_then_still_leads_to_its_node(
 
 def starts(path: str) -> dict[str, str]:
     """What a walk needs to begin."""
-    return {"/paths": {"from": "Ada", "to": "Porto"}, "": {}, "/stats": {}}.get(path, {"node": "Ada"})
+    needed = {"/paths": {"from": "Ada", "to": "Porto"}, "": {}, "/stats": {}, "/conversation": {"conversation": "x"}}
+    return needed.get(path, {"node": "Ada"})
 
 
 @pytest.mark.parametrize(
@@ -367,10 +368,23 @@ ANYTHING = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.s
 
 @settings(max_examples=some_of(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    path=st.sampled_from(["", "/neighbourhood", "/subgraph", "/paths", "/stats"]),
+    path=st.sampled_from(["", "/neighbourhood", "/subgraph", "/paths", "/stats", "/conversation"]),
     asked=st.dictionaries(
         st.sampled_from(
-            ["node", "from", "to", "type", "side", "as_of", "known_at", "format", "cursor", "hops", "limit"]
+            [
+                "node",
+                "conversation",
+                "from",
+                "to",
+                "type",
+                "side",
+                "as_of",
+                "known_at",
+                "format",
+                "cursor",
+                "hops",
+                "limit",
+            ]
         ),
         ANYTHING | st.lists(ANYTHING, max_size=3),
         max_size=6,
@@ -383,7 +397,7 @@ async def test_whatever_is_asked_has_an_answer(ada: httpx.AsyncClient, path: str
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert answer.json()["code"] in {
             "invalid_request", "invalid_text", "invalid_alias", "invalid_time", "type_unknown", "node_unknown",
-            "node_ambiguous", "bad_cursor",
+            "node_ambiguous", "bad_cursor", "conversation_unknown",
         }  # fmt: skip
 
 

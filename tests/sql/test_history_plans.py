@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 NODES, EDGES = 2_000, 20_000
 CURRENT = {"edge_versions_from", "edge_versions_to", "edge_versions_walk_from", "edge_versions_walk_to"}
 """Indexes of open versions by either end."""
+KINDS = ("node", "node_version", "edge_version", "alias", "location", "merge")
+"""What a passage can support, as the indexes of source_links are called."""
 FILL = """
 WITH made AS (
   INSERT INTO memsvc.nodes (user_id) SELECT %(user)s FROM generate_series(1, %(nodes)s) RETURNING node_id
@@ -95,6 +97,21 @@ def test_what_was_known_is_read_from_indexes_too(graph: tuple[Plans, UUID, UUID]
     used = set(plans.indexes("edge_versions")) - {"Bitmap Heap Scan"}
     assert used - CURRENT == {"edge_versions_past_from", "edge_versions_past_to"}
     assert used & CURRENT
+
+
+def test_when_nodes_were_seen_is_read_from_indexes(graph: tuple[Plans, UUID, UUID]) -> None:
+    plans, user, node = graph
+    for known_at in (None, "2025-06-01"):
+        plans.act_for(user)
+        call = "SELECT count(*) FROM memsvc.nodes_seen(%s, ARRAY[%s::uuid], %s)"
+        assert value(plans.connection, call, [user, node, known_at]) == 1
+        for table in ("edge_versions", "node_versions", "aliases", "locations", "merges", "source_links", "passages"):
+            assert "Seq Scan" not in plans.indexes(table), table
+        links = {name for name in plans.indexes("source_links") if name != "Bitmap Heap Scan"}
+        assert links == {f"source_links_of_{kind}" for kind in KINDS}
+        assert "Nested Loop" not in {
+            inner["Node Type"] for plan in plans.seen if "said_at" in str(plan) for inner in walk(plan)
+        }
 
 
 def test_writing_looks_versions_up_by_key(graph: tuple[Plans, UUID, UUID]) -> None:

@@ -298,7 +298,8 @@ async def test_linked_notes_are_sorted_by_distance_then_strength(db: Database, o
         (d, e, "part_of", 1.0), (a, ines, "relates_to", 1.0),
     ):  # fmt: skip
         await create_link(db, owner, start, end, relation, strength=strength)  # type: ignore[arg-type]
-    assert await linked(db, owner, a) == [("C", 1, 0.8), ("B", 1, 0.5)]
+    assert await linked(db, owner, a, radius=1) == [("C", 1, 0.8), ("B", 1, 0.5)]
+    assert await linked(db, owner, a) == [("C", 1, 0.8), ("B", 1, 0.5), ("D", 2, 0.25)]
     found = await get_linked_notes(db, owner, a, radius=4)
     assert [(n.title, n.distance) for n in found] == [("C", 1), ("B", 1), ("D", 2), ("E", 3)]
     far = found[-1]
@@ -309,7 +310,7 @@ async def test_linked_notes_are_sorted_by_distance_then_strength(db: Database, o
     assert await linked(db, owner, a, radius=4, relations=["supports"]) == [("B", 1, 0.5), ("D", 2, 0.25)]
     assert await linked(db, owner, a, radius=2, min_strength=0.6) == [("C", 1, 0.8)]
     assert await linked(db, owner, a, radius=4, limit=1) == [("C", 1, 0.8)]
-    assert await linked(db, owner, ines) == [("A", 1, 1.0)]
+    assert await linked(db, owner, ines, radius=1) == [("A", 1, 1.0)]
 
 
 async def test_facts_that_are_no_links_lead_nowhere(db: Database, owner: Owner) -> None:

@@ -14,6 +14,7 @@ from memsvc.errors import ContendedError, DatabaseUnavailableError, NotFoundErro
 from memsvc.server import care, reindex
 from memsvc.server.care import TableCare, look
 from memsvc.server.reindex import chosen, indexes
+from memsvc.server.sizes import sizes
 from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, World, login_url, make_world, recall_rows
@@ -138,6 +139,21 @@ def test_what_needs_care_is_said(
     assert "a session's" in wrong["oldest transaction"]
 
 
+def test_sizes_are_told_of_every_table_and_index(used: tuple[str, World], admin: psycopg.Connection) -> None:
+    found = sizes(used[0])
+    tables = {table.name: table for table in found.tables}
+    assert {"passages", "embeddings_0", "source_links"} <= tables.keys()
+    assert all(table.total == table.rows + table.indexes for table in found.tables)
+    assert [table.total for table in found.tables] == sorted((table.total for table in found.tables), reverse=True)
+    assert [index.total for index in found.indexes] == sorted((index.total for index in found.indexes), reverse=True)
+    names = {index.name for index in found.indexes}
+    assert names >= {index.name for index in indexes(admin)} | {"edge_versions_one_truth"}
+    of_passages = sum(index.total for index in found.indexes if index.table == "passages")
+    assert of_passages == tables["passages"].indexes > 0
+    assert {index.kind for index in found.indexes} >= {"btree", "gin", "gist"}
+    assert found.database > sum(table.total for table in found.tables)
+
+
 @pytest.mark.parametrize(
     ("live", "dead", "worn"), [(0, 0, False), (100, 9_000, False), (100_000, 20_000, False), (20_000, 20_000, True)]
 )
@@ -147,8 +163,9 @@ def test_a_table_is_worn_by_many_dead_rows_that_are_a_large_share(live: int, dea
 
 def test_a_server_that_is_down_is_said_so(tmp_path: Path) -> None:
     nowhere = f"postgresql://nobody@/nothing?host={tmp_path}"
-    with pytest.raises(DatabaseUnavailableError):
-        look(nowhere)
+    for measure in (look, sizes):
+        with pytest.raises(DatabaseUnavailableError):
+            measure(nowhere)
     with pytest.raises(DatabaseUnavailableError):
         list(reindex.reindex(nowhere))
 

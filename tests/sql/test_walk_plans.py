@@ -6,6 +6,7 @@ indexes too, and nothing from the GiST indexes of constraints, which would lead 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -44,10 +45,16 @@ CALLS = {
     "paths": "memsvc.graph_paths(%(user)s, %(node)s, %(other)s, 3, NULL, 'both', 5, 50000, now(), {known})",
     "edges": "memsvc.graph_page(%(user)s, 'edges', NULL, NULL, 50, NULL, now(), {known})",
     "nodes": "memsvc.graph_page(%(user)s, 'nodes', NULL, NULL, 50, NULL, now(), {known})",
+    "told": "memsvc.graph_told(%(user)s, %(node)s, NULL, 50, now(), {known})",
+    "spoken": "memsvc.nodes_told(%(user)s, ARRAY[%(node)s], 50)",
+    "seen": "memsvc.nodes_seen(%(user)s, ARRAY[%(node)s, %(other)s], {known})",
     "sizes": "memsvc.graph_stats(%(user)s, now(), {known})",
 }
 TABLES = ("nodes", "edges", "edge_versions", "node_versions", "aliases", "merges")
-KEYS = {"nodes_pkey", "edges_pkey", "edge_versions_pkey", "edges_ends", "edges_user_id_from_node_type_to_node_key_key"}
+KEYS = {
+    "nodes_pkey", "edges_pkey", "edge_versions_pkey", "node_versions_pkey", "aliases_pkey", "edges_ends",
+    "edges_user_id_from_node_type_to_node_key_key",
+}  # fmt: skip
 BY_END = {"edge_versions_from", "edge_versions_to", "edge_versions_walk_from", "edge_versions_walk_to"}
 OPEN_EDGES = {*BY_END, "edge_versions_current", "edge_versions_ended"}
 CURRENT = {*OPEN_EDGES, "node_versions_current", "aliases_current", "aliases_of_node"}
@@ -132,6 +139,17 @@ def test_what_is_known_now_is_read_from_partial_indexes(graph: tuple[Plans, UUID
 def test_what_was_known_is_read_from_indexes(graph: tuple[Plans, UUID, str], call: str) -> None:
     indexes = used(graph, call, KNOWN)
     assert set(indexes) <= CURRENT | KEYS | MERGES | PAST, call
+
+
+@pytest.mark.parametrize("call", ["told", "spoken", "seen"])
+def test_evidence_is_read_by_what_it_is_asked_for(graph: tuple[Plans, UUID, str], call: str) -> None:
+    for known in ("NULL", KNOWN):
+        used(graph, call, known)
+        links = graph[0].indexes("source_links")
+        links.pop("Bitmap Heap Scan", None)
+        assert links
+        assert all(re.search(r"(passage|version|alias|location|merge|node)_id = ANY", cond) for cond in links.values())
+        assert "Seq Scan" not in graph[0].indexes("passages")
 
 
 def test_sizes_are_counted_over_the_users_rows_alone(graph: tuple[Plans, UUID, str]) -> None:

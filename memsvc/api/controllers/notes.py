@@ -16,7 +16,7 @@ from memsvc.api.parameters import CursorParameter, OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page, read_id
-from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
+from memsvc.graph.links import RADIUS, Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
 from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
 from memsvc.graph.operations import Evidence
 
@@ -204,7 +204,7 @@ class NotesController(Controller):
         *,
         reader: NamedDependency[Caller],
         note_id: FromPath[UUID],
-        radius: Annotated[int, QueryParameter(ge=1, le=4, description="The most links on the way.")] = 1,
+        radius: Annotated[int, QueryParameter(ge=1, le=4, description="The most links on the way.")] = RADIUS,
         relations: Relations = None,
         min_strength: Annotated[
             float, QueryParameter(ge=0, le=1, description="The least product of the strengths of the links on the way.")

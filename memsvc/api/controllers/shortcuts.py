@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from litestar import Controller, Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
@@ -16,6 +17,8 @@ from memsvc.api.controllers.recall import record_later
 from memsvc.api.parameters import CursorParameter
 from memsvc.api.problems import documented
 from memsvc.graph.overview import GraphPage, page
+from memsvc.graph.told import graph_around_memories
+from memsvc.graph.traverse import Graph
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
@@ -37,6 +40,14 @@ class MemoryIn(MessageIn, kw_only=True, forbid_unknown_fields=True):
 
     conversation: str = DEFAULT_CONVERSATION
     """The conversation it belongs to, created on first use."""
+
+
+class Searched(Recalled, frozen=True, kw_only=True):
+    """Memories for a query, best first, and the graph around them."""
+
+    graph: Graph | None = None
+    """Where it was asked for: the nodes that the memories are about, those one fact away, and the facts among these
+    that hold now. At most 150 nodes; 50 of the memories, and 10 facts from each."""
 
 
 class ShortcutsController(Controller):
@@ -67,7 +78,8 @@ class ShortcutsController(Controller):
         "/search",
         operation_id="search",
         summary="Search memories",
-        description="The same as POST /v1/recall with only a query and a limit.",
+        description="The same as POST /v1/recall with only a query and a limit. With `graph`, the answer also has the "
+        "graph around the memories: the nodes they are about, those one fact away, and the facts among these.",
         response_description="Memories, best first.",
         responses=documented(400, 401, 403, 404, 413, 503),
         dependencies=READER,
@@ -77,11 +89,15 @@ class ShortcutsController(Controller):
         reader: NamedDependency[Caller],
         q: Annotated[str, QueryParameter(**QUERY)],
         limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="The most memories to return.")] = 10,
-    ) -> Response[Recalled]:
+        graph: Annotated[bool, QueryParameter(description="Also return the graph around the memories.")] = False,
+    ) -> Response[Searched]:
         """Recall."""
         with observe.RECALL_SECONDS.labels(door="search").time():
             found = await recall(reader.db, reader.owner, q, reader.settings, embedder=reader.embedder, limit=limit)
-        return record_later(reader, found, door="search", mode="balanced")
+        shown = Searched(**{name: getattr(found, name) for name in Recalled.__struct_fields__})
+        if graph:
+            shown = msgspec.structs.replace(shown, graph=await _around(reader, found))
+        return record_later(reader, shown, door="search", mode="balanced")
 
     @get(
         "/graph",
@@ -133,3 +149,11 @@ class ShortcutsController(Controller):
                 salient=salience,
             )
         return record_later(reader, built, door="context", mode=mode)
+
+
+async def _around(reader: Caller, found: Recalled) -> Graph:
+    """Return the graph around memories: around the ends of facts, and around what messages speak of."""
+    facts = [memory.fact for memory in found.memories if memory.fact is not None]
+    passages = [memory.passage_id for memory in found.memories if memory.fact is None and memory.passage_id is not None]
+    ends = [end for fact in facts for end in (fact.from_node, fact.to_node)]
+    return await graph_around_memories(reader.db, reader.owner, ends, passages)

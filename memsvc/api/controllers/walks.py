@@ -1,4 +1,4 @@
-"""Reading the graph as JSON or as a drawing: what is near, how two nodes are connected, and all of it in pages."""
+"""Reading the graph as JSON or as a drawing: what is near, how nodes are connected, what was told, all in pages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from memsvc.graph.draw import MEDIA_TYPES, Format, as_graph, draw
 from memsvc.graph.find import check_edge_types, find_node, find_nodes
 from memsvc.graph.overview import GraphPage, Stats, page, stats
 from memsvc.graph.read import AsOf, Side
+from memsvc.graph.told import graph_told
 from memsvc.graph.traverse import Graph, Paths, neighbourhood, paths, subgraph
 from memsvc.sources.moments import read_as_of, read_known_at
+from memsvc.sources.read import conversation_called
 
 MAX_STARTS = 100
 WALK = documented(400, 401, 403, 404, 409, 503)
@@ -202,6 +204,39 @@ class WalksController(Controller):
             limit=limit,
             **moments,
         )
+        return await _answer(request, reader, found, form)
+
+    @get(
+        "/conversation",
+        operation_id="readConversationGraph",
+        summary="Read what a conversation told",
+        description="Returns the facts that messages of a conversation support, the strongest first, and the nodes at "
+        "their ends. Facts that only other conversations support are not among them.",
+        response_description="Nodes and facts.",
+        responses=documented(400, 401, 403, 404, 503),
+    )
+    async def conversation(
+        self,
+        *,
+        request: Request[Any, Any, Any],
+        reader: NamedDependency[Caller],
+        conversation: Annotated[
+            str,
+            QueryParameter(description="Its id or the client's identifier.", examples=[Example(value="moves")]),
+        ],
+        types: Types = None,
+        limit: Annotated[
+            int, QueryParameter(ge=1, le=2_000, description="The most facts to return, the strongest first.")
+        ] = 500,
+        as_of: AsOfParameter = None,
+        known_at: KnownAtParameter = None,
+        form: Form = None,
+    ) -> Response[Graph]:
+        """Read it."""
+        moments = _moments(reader, as_of, known_at)
+        await check_edge_types(reader.db, reader.owner, types)
+        source_id = await conversation_called(reader.db, reader.owner, conversation)
+        found = await graph_told(reader.db, reader.owner, source_id, types=types, limit=limit, **moments)
         return await _answer(request, reader, found, form)
 
     @get(

@@ -71,7 +71,7 @@ class LinkedArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Which notes to find."""
 
     note: Name
-    radius: Annotated[int, Meta(ge=1, le=4, description="The most links between the notes.")] = 1
+    radius: Annotated[int, Meta(ge=1, le=4, description="The most links between the notes.")] = links.RADIUS
     relations: list[Relation] | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
 

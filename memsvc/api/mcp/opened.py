@@ -10,7 +10,7 @@ from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
 from memsvc.graph.describe import Quote, ShownEdge, ShownFact, ShownNode
 from memsvc.profiles.blocks import Block
-from memsvc.recall.times_in_words import day, since
+from memsvc.recall.times_in_words import day, on_clock_of, since
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Message
 from memsvc.text.characters import flat
@@ -97,6 +97,9 @@ def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
     lines = [flat(f"[n:{short_id(node.node_id)}] {node.label or '?'} ({node.type or 'unknown type'})")]
     if node.description:
         lines.append(flat(f"about: {node.description[:MOST_LINE_CHARS]}"))
+    if node.first_seen is not None and node.last_seen is not None:
+        first, last = (day(on_clock_of(moment, zone)) for moment in (node.first_seen, node.last_seen))
+        lines.append(f"* First spoken of {first}, last {last}.")
     lines += _sources([quote for version in node.versions[:1] for quote in version.sources])
     if names:
         lines.append(flat(f"also called: {names}"))
