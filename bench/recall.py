@@ -29,6 +29,7 @@ from bench.variants import ALL, MODES, NAMES, VARIANTS, Variant, ablations, untr
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall.options import LINEAR
+from memsvc.sources.embedding import embed_lacking
 
 ONE_USER = ("fused", "default")
 """Variants asked where all conversations are one user's."""
@@ -88,6 +89,7 @@ async def world_of(
         for user_id in {owner.user_id for owner in owners.values()}:
             mine = [one for one in given if owners[one.conversation_id].user_id == user_id]
             await write_observations(db, bench, owners[mine[0].conversation_id], mine)
+            await embed_lacking(db, resident, user_id)
         with bench.admin() as admin:
             admin.execute("VACUUM (ANALYZE)")
     await resident.ready(db)
