@@ -65,7 +65,13 @@ LEFT_OUT_COLUMNS = {
     **dict.fromkeys([("node_types", "own_user_id"), ("edge_types", "own_user_id")], "a copy of the owner"),
     **dict.fromkeys([("memory_signals", "passage_id"), ("memory_signals", "version_id")], "a copy of memory_id"),
     ("aliases", "normal_form"): "computed from the alias",
-    **dict.fromkeys([("edge_versions", "tsv"), ("edge_versions", "length")], "computed from the fact"),
+    **dict.fromkeys(
+        [
+            ("passages", name)
+            for name in ("subject_id", "subject_type", "version_id", "valid_from", "valid_to", "recorded_to")
+        ],
+        "of what is known, which an import files again",
+    ),
     ("sources", "status"): "state of background work",
     ("sources", "last_ingested_at"): "state of background work",
     ("schedules", "next_at"): "computed from the rule and the zone",

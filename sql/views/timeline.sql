@@ -12,7 +12,7 @@ SELECT
   NULL::uuid AS node_id,
   NULL::uuid AS other_node_id
 FROM memsvc.passages AS p
-WHERE p.kind = 'message' AND p.part = 0
+WHERE p.version_id IS NULL AND p.kind = 'message' AND p.part = 0
 UNION ALL
 -- A fact that continues an earlier version with other content did not begin on that day.
 SELECT v.user_id, v.valid_from, 'began', v.fact, NULL, NULL, v.version_id, v.edge_id, v.from_node, v.to_node

@@ -110,10 +110,10 @@ VALUES ('{USER}', 'FEEDS', 'general', '{{Person}}', '{{Pet}}', false, 'A feeds B
     "0017": f"""
 INSERT INTO memsvc.recall_events (user_id, recall_id, door, mode, memories, verdicts)
 SELECT '{USER}', '{THING}', 'recall', 'balanced', ARRAY[min(passage_id::text)::uuid, NULL, '{THING}'], '{{1,0,-1}}'
-FROM memsvc.passages WHERE user_id = '{USER}';
+FROM memsvc.passages WHERE user_id = '{USER}' AND kind = 'message';
 INSERT INTO memsvc.memory_signals (user_id, memory_id, kind, recalls, last_recalled_at, used, importance, pinned)
 SELECT '{USER}', min(passage_id::text)::uuid, 'passage', 3, timestamptz '2026-01-02Z', 1, 7, true
-FROM memsvc.passages WHERE user_id = '{USER}';
+FROM memsvc.passages WHERE user_id = '{USER}' AND kind = 'message';
 INSERT INTO memsvc.memory_signals (user_id, memory_id, kind) VALUES ('{USER}', '{THING}', 'fact');
 """,
     "0021": f"""
@@ -172,7 +172,7 @@ WHERE user_id = '{USER}';
 }
 
 Rows = dict[str, list[dict[str, Any]]]
-DROPPED = {"edges": {"gid"}}
+DROPPED = {"edges": {"gid"}, "edge_versions": {"tsv", "length"}}
 """Columns that a migration took away on purpose."""
 
 

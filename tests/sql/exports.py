@@ -115,7 +115,8 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
     admin.execute(
         "INSERT INTO memsvc.source_links (user_id, passage_id, location_id, asserted_by, recorded_from) "
         "SELECT l.user_id, p.passage_id, l.location_id, 'tests', l.recorded_from FROM memsvc.locations AS l "
-        "INNER JOIN memsvc.passages AS p ON p.user_id = l.user_id WHERE l.user_id = %s LIMIT 1",
+        "INNER JOIN memsvc.passages AS p ON p.user_id = l.user_id AND p.version_id IS NULL "
+        "WHERE l.user_id = %s LIMIT 1",
         [owner.user_id],
     )
     for erased in (b"one", b"two"):
@@ -126,7 +127,7 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         "INSERT INTO memsvc.memory_signals "
         "(user_id, memory_id, kind, recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) "
         "SELECT %(user)s, passage_id, 'passage', 3, timestamptz '2026-03-01Z', 1, 0, 7, -0.1, true "
-        "FROM memsvc.passages WHERE user_id = %(user)s UNION ALL "
+        "FROM memsvc.passages WHERE user_id = %(user)s AND version_id IS NULL UNION ALL "
         "SELECT %(user)s, version_id, 'fact', 0, NULL, 0, 2, NULL, NULL, false "
         "FROM memsvc.edge_versions WHERE user_id = %(user)s",
         {"user": owner.user_id},
@@ -141,7 +142,12 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
     for name, kind, place, value_of_it in (
         ("preferences", "core", "node_id", "NULL"),
         ("about", "archival", "node_id", "(SELECT node_id FROM memsvc.nodes WHERE user_id = %(user)s LIMIT 1)"),
-        ("plan", "working", "source_id", "(SELECT source_id FROM memsvc.sources WHERE user_id = %(user)s LIMIT 1)"),
+        (
+            "plan",
+            "working",
+            "source_id",
+            "(SELECT source_id FROM memsvc.sources WHERE user_id = %(user)s AND kind = 'conversation' LIMIT 1)",
+        ),
     ):
         expires = "'2126-03-01Z'" if kind == "working" else "NULL"
         admin.execute(
@@ -154,7 +160,7 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         "INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines) "
         "SELECT v.user_id, v.version_id, p.passage_id, '{1,2}' FROM memsvc.profile_versions AS v "
         "CROSS JOIN LATERAL (SELECT min(k.passage_id::text)::uuid AS passage_id FROM memsvc.passages AS k "
-        "WHERE k.user_id = v.user_id) AS p WHERE v.user_id = %s",
+        "WHERE k.user_id = v.user_id AND k.version_id IS NULL) AS p WHERE v.user_id = %s",
         [owner.user_id],
     )
     admin.execute(

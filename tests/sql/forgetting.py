@@ -34,7 +34,9 @@ async def learn(db: Database, owner: Owner, *operations: ops.Operation) -> Chang
 
 
 def found(admin: psycopg.Connection, owner: Owner, table: str) -> int:
-    return int(value(admin, f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s", [owner.user_id]))
+    """Rows of a table; of sources and passages what was said, without what is known, which has tables of its own."""
+    said = {"passages": "version_id IS NULL", "sources": "kind <> 'graph'"}.get(table, "true")
+    return int(value(admin, f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s AND {said}", [owner.user_id]))
 
 
 async def two_people(db: Database, owner: Owner) -> tuple[UUID, UUID]:

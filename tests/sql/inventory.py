@@ -88,7 +88,7 @@ ERASERS_UPDATES = {
     "tombstones": {"recorded_at"},
     "erasures": {"state", "counts", "ids", "finished_at"},
     "sources": {"identifier", "title", "metadata"},
-    "passages": {"part", "kind"},
+    "passages": {"part", "kind", "recorded_to"},
     "recall_events": {"memories"},
     "extractions": {"upto", "passed_over"},
     "profile_versions": {"text", "version"},

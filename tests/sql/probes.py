@@ -115,7 +115,7 @@ def views_show_own_rows_only(doors: Doors, world: World) -> None:
                 messages = rows(connection, "SELECT user_id, text FROM memsvc.messages")
                 conversations = rows(connection, "SELECT user_id, source_id, messages FROM memsvc.conversations")
             assert {row[0] for row in messages} == {tenant.user_id}, f"messages shows {messages}"
-            assert len(messages) == world.counts["passages"][tenant.user_id], f"messages shows {messages}"
+            assert len(messages) == len(FOLDED) + len(UNFOLDED), f"messages shows {messages}"
             assert conversations == [(tenant.user_id, tenant.source_id, len(messages))], f"{conversations}"
         with doors.enter(role) as connection:
             seen = rows(
@@ -197,11 +197,11 @@ def vectors_find_own_passages(doors: Doors, world: World) -> None:
 @probe
 def progress_counts_own_messages(doors: Doors, world: World) -> None:
     call = "SELECT embedded, lacking FROM memsvc.embedding_progress(%s) WHERE name = %s"
-    messages = len(FOLDED) + len(UNFOLDED)
+    messages_and_fact = len(FOLDED) + len(UNFOLDED) + 1
     for role in (APP, READER):
         with doors.enter(role, world.token(world.ada)) as connection:
-            assert rows(connection, call, world.ada.user_id, MODEL) == [(messages, 0)]
-            assert rows(connection, call, world.ada.user_id, UNUSED_MODEL) == [(0, messages)]
+            assert rows(connection, call, world.ada.user_id, MODEL) == [(messages_and_fact, 0)]
+            assert rows(connection, call, world.ada.user_id, UNUSED_MODEL) == [(0, messages_and_fact)]
             assert rows(connection, call, world.bob.user_id, MODEL) == [(0, 0)]
 
 

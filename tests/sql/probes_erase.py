@@ -9,6 +9,7 @@ from tests.sql.world import APP, ERASER, READER, Doors, World, value
 
 BEGIN = "SELECT state, counts FROM memsvc.begin_erasure(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"
 RETIRE = "SELECT memsvc.retire_passages(%(user)s, ARRAY[%(subject)s])"
+CLOSE = "SELECT memsvc.close_known(%(user)s, ARRAY[%(subject)s], ARRAY[now()])"
 GO_ON = "SELECT state FROM memsvc.erase_batch(%(user)s, %(subject)s, 10)"
 
 
@@ -50,8 +51,9 @@ def nobody_erases_what_is_anothers(doors: Doors, world: World) -> None:
         ):
             refused(doors, APP, token, BEGIN, {"user": user.user_id, "kind": kind, "subject": subject})
         refused(doors, APP, token, GO_ON, {"user": user.user_id, "subject": user.node_id})
-        refused(doors, APP, token, RETIRE, {"user": user.user_id, "subject": user.passage_id})
-    for call in (BEGIN, GO_ON, RETIRE, "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"):
+        for call in (RETIRE, CLOSE):
+            refused(doors, APP, token, call, {"user": user.user_id, "subject": user.passage_id})
+    for call in (BEGIN, GO_ON, RETIRE, CLOSE, "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"):
         mine = {"user": world.ada.user_id, "kind": "source", "subject": world.ada.source_id}
         refused(doors, READER, world.token(world.ada), call, mine)
 

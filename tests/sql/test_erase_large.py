@@ -69,7 +69,7 @@ async def test_a_large_source_goes_in_batches(
     assert receipt.state == "done"
     assert receipt.verified is True
     jobs = await list_jobs(db, owner.user_id)
-    assert {job.kind: job.state for job in jobs} == {"process": "cancelled", "erase": "cancelled"}
+    assert {job.kind: job.state for job in jobs} == {"process": "cancelled", "erase": "cancelled", "embed": "pending"}
     for table in ("passages", "sources", "source_links", "edge_versions", "terms", "corpora", "term_deltas"):
         assert found(admin, owner, table) == 0, table
     events = "SELECT count(*) FROM memsvc.outbox WHERE user_id = %s AND kind = 'memory.erased'"
@@ -96,7 +96,7 @@ async def test_the_job_does_what_is_left_of_a_large_source(
     await run_due(db, {**erase_steps(), "process": ()})
     assert (await erasure(db, owner, receipt.erasure_id)).verified is True
     states = sorted((job.kind, job.state) for job in await list_jobs(db, owner.user_id))
-    assert states == [("erase", "done"), ("process", "cancelled"), ("process", "done")]
+    assert states == [("embed", "pending"), ("erase", "done"), ("process", "cancelled"), ("process", "done")]
     assert [row.identifier for row in (await list_conversations(db, owner)).items] == ["pond"]
     assert found(admin, owner, "passages") == 1
     events = "SELECT count(*) FROM memsvc.outbox WHERE user_id = %s AND kind = 'memory.erased'"

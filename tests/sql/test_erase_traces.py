@@ -26,7 +26,7 @@ FIELDS = {
     "node_versions": ("label", "label_form", "description", "data"),
     "aliases": ("alias", "normal_form"),
     "edges": ("key",),
-    "edge_versions": ("fact", "data", "tsv"),
+    "edge_versions": ("fact", "data"),
     "merges": ("reason",),
     "terms": ("term",),
     "term_deltas": ("terms",),
@@ -78,7 +78,10 @@ def talk(app: psycopg.Connection, user_id: UUID, word: str, *, first: int) -> li
         "UPDATE memsvc.sources SET title = %s, metadata = %s::jsonb WHERE source_id = %s",
         [f"{word}title", json.dumps({"about": f"{word}about"}), stored[0][2]],
     )
-    app.execute("INSERT INTO memsvc.jobs (user_id, kind, subject_id) VALUES (%s, 'embed', %s)", [user_id, user_id])
+    app.execute(
+        "INSERT INTO memsvc.jobs (user_id, kind, subject_id) VALUES (%s, 'embed', %s) ON CONFLICT DO NOTHING",
+        [user_id, user_id],
+    )
     return [row[3] for row in stored]
 
 
@@ -172,8 +175,8 @@ def test_no_word_is_left_anywhere_and_what_others_said_is_unchanged(
 def test_columns_with_text_of_users_have_no_statistics(admin: psycopg.Connection) -> None:
     """A column of text is listed above, or holds our words and not the users'."""
     ours = {
-        "kind", "role", "language", "status", "state", "type", "asserted_by", "form", "requested_by", "stance",
-        "error", "error_code", "name", "time_zone", "external_id", "operations", "proposed_by", "decided_by",
+        "kind", "role", "language", "status", "state", "type", "subject_type", "asserted_by", "form", "requested_by",
+        "stance", "error", "error_code", "name", "time_zone", "external_id", "operations", "proposed_by", "decided_by",
         "door", "mode", "extractor", "backend",
     }  # fmt: skip
     rows = admin.execute(

@@ -231,7 +231,9 @@ def test_expansion_and_mentions_go_along_edges_and_say_which_way(memory: Memory)
     ]  # fmt: skip
     call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, memsvc.scope('{trace}'))"
     assert memory.rows(call, **asked) == []
-    call = "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, memsvc.scope('{message}', p_as_of => '2026-03-02'))"
+    call = (
+        "match_mentions(%(user)s, %(nodes)s, %(reach)s, %(far)s, 9, memsvc.scope('{message}', p_as_of => '2026-03-02'))"
+    )
     assert memory.rows(call, **asked) == []  # he did not live there yet, and of the band nobody had spoken
     asked = {"nodes": [memory.nodes["Marcel"]], "reach": [1.0], "far": [0]}
     assert [row[0] for row in memory.rows(call, **asked)] == [memory.passages[0]]
@@ -378,11 +380,17 @@ def test_no_query_does_harm(memory: Memory) -> None:
 
 # Plans ---------------------------------------------------------------------------------------------------------------
 
+
+def scope_of(kind: str) -> str:
+    """A scope of one kind as known at a time, which is filled in."""
+    return f"memsvc.scope('{{{{{kind}}}}}', p_known_at => {{known}})"
+
+
 CALLS = {
     "names": "names_in_query(%(user)s, 'Did x call Xavier Xylander or x7?', NULL, {known})",
-    "facts": "match_nodes(%(user)s, ARRAY[%(node)s], NULL, '{{0}}', 20, memsvc.scope('{{fact}}', p_known_at => {known}))",
+    "facts": f"match_nodes(%(user)s, ARRAY[%(node)s], NULL, '{{{{0}}}}', 20, {scope_of('fact')})",
     "expanded": "expand_names(%(user)s, ARRAY[%(node)s], 2, 10, NULL, {known})",
-    "mentions": "match_mentions(%(user)s, ARRAY[%(node)s], '{{1}}', '{{0}}', 20, memsvc.scope('{{message}}', p_known_at => {known}))",
+    "mentions": f"match_mentions(%(user)s, ARRAY[%(node)s], '{{{{1}}}}', '{{{{0}}}}', 20, {scope_of('message')})",
     "evidence": "name_evidence(%(user)s, ARRAY[%(node)s], NULL, {known})",
 }
 SOURCES = """

@@ -92,7 +92,7 @@ def test_by_itself_only_those_that_keep_erased_words_or_vectors(
 ) -> None:
     monkeypatch.setattr(reindex, "RECENTLY", timedelta(0))
     names = [one.name for one in reindex.reindex(used[0])]
-    assert {"passages_words", "aliases_trigrams", "edge_versions_words"} <= set(names)
+    assert {"passages_words", "aliases_trigrams", "passages_metadata"} <= set(names)
     assert not any(name.endswith("_pkey") for name in names)
     assert [one.name for one in reindex.reindex(used[0], ["passages_pkey"])] == ["passages_pkey"]
     with pytest.raises(NotFoundError, match="passages_word, x"):

@@ -181,6 +181,22 @@ def value(connection: psycopg.Connection, statement: str, parameters: Mapping[st
     return row[0]
 
 
+def embed(app: psycopg.Connection, user_id: UUID) -> None:
+    """Give all that lacks them vectors of the model that is being built."""
+    model_id = value(app, "SELECT model_id FROM memsvc.ensure_model(%s, 3)", [MODEL])
+    lacking = app.execute("SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]).fetchall()
+    app.execute(
+        "SELECT memsvc.store_embeddings(%s, %s, %s, %s::public.halfvec[], %s)",
+        [
+            user_id,
+            model_id,
+            [row[0] for row in lacking],
+            [vector_of(row[1]) for row in lacking],
+            [f"{{x{'0' * 32}}}"] * len(lacking),
+        ],
+    )
+
+
 def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID, external_id: str) -> Tenant:
     """A user with a node, a version, an alias and messages, some of them folded into the statistics."""
     made = "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')"
@@ -203,20 +219,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         gone = append_rows(app, user_id, [message("Gone.", len(FOLDED) + len(UNFOLDED))])
         app.execute("SELECT memsvc.erase(%s, 'message', %s, 'user', 10)", [user_id, gone[0][3]])
         append_rows(app, user_id, [message(text, i + len(FOLDED)) for i, text in enumerate(UNFOLDED)])
-        model_id = value(app, "SELECT model_id FROM memsvc.ensure_model(%s, 3)", [MODEL])
-        lacking = app.execute(
-            "SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]
-        ).fetchall()
-        app.execute(
-            "SELECT memsvc.store_embeddings(%s, %s, %s, %s::public.halfvec[], %s)",
-            [
-                user_id,
-                model_id,
-                [row[0] for row in lacking],
-                [vector_of(row[1]) for row in lacking],
-                [f"{{x{'0' * 32}}}"] * len(lacking),
-            ],
-        )
+        embed(app, user_id)
         # One of two recalls is folded: an event of each sort, and signals of a passage.
         for recalled in ([stored[1][3]], [stored[0][3], stored[1][3]]):
             app.execute("SELECT memsvc.fold_recalls(%s, 10)", [user_id])
@@ -278,6 +281,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         third = value(app, "SELECT uuidv7()")  # so that the pair of the other two can be added by a probe
         history_rows(app, user_id, [{"op": "node", "node_id": third, "fresh": True, "type": "Person", "label": "Eda"}])
         app.execute("SELECT memsvc.decide_duplicates(%s, %s, %s, 'rejected', 'user')", [user_id, node_id, third])
+        embed(app, user_id)
     return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3], second, written[1][2])
 
 

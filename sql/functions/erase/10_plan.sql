@@ -316,8 +316,8 @@ END;
 COMMENT ON FUNCTION memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid) IS
   'Archival blocks of which nothing is left after an erasure.';
 
--- The scope of an erasure (erasure_scope), and the passages of what is known that goes with it and of blocks that change
--- with it, repeated until no further block depends on one of them.
+-- The scope of an erasure (erasure_scope) and the passages of blocks that change with it, repeated until no further
+-- block depends on one of them.
 CREATE OR REPLACE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
 RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
 LANGUAGE plpgsql STABLE ROWS 1
@@ -327,7 +327,6 @@ SET search_path = memsvc, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-  blocks CONSTANT boolean := EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block');
   filed uuid[];
 BEGIN
   SELECT s.* INTO passages, source_id, edges, node_id
@@ -335,21 +334,29 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  WHILE blocks OR EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_user_id) LOOP
-    SELECT ARRAY(
-      SELECT k.passage_id FROM memsvc.passages AS k
-      WHERE k.user_id = p_user_id AND k.version_id = ANY (p.node_versions || p.edge_versions)
-        AND k.passage_id NOT IN (SELECT unnest(passages))
-    ) || CASE WHEN blocks THEN memsvc.filed_with(p_user_id, passages, p.nodes) ELSE '{}' END INTO filed
+  WHILE EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block') LOOP
+    SELECT memsvc.filed_with(p_user_id, passages, p.nodes) INTO filed
     FROM memsvc.plan_erasure(p_user_id, passages, source_id, edges, node_id) AS p;
+    EXIT WHEN filed = '{}';
     passages := passages || filed;
-    EXIT WHEN NOT blocks OR filed = '{}';
   END LOOP;
   RETURN NEXT;
 END
 $$;
 COMMENT ON FUNCTION memsvc.erasure_reach(uuid, text, uuid, integer) IS
-  'The scope of an erasure, with the passages of what is known and of blocks that change with it.';
+  'The scope of an erasure, with the passages of blocks that change with it.';
+
+-- Passages that repeat versions of edges and nodes, and go with them.
+CREATE OR REPLACE FUNCTION memsvc.known_with(p_user_id uuid, p_versions uuid[]) RETURNS uuid[]
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT coalesce(array_agg(p.passage_id), '{}') FROM memsvc.passages AS p
+  WHERE p.user_id = p_user_id AND p.version_id = ANY (p_versions);
+END;
+COMMENT ON FUNCTION memsvc.known_with(uuid, uuid[]) IS 'Passages that repeat versions, and go with them.';
 
 -- What an erasure would remove now: rows by table, and versions that would keep less evidence. Null: the subject does
 -- not exist. Terms: those that no other passage has.
@@ -369,11 +376,11 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.blocks_emptied(p_user_id, s.passages, p.nodes, s.source_id)
       ),
       'embeddings', (
-        SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages)
+        SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages || k.passages)
       ),
       'memory_signals', (
         SELECT count(*) FROM memsvc.memory_signals AS m
-        WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || p.edge_versions)
+        WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || k.passages)
       ),
       'fact_reviews', (
         SELECT count(*) FROM memsvc.fact_reviews AS r
@@ -404,7 +411,7 @@ BEGIN ATOMIC
       ),
       'terms', (
         SELECT count(*)
-        FROM memsvc.terms_of(p_user_id, s.passages) AS t
+        FROM memsvc.terms_of(p_user_id, s.passages || k.passages) AS t
         LEFT JOIN (
           SELECT k.kind, k.form, k.term, sum(k.passages) AS passages
           FROM (
@@ -421,6 +428,7 @@ BEGIN ATOMIC
     )) AS c WHERE c.value > '0'
   )
   FROM memsvc.erasure_reach(p_user_id, p_kind, p_subject_id, NULL) AS s
-  CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p;
+  CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p
+  CROSS JOIN LATERAL memsvc.known_with(p_user_id, p.node_versions || p.edge_versions) AS k (passages);
 END;
 COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What an erasure would remove now, by table.';

@@ -107,6 +107,7 @@ DECLARE
   );
   profile bigint := 0;
   results bigint := 0;
+  gone uuid[]; -- passages
   emptied uuid[]; -- archival blocks of which nothing is left
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
@@ -128,7 +129,9 @@ BEGIN
   SELECT * INTO plan
   FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
-  signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
+  gone := scope.passages || memsvc.known_with(proved, plan.node_versions || plan.edge_versions);
+
+  signals := memsvc.forget_recalls(proved, gone || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
   results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
@@ -148,14 +151,14 @@ BEGIN
     GET DIAGNOSTICS pairs = ROW_COUNT;
   END IF;
   DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
-  IF scope.passages <> '{}' THEN
-    terms := memsvc.forget_words(proved, scope.passages);
-    DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
-    DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
+  IF gone <> '{}' THEN
+    terms := memsvc.forget_words(proved, gone);
+    DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (gone);
+    DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (gone);
     GET DIAGNOSTICS vectors = ROW_COUNT;
     SELECT p.source_id, p.session, p.ordinal INTO message FROM passages AS p
     WHERE p.user_id = proved AND receipt.kind = 'passage' AND p.passage_id = receipt.subject_id AND p.part = 0;
-    DELETE FROM passages AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
+    DELETE FROM passages AS d WHERE d.user_id = proved AND d.passage_id = ANY (gone);
     -- A message is found by its part 0, so the first remaining part becomes part 0.
     UPDATE passages AS p SET part = 0
     WHERE p.user_id = proved
@@ -190,7 +193,7 @@ BEGIN
   SET
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
-    ids = e.ids || scope.passages || plan.edges || plan.nodes || emptied
+    ids = e.ids || gone || plan.edges || plan.nodes || emptied
       || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
       || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
     counts = memsvc.add_counts(e.counts, jsonb_build_object(

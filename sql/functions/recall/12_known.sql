@@ -16,19 +16,22 @@ AS $$
 #variable_conflict use_column
 DECLARE
   size CONSTANT integer := length(p_text);
+  least_chars CONSTANT integer := p_chars / 3; -- of a part
   begun integer := 1;
   nth smallint := 0;
   piece text;
+  tail text;
   cut integer;
 BEGIN
   LOOP
     piece := substr(p_text, begun, p_chars);
     cut := length(piece);
     IF begun + cut <= size THEN
+      tail := substr(piece, least_chars + 1);
       cut := coalesce(
-        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}\n\s*\n)')),
-        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}(?:[.!?…]["”’)]?\s|[。！？]|\n))')),
-        length(substring(piece FROM '^(.{' || p_chars / 3 || ',}\s)')),
+        least_chars + length(substring(tail FROM '^(.*\n\s*\n)')),
+        least_chars + length(substring(tail FROM '^(.*(?:[.!?…]["”’)]?\s|[。！？]|\n))')),
+        least_chars + length(substring(tail FROM '^(.*\s)')),
         cut
       );
     END IF;
@@ -172,6 +175,29 @@ REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.proj
 CREATE OR REPLACE TRIGGER project_known AFTER INSERT ON memsvc.edge_versions
 REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_known();
 
+-- Closes passages (13_known_closed.sql), for whoever may.
+CREATE OR REPLACE FUNCTION memsvc.close_passages(p_user_id uuid, p_versions uuid[], p_at timestamptz[]) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: eraser
+-- plans: by-key
+AS $$
+DECLARE
+  closed uuid[];
+BEGIN
+  WITH closing AS (
+    UPDATE passages AS p SET recorded_to = g.at
+    FROM unnest(p_versions, p_at) AS g (version_id, at)
+    WHERE p.user_id = p_user_id AND p.version_id = g.version_id AND p.recorded_to <> g.at
+    RETURNING p.passage_id
+  )
+  SELECT coalesce(array_agg(c.passage_id), '{}') INTO closed FROM closing AS c;
+  DELETE FROM token_vectors AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (closed);
+  DELETE FROM embeddings AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (closed);
+END
+$$;
+COMMENT ON FUNCTION memsvc.close_passages(uuid, uuid[], timestamptz[]) IS 'Closes passages, for whoever may.';
+
 CREATE OR REPLACE FUNCTION memsvc.project_closed() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -187,7 +213,11 @@ BEGIN
     WHERE n.recorded_to <> b.recorded_to
     GROUP BY n.user_id
   LOOP
-    PERFORM memsvc.close_known(batch.user_id, batch.versions, batch.moments);
+    IF row_security_active('passages') THEN
+      PERFORM memsvc.close_known(batch.user_id, batch.versions, batch.moments);
+    ELSE -- an administrator proves nobody's identity
+      PERFORM memsvc.close_passages(batch.user_id, batch.versions, batch.moments);
+    END IF;
   END LOOP;
   RETURN NULL;
 END
