@@ -55,8 +55,8 @@ ALTER TABLE memsvc.sources ADD CONSTRAINT sources_kind_check
 CHECK (kind IN ('conversation', 'block', 'graph')) NOT VALID;
 COMMENT ON COLUMN memsvc.passages.kind IS
   'One of memsvc.passage_kinds: message; trace (what system, tools and thinking said; recalled when asked for); block '
-  '(what a block of the profile says in the archive) or former (what it said there before; by known_at); fact, card, note or '
-  'instruction (what is known about edges and nodes).';
+  '(what a block of the profile says in the archive) or former (what it said there before; by known_at); fact, card, '
+  'note or instruction (what is known about edges and nodes).';
 COMMENT ON COLUMN memsvc.passages.speaker IS
   'Who said it, in the client''s words; of a block its name; of a card, a note or an instruction the node''s label.';
 COMMENT ON COLUMN memsvc.passages.subject_id IS 'Of a fact the edge; of a card, a note or an instruction the node.';

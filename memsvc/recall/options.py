@@ -101,7 +101,7 @@ FITTED_MODELS = frozenset({"onnx:all-MiniLM-L6-v2"})
 """Embedding models for which the confidence was fitted (bench/confidence.py); by others there is none."""
 QUESTION_CHARS = 200
 """What is longer is no question (a dialogue, a document): hardly anything is near to all of it, so it is not judged."""
-NEAREST_SHOWN = 3
+NEAREST_SHOWN = 5
 """So many are given then."""
 
 

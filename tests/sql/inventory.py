@@ -131,6 +131,8 @@ TABLE_PRIVILEGES = {
             "edge_versions",
             "source_links",
             "locations",
+            "sources",
+            "memory_signals",
         )
     ),
 }

@@ -27,12 +27,21 @@ RECALLS = (
         1,
     ),
     ("match_words(%(user)s, 'Who knows Ada?', 9, p_scope => memsvc.scope('{fact}', ARRAY[%(source)s::uuid]))", 1),
+    (
+        (
+            "match_words(%(user)s, 'heron', 9, p_scope => "
+            "memsvc.scope('{message}', p_least_importance => 6, p_source_kinds => '{conversation}'))"
+        ),
+        1,
+    ),
     ("match_nodes(%(user)s, ARRAY[%(node)s], NULL, '{0}', 9, memsvc.scope('{fact}'))", 0),
     ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
     ("facts_at(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{9}', '{NULL}', NULL)", 1),
     (
-        "match_evidence(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{1}', '{0}', '{9}', '{NULL}', '{}', '{}', 9, "
-        + "memsvc.scope('{message}'))",
+        (
+            "match_evidence(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{1}', '{0}', '{9}', '{NULL}', '{}', '{}', 9, "
+            "memsvc.scope('{message}'))"
+        ),
         0,
     ),
     ("overtaken(%(user)s, ARRAY(SELECT passage_id FROM memsvc.passages))", 0),

@@ -224,6 +224,8 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         for recalled in ([stored[1][3]], [stored[0][3], stored[1][3]]):
             app.execute("SELECT memsvc.fold_recalls(%s, 10)", [user_id])
             app.execute("SELECT memsvc.append_recall(%s, uuidv7(), 'recall', 'eager', %s)", [user_id, recalled])
+        judged = "UPDATE memsvc.memory_signals SET importance = 7 WHERE user_id = %s AND memory_id = %s"
+        app.execute(judged, [user_id, stored[1][3]])
         app.execute("SELECT memsvc.begin_reading(%s, %s, 'tests/1', 'tests')", [user_id, stored[0][2]])
         app.execute(
             "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "

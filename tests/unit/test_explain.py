@@ -17,9 +17,9 @@ from rich.console import Console
 from memsvc.access.users import Owner
 from memsvc.cli.answers import show
 from memsvc.recall.explain import ambiguous_lines, found_by, span, table, verdict
-from memsvc.recall.options import FACTORS
+from memsvc.recall.options import FACTORS, Kind
 from memsvc.recall.reasons import NO_REASON, reason
-from memsvc.recall.results import AmbiguousName, Cut, Explanation, Kind, Meaning, NamedNode, Recalled
+from memsvc.recall.results import AmbiguousName, Cut, Explanation, Meaning, NamedNode, Recalled
 from tests.recalled import NOON, fact, memory
 
 BERLIN = ZoneInfo("Europe/Berlin")
