@@ -106,7 +106,7 @@ async def answer_question(
         question: in natural language.
         settings: limits, and the language model.
         embedder: embeds the question.
-        filters: which memories count. The profile counts unless they filter by conversation, time or place.
+        filters: which memories count. The profile counts unless they filter by more than the moment.
         budget_tokens: the most tokens of memories to read, 50 to 100,000.
         model: False: quote memories even if a language model is configured.
 
@@ -123,7 +123,12 @@ async def answer_question(
         budget_tokens=budget_tokens,
         filters=chosen,
         profile=not (
-            chosen.conversations or chosen.not_conversations or chosen.said_from or chosen.said_to or chosen.near
+            chosen.conversations
+            or chosen.not_conversations
+            or chosen.said_from
+            or chosen.said_to
+            or chosen.narrows
+            or chosen.kinds
         ),
         core=False,
         instructions=(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
+    from memsvc.recall.options import Kind, SourceKind
     from memsvc.recall.rerank import ResidentReranker
     from memsvc.settings import Settings
     from memsvc.sources.messages import MessageIn, StoredMessage
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
 """Same as in memsvc.recall.options; repeated here, because --help must not import that module."""
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
-"""As above."""
 HowHard = typer.Option(
     "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate (in pages)."
 )
@@ -198,14 +197,19 @@ def recall(
     near: tuple[float, float, float] | None = typer.Option(
         None, "--near", metavar="LAT LON METRES", help="Only memories about something near that point."
     ),
-    kind: list[Kind] = typer.Option([], "--kind", help="Only this kind of memory; repeatable."),
+    kind: list[str] = typer.Option(
+        [], "--kind", help="Only this kind (message, trace, block, fact, card, note, instruction); repeatable."
+    ),
     speaker: list[str] = typer.Option([], "--speaker", help="Only what this person said; repeatable."),
+    source_kind: list[str] = typer.Option(
+        [], "--source-kind", help="Only from this kind of source (conversation, block, graph); repeatable."
+    ),
     of_type: list[str] = typer.Option([], "--type", help="Only about nodes or edges of this type; repeatable."),
     least_importance: float | None = typer.Option(None, min=1, max=10, help="Only what is at least this important."),
     metadata: str | None = typer.Option(None, metavar="JSON", help='Only with this metadata, such as {"tags": ["a"]}.'),
     simple: bool = typer.Option(False, "--simple", help="Match words as written, without stemming."),
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
-    no_facts: bool = typer.Option(False, "--no-facts", help="Only messages, no facts of the graph."),
+    no_facts: bool = typer.Option(False, "--no-facts", help="No facts of the graph."),
     mode: Mode = HowHard,
     cursor: str | None = typer.Option(
         None, "--cursor", help="next_cursor of the previous page, in the mode deliberate."
@@ -245,8 +249,9 @@ def recall(
             as_of=read_moment(as_of, owner, "--as-of"),
             known_at=read_known_at(known_at, owner, "--known-at"),
             near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
-            kinds=kind,
+            kinds=cast("list[Kind]", kind),
             speakers=speaker,
+            source_kinds=cast("list[SourceKind]", source_kind),
             types=of_type,
             least_importance=least_importance,
             metadata=read_metadata(metadata),

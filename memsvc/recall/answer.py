@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
-from memsvc.recall.options import CUT_SHOWN, FACTORS, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
+from memsvc.recall.options import CUT_SHOWN, FACTORS, KNOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
@@ -59,7 +59,7 @@ def _memory(
     memory = memory_of(row, score=row.score, why="", factors=row.factors, now=now)
     if row.factors["time"] > 0 and (window := _window(memory, asked.times.windows)):
         arms["time"] = {"name": window.phrase, "score": round(row.factors["time"] / weights["time"], 4)}
-    if row.factors["speaker"] > 0:
+    if row.factors["speaker"] > 0 and memory.kind not in KNOWN:
         own = row.says_i and row.role == "user"
         arms["speaker"] = {"asker": True} if own else {"name": row.speaker}
     return msgspec.structs.replace(

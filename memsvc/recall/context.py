@@ -207,8 +207,8 @@ async def build_context(
     present = _Present(chosen.present, settings.passage_tokens)
     found = _without_present(found, present, chosen.said, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
-    # Who comes unasked need not speak of a place.
-    unasked = salient if chosen.filters.near is None else None
+    # What comes unasked need not be what these filters let through.
+    unasked = None if chosen.filters.narrows else salient
     minded = await asked.unasked(unasked, seed) if unasked is not None else []
     material = await asked.material(found, minded, stands, present)
     packed = await _packed(packer, material)
@@ -444,6 +444,8 @@ def render(memory: Memory, number: int, now: datetime) -> str:
         f"{memory.speaker or memory.role}: “{memory.text.strip()}”{picture}"
     )
     where = f"{memory.conversation}{session}, message {memory.message_id or memory.ordinal}"
+    if memory.node_id is not None:
+        where = f"{memory.kind}, {memory.node_type}"
     if memory.block_id is not None:
         where = f"block b:{short_id(memory.block_id)}, version {memory.ordinal}"
     reason = f"why: {memory.why} | source: {where} | passage {memory.passage_id}"

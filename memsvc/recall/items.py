@@ -17,7 +17,7 @@ from memsvc.text.characters import plain_lines
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
 ItemKind = Literal["block", "message", "trace", "card", "note", "instruction", "fact", "node", "neighbour", "turn"]
-KNOWN = frozenset({"card", "note", "instruction"})
+OF_NODES = frozenset({"card", "note", "instruction"})
 """Kinds of items that say what is known about a node."""
 SECTIONS: tuple[SectionName, ...] = ("profile", "core", "instructions", "facts", "memories", "salient", "recent")
 TITLES: dict[SectionName, str] = {

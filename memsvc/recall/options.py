@@ -11,9 +11,12 @@ Form = Literal["stemmed", "simple"]
 Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
 """Kinds of memories: what was said, traces of system and tools, blocks of the profile in the archive, descriptions of
 nodes, notes, instructions, and facts."""
+KNOWN: frozenset[Kind] = frozenset({"fact", "card", "note", "instruction"})
+"""Kinds of what is known: nobody said it as it stands."""
 RECALLED: tuple[Kind, ...] = ("message", "block", "card", "note", "instruction", "fact")
 """What is recalled unless something else is asked for."""
 SourceKind = Literal["conversation", "block", "graph"]
+SOURCE_KINDS: tuple[SourceKind, ...] = ("conversation", "block", "graph")
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
@@ -72,6 +75,13 @@ class Filters:
     """At least this important, 1 to 10; what nobody judged counts as 5."""
     metadata: Mapping[str, Any] | None = None
     """Only what has these in its metadata (a note: kind and tags)."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether only what is about something is wanted, so that nothing may come unasked."""
+        return bool(
+            self.near or self.speakers or self.source_kinds or self.types or self.least_importance or self.metadata
+        )
 
     @property
     def searched(self) -> list[str]:

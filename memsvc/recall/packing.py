@@ -212,6 +212,8 @@ class Packer:
         chosen: list[tuple[int, Item]] = []
         new = missed = 0
         for rank, memory in enumerate(material.memories):
+            if memory.node_id in block.shown:  # an instruction that stands there
+                continue
             item = self._brief(memory_item(memory, self.now, self.zone), memory.matched)
             if item.kind != "fact" and _turn(item) in turns:
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsvc.graph.draw import one_line
-from memsvc.recall.options import Kind
+from memsvc.recall.options import KNOWN, Kind
 
 WORDS_SHOWN = 8
 NAME_CHARS = 60
@@ -18,6 +18,10 @@ LEAST_POINTS_AROUND = 0.25
 """The same for what stands around a memory."""
 AT_THE_TIME = 0.99
 NO_REASON = "among the nearest that there is"
+CALLED: dict[Kind, str] = {
+    "fact": "a fact", "card": "a description", "note": "a note", "instruction": "an instruction",
+}  # fmt: skip
+"""What is known, by its kind."""
 PHRASES: Mapping[str, tuple[float, str]] = {
     "nearby": (LEAST_POINTS_AROUND, "the turns beside it speak of it"),
     "nearby_vector": (LEAST_POINTS_AROUND, "the turns beside it are near in meaning"),
@@ -106,7 +110,7 @@ def _phrases(
         found["meaning"] = near, "near in meaning"
     if points("names") >= LEAST_POINTS or (not factors and "names" in arms):
         found["names"] = points("names"), _about(arms, path, kind)
-    if points("speaker") >= LEAST_POINTS:
+    if points("speaker") >= LEAST_POINTS and kind not in KNOWN:
         found["speaker"] = points("speaker"), _who(arms)
     if points("time") >= LEAST_POINTS:
         found["time"] = points("time"), _when(arms, kind)
@@ -114,7 +118,7 @@ def _phrases(
         found["place"] = points("place"), _beside(arms, path)
     elif len(path) > 1:
         found["distance"] = points("distance"), _steps(path)
-    return found | _of_its_surroundings(factors)
+    return found if kind in KNOWN else found | _of_its_surroundings(factors)
 
 
 def reason(
@@ -137,6 +141,6 @@ def reason(
     said = [found[name][1] for name in (*first, *(name for name in found if name not in first))][:MOST_PHRASES]
     if factors.get("staleness", 0.0) <= -LEAST_POINTS:
         said.append("but it has ended, or nothing has confirmed it for long")
-    if kind == "fact" and "names" not in found:
-        said.insert(0, "a fact")
+    if kind in KNOWN and "names" not in found:
+        said.insert(0, CALLED[kind])
     return "; ".join(said) or NO_REASON

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from memsvc.recall.items import KNOWN, TITLES, Group, Item, SectionName
+from memsvc.recall.items import OF_NODES, TITLES, Group, Item, SectionName
 from memsvc.recall.times_in_words import age, clock, day
 from memsvc.text.characters import flat, plain_lines
 from memsvc.text.fence import Form
@@ -57,7 +57,7 @@ class TextRenderer:
     def _head(self, item: Item, *, grouped: bool) -> str:
         if item.kind in {"fact", "node"}:
             return item.validity or ("true, as far as known" if item.kind == "fact" else "instruction")
-        if item.kind in KNOWN:
+        if item.kind in OF_NODES:
             return f"{'what is known of' if item.kind == 'card' else item.kind} {item.name}".strip()
         near = "neighbour, " if item.kind == "neighbour" else ""
         if item.said_at is None:

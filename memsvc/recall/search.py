@@ -36,7 +36,9 @@ from memsvc.recall.options import (
     FITTED_MODELS,
     LEARNT,
     MAX_LIMIT,
+    RECALLED,
     RERANKED,
+    SOURCE_KINDS,
     Filters,
     Form,
     Mode,
@@ -140,6 +142,16 @@ def check_filters(filters: Filters) -> None:
     Raises:
         InvalidRequestError, InvalidTextError: the importance or the metadata cannot be used.
     """
+    if unknown := [kind for kind in filters.kinds if kind not in (*RECALLED, "trace")]:
+        raise InvalidRequestError(
+            f"There is no kind {unknown[0]!r:.60}.", hint=f"Ask for {', '.join(RECALLED)} or trace.", field="kinds"
+        )
+    if strange := [kind for kind in filters.source_kinds if kind not in SOURCE_KINDS]:
+        raise InvalidRequestError(
+            f"There is no kind of source {strange[0]!r:.60}.",
+            hint=f"Ask for {', '.join(SOURCE_KINDS)}.",
+            field="source_kinds",
+        )
     for field, value in (
         ("speakers", list(filters.speakers)), ("types", list(filters.types)), ("metadata", filters.metadata),
     ):  # fmt: skip
@@ -216,6 +228,8 @@ def parameters(
         "source_kinds": list(chosen.source_kinds) or None,
         "types": list(chosen.types) or None,
         "least_importance": chosen.least_importance,
+        # A time that the query names may be when a fact held that has ended since.
+        "ended": bool(told.windows) and chosen.as_of is None,
         "metadata": msgspec.json.encode(chosen.metadata).decode() if chosen.metadata else None,
         "model": active.model if active else None,
         "vector": active.vector if active else None,

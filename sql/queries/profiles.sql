@@ -143,7 +143,8 @@ RETURNING version_id;
 INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
 SELECT :user_id, :version_id, p.passage_id, r.lines
 FROM jsonb_to_recordset(CAST(:evidence AS jsonb)) AS r (passage_id uuid, lines smallint [])
-INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = r.passage_id;
+INNER JOIN memsvc.passages AS p
+  ON p.user_id = :user_id AND p.passage_id = r.passage_id AND p.version_id IS NULL;
 
 -- name: profile_evict
 -- Ends the oldest blocks of a conversation's working memory, so that at most :most are left, and all that have expired;

@@ -46,7 +46,7 @@ found AS MATERIALIZED (
       CAST(:said_from AS timestamptz), CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz),
       CAST(:known_at AS timestamptz), CAST(:near AS uuid []), CAST(:speakers AS text []),
       CAST(:source_kinds AS text []), CAST(:types AS text []), CAST(:least_importance AS real),
-      CAST(:metadata AS jsonb)
+      CAST(:metadata AS jsonb), :ended
     ),
     memsvc.question(
       :form, :language, model.active_id, model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,

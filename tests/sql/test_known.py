@@ -202,6 +202,7 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
     ]
     stored = await append(db, owner, said, settings)
     await create_note(db, owner, "Boat", "The boat needs paint.", tags=["dock"], importance=9)
+    assert stored[0].passage_id is not None
     evidence = [ops.Evidence(passage_id=stored[0].passage_id)]
     boat, _ = await learn(
         db, owner, ops.Node(type="Object", label="Boat", description="A boat of oak.", evidence=evidence),
@@ -225,7 +226,9 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
         ({"types": ["Note", "LOCATED_AT"]}, {note, fact}),
         ({"least_importance": 6}, {note}),
         ({"metadata": {"tags": ["dock"]}}, {note}),
-        ({"metadata": {"room": "dock"}}, {red, card, fact}),
+        ({"metadata": {"room": "dock"}}, {red}),
+        ({"speakers": ["Boat"]}, set()),
+        ({"kinds": ["card"], "not_conversations": ["a"]}, {quay}),
         ({"said_to": datetime(2020, 1, 1, tzinfo=UTC)}, set()),
     ):
         assert await texts(db, owner, settings, "boat", **filters) == expected, filters
@@ -234,6 +237,8 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
 @pytest.mark.parametrize(
     ("filters", "error"),
     [
+        ({"kinds": ["rumour"]}, InvalidRequestError),
+        ({"source_kinds": ["rumour"]}, InvalidRequestError),
         ({"least_importance": 11}, InvalidRequestError),
         ({"least_importance": float("nan")}, InvalidRequestError),
         ({"metadata": {"x": "y" * 1_000_000}}, InvalidRequestError),

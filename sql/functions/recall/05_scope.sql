@@ -24,7 +24,7 @@ CREATE OR REPLACE FUNCTION memsvc.scope(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ROW(
-  p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at, p_near, p_speakers, p_source_kinds,
+  coalesce(p_kinds, memsvc.recalled_kinds()), p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at, p_near, p_speakers, p_source_kinds,
   p_types, p_least_importance, p_metadata, p_ended
 )::memsvc.scope;
 COMMENT ON FUNCTION memsvc.scope(
@@ -37,8 +37,7 @@ CREATE OR REPLACE FUNCTION memsvc.asks_whence(p_scope memsvc.scope) RETURNS bool
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN num_nonnulls(
-  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds,
-  p_scope.metadata
+  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds
 ) > 0;
 COMMENT ON FUNCTION memsvc.asks_whence(memsvc.scope) IS 'Whether a scope asks where something comes from.';
 
@@ -47,7 +46,7 @@ CREATE OR REPLACE FUNCTION memsvc.is_filtered(p_scope memsvc.scope) RETURNS bool
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN memsvc.asks_whence(p_scope)
-  OR num_nonnulls(p_scope.as_of, p_scope.known_at, p_scope.types, p_scope.least_importance) > 0;
+  OR num_nonnulls(p_scope.as_of, p_scope.known_at, p_scope.types, p_scope.least_importance, p_scope.metadata) > 0;
 COMMENT ON FUNCTION memsvc.is_filtered(memsvc.scope) IS 'Whether a scope narrows more than kinds.';
 
 -- Whether a source is of a kind; and how important a memory is: as it was judged, else as its node is, else 5.
@@ -89,8 +88,7 @@ RETURN (p_scope.sources IS NULL OR p.source_id = ANY (p_scope.sources))
   AND (p_scope.not_sources IS NULL OR p.source_id <> ALL (p_scope.not_sources))
   AND (p_scope.said_from IS NULL OR p.said_at >= p_scope.said_from)
   AND (p_scope.said_to IS NULL OR p.said_at < p_scope.said_to)
-  AND (p_scope.speakers IS NULL OR p.speaker = ANY (p_scope.speakers))
-  AND (p_scope.metadata IS NULL OR (p.metadata <> '{}' AND p.metadata @> p_scope.metadata))
+  AND (p_scope.speakers IS NULL OR (p.version_id IS NULL AND p.speaker = ANY (p_scope.speakers)))
   AND CASE WHEN p_scope.source_kinds IS NULL THEN true
     ELSE memsvc.is_source_of(p.user_id, p.source_id, p_scope.source_kinds) END;
 COMMENT ON FUNCTION memsvc.is_from(memsvc.scope, memsvc.passages) IS
@@ -133,13 +131,14 @@ COMMENT ON FUNCTION memsvc.is_supported_from(memsvc.scope, memsvc.passages) IS
 CREATE OR REPLACE FUNCTION memsvc.holds_in(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app, reader, recall
-RETURN (p_scope.kinds IS NULL OR p.kind = ANY (p_scope.kinds))
+RETURN p.kind = ANY (p_scope.kinds)
   AND (p_scope.known_at IS NULL OR p.recorded_at <= p_scope.known_at)
   AND (p.recorded_to = 'infinity' OR p.recorded_to > p_scope.known_at)
   AND CASE WHEN p.version_id IS NULL THEN p_scope.as_of IS NULL OR p.said_at <= p_scope.as_of
     ELSE p.valid_from <= coalesce(p_scope.as_of, now())
       AND (p.valid_to > coalesce(p_scope.as_of, now()) OR p_scope.ended) END
   AND (p_scope.types IS NULL OR p.subject_type = ANY (p_scope.types))
+  AND (p_scope.metadata IS NULL OR (p.metadata <> '{}' AND p.metadata @> p_scope.metadata))
   AND CASE WHEN p_scope.least_importance IS NULL THEN true
     ELSE memsvc.importance_of(p) >= p_scope.least_importance END;
 COMMENT ON FUNCTION memsvc.holds_in(memsvc.scope, memsvc.passages) IS

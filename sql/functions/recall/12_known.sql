@@ -93,6 +93,15 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.known_texts(uuid, uuid[]) IS 'What versions of edges and nodes say.';
 
+-- The id of a part: of the first one the version's, of the others one that follows from it, wherever it is stored again.
+CREATE OR REPLACE FUNCTION memsvc.part_id(p_version_id uuid, p_part smallint) RETURNS uuid
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app
+RETURN CASE p_part WHEN 0 THEN p_version_id ELSE left(
+  encode(sha256(convert_to(p_version_id::text || ' ' || p_part, 'UTF8')), 'hex'), 32
+)::uuid END;
+COMMENT ON FUNCTION memsvc.part_id(uuid, smallint) IS 'The id of a part of what a version says.';
+
 -- Stores what versions say as passages; what has some already is left alone. Returns how many were stored.
 CREATE OR REPLACE FUNCTION memsvc.file_known(p_user_id uuid, p_versions uuid[]) RETURNS integer
 LANGUAGE plpgsql
@@ -131,7 +140,7 @@ BEGIN
       tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to, subject_id, subject_type, version_id,
       valid_from, valid_to
     )
-    SELECT CASE w.part WHEN 0 THEN s.version_id ELSE uuidv7() END, p_user_id, p_user_id, s.kind, s.subject_id::text,
+    SELECT memsvc.part_id(s.version_id, w.part), p_user_id, p_user_id, s.kind, s.subject_id::text,
       s.ordinal, w.part, s.title, 'other', w.text, s.recorded_from, s.said_offset, s.language, w.tsv, w.tsv_simple,
       memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), s.metadata, s.recorded_from, s.recorded_to,
       s.subject_id, s.subject_type, s.version_id, s.valid_from, s.valid_to
@@ -141,7 +150,11 @@ BEGIN
         memsvc.to_words('stemmed', s.language, memsvc.searched_text(s.title, c.text, NULL)) AS tsv,
         memsvc.to_words('simple', s.language, memsvc.searched_text(s.title, c.text, NULL)) AS tsv_simple
       -- 900 letters are about 240 tokens, as are 240 signs of Chinese.
-      FROM memsvc.parts_of(s.text, CASE WHEN octet_length(s.text) > 2 * length(s.text) THEN 240 ELSE 900 END) AS c
+      FROM memsvc.parts_of(s.text, CASE
+        WHEN s.kind = 'fact' THEN length(s.text) -- one version, one memory
+        WHEN octet_length(s.text) > 2 * length(s.text) THEN 240
+        ELSE 900
+      END) AS c
     ) AS w
     RETURNING passage_id
   )

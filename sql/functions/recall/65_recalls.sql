@@ -13,7 +13,8 @@ BEGIN
   SELECT i.id, CASE WHEN p.found THEN 'passage' ELSE 'fact' END
   FROM (SELECT DISTINCT u.id FROM unnest(p_ids) AS u (id) WHERE u.id IS NOT NULL) AS i
   LEFT JOIN LATERAL (
-    SELECT true AS found FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
+    SELECT true AS found FROM passages AS r
+    WHERE r.user_id = p_user_id AND r.passage_id = i.id AND r.kind <> 'fact' OFFSET 0
   ) AS p ON true
   LEFT JOIN LATERAL (
     SELECT true AS found FROM edge_versions AS r

@@ -86,7 +86,7 @@ BEGIN ATOMIC
     p.source_id, p.session, p.ordinal, p.role,
     CASE WHEN p.kind IN ('message', 'trace') THEN p.speaker ELSE p.role END, -- a title speaks to nobody
     CASE p.kind WHEN 'fact' THEN p.valid_from ELSE p.said_at END, CASE p.kind WHEN 'fact' THEN p.valid_to END,
-    CASE p.kind WHEN 'fact' THEN p.recorded_at ELSE p.said_at END, p.length_simple, memsvc.is_question(p.text), EXISTS (
+    CASE p.kind WHEN 'fact' THEN p.recorded_at ELSE p.said_at END, p.length_simple, memsvc.is_question(p.text), p.version_id IS NULL AND EXISTS (
       SELECT FROM memsvc.passages AS n
       WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
         AND (p_scope.known_at IS NULL OR n.recorded_at <= p_scope.known_at) AND memsvc.is_question(n.text)

@@ -34,14 +34,6 @@ BEGIN ATOMIC
       UNION ALL SELECT n.node_id, 1, 2 FROM unnest(p_scope.near) AS n (node_id)
     ) AS r
   ),
-  -- A time that the query names may be when a fact held that has ended since.
-  wide AS MATERIALIZED (
-    SELECT memsvc.scope(
-      p_scope.kinds, p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.as_of,
-      p_scope.known_at, p_scope.near, p_scope.speakers, p_scope.source_kinds, p_scope.types, p_scope.least_importance,
-      p_scope.metadata, p_scope.ended OR (p_question.begins <> '{}' AND p_scope.as_of IS NULL)
-    ) AS scope
-  ),
   about AS MATERIALIZED (
     SELECT n.memory_id, n.node_id, n.reach, n.distance
     FROM goal AS g
@@ -65,10 +57,9 @@ BEGIN ATOMIC
       c.ordinal, c.role, c.speaker, c.since, c.until, c.recorded, CASE WHEN c.kind <> 'fact' THEN c.length END AS length,
       c.asks, c.answers, c.words, c.words_rank, c.matched_terms, c.matched_form, c.similarity, c.vector_rank,
       c.other_similarity, c.other_rank, m.node_id, m.reach, m.distance
-    FROM wide AS w
-    CROSS JOIN LATERAL memsvc.recall_candidates(
+    FROM memsvc.recall_candidates(
       p_user_id, p_query, p_enough, p_candidates, memsvc.by_words(p_weights),
-      ARRAY(SELECT a.memory_id FROM met AS a), w.scope, p_question
+      ARRAY(SELECT a.memory_id FROM met AS a), p_scope, p_question
     ) AS c
     LEFT JOIN met AS m ON m.memory_id = c.passage_id
     WHERE p_scope.near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_scope.near, p_scope.known_at)

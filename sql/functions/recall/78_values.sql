@@ -95,7 +95,7 @@ BEGIN ATOMIC
     memsvc.z_score(c.session_vector, s.vector, s.vector_spread),
     c.late_z,
     memsvc.z_score(c.session_late, s.late, s.late_spread),
-    coalesce(greatest(-1, least(1, m.size - t.size)), 0), -- length
+    CASE WHEN m.length IS NULL THEN 0 ELSE greatest(-1, least(1, m.size - t.size)) END, -- length
     CASE WHEN m.asks THEN 1 ELSE 0 END,
     CASE WHEN m.answers THEN 1 ELSE 0 END,
     CASE WHEN v.speaks OR (m.kind <> 'passage' AND q.says_i) THEN 1 ELSE 0 END, -- what is known is the user's, too
