@@ -19,7 +19,8 @@ memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
-memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors, memsvc.node_versions,
+memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors,
+memsvc.node_versions,
 memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations, memsvc.sources, memsvc.memory_signals
 TO memsvc_recall;
 

@@ -106,7 +106,8 @@ FROM (
     SELECT
       CASE WHEN p.version_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END
         AS kind,
-      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.subject_id, p.passage_id) END AS memory_id,
+      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.subject_id, p.passage_id) END
+        AS memory_id,
       coalesce(p.subject_id, p.source_id) AS belongs_to, p.text, (
         SELECT f.passage_id
         FROM memsvc.passages AS f

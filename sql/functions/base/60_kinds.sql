@@ -1,6 +1,6 @@
 -- Kinds of passages. compared: they have vectors; recalled: recall finds them unless something else is asked for (trace
--- is what system, tools and thinking said; former, what a block said before, for reads of the past). A new kind is one row
--- here, and whoever writes its passages.
+-- is what system, tools and thinking said; former, what a block said before, for reads of the past). A new kind is one
+-- row here, and whoever writes its passages.
 CREATE OR REPLACE FUNCTION memsvc.passage_kinds() RETURNS TABLE (kind text, compared boolean, recalled boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 8
 -- callers: app, reader, recall, eraser
@@ -9,7 +9,8 @@ BEGIN ATOMIC
   ('message', true, true), ('trace', false, false), ('block', true, true), ('former', false, false),
   ('fact', true, true), ('card', true, true), ('note', true, true), ('instruction', true, true);
 END;
-COMMENT ON FUNCTION memsvc.passage_kinds() IS 'Kinds of passages: whether they have vectors, and are recalled by default.';
+COMMENT ON FUNCTION memsvc.passage_kinds() IS
+  'Kinds of passages: whether they have vectors, and are recalled by default.';
 
 CREATE OR REPLACE FUNCTION memsvc.compared_kinds() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

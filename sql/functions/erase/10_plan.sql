@@ -376,7 +376,8 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.blocks_emptied(p_user_id, s.passages, p.nodes, s.source_id)
       ),
       'embeddings', (
-        SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages || k.passages)
+        SELECT count(*) FROM memsvc.embeddings AS e
+        WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages || k.passages)
       ),
       'memory_signals', (
         SELECT count(*) FROM memsvc.memory_signals AS m

@@ -9,11 +9,11 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.recalled_kinds() IS 'Kinds that are recalled by default.';
 
--- A scope; what is left out narrows nothing. p_kinds: kinds of passages. p_sources, p_not_sources, p_source_kinds: where
--- it comes from. p_said_from, p_said_to: when it was said; p_speakers: by whom. p_as_of: what held then (null: now);
--- p_ended: also what has ended by then. p_known_at: what was recorded by then (null: now). p_near: what speaks of one of
--- these nodes, as they are stored. p_types: of the nodes and edges that facts, cards, notes and instructions are about.
--- p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains.
+-- A scope; what is left out narrows nothing. p_kinds: kinds of passages. p_sources, p_not_sources, p_source_kinds:
+-- where it comes from. p_said_from, p_said_to: when it was said; p_speakers: by whom. p_as_of: what held then (null:
+-- now); p_ended: also what has ended by then. p_known_at: what was recorded by then (null: now). p_near: what speaks of
+-- one of these nodes, as they are stored. p_types: of the nodes and edges that facts, cards, notes and instructions are
+-- about. p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains.
 CREATE OR REPLACE FUNCTION memsvc.scope(
   p_kinds text[] DEFAULT memsvc.recalled_kinds(), p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL,
   p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
@@ -24,8 +24,8 @@ CREATE OR REPLACE FUNCTION memsvc.scope(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ROW(
-  coalesce(p_kinds, memsvc.recalled_kinds()), p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at, p_near, p_speakers, p_source_kinds,
-  p_types, p_least_importance, p_metadata, p_ended
+  coalesce(p_kinds, memsvc.recalled_kinds()), p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at,
+  p_near, p_speakers, p_source_kinds, p_types, p_least_importance, p_metadata, p_ended
 )::memsvc.scope;
 COMMENT ON FUNCTION memsvc.scope(
   text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
@@ -155,10 +155,10 @@ RETURN memsvc.holds_in(p_scope, p) AND CASE
 END;
 COMMENT ON FUNCTION memsvc.in_scope(memsvc.scope, memsvc.passages) IS 'Whether a passage may be recalled.';
 
--- What is asked, beside the query's words. p_form: stemmed or simple. p_vector, p_tokens: the query's, by p_model_id, the
--- active model; p_other_vector by the one that leaves. p_nodes: what the query names (memsvc.names_in_query), looked at
--- p_hops steps around. p_begins, p_ends: times that it names, as windows; p_sequence: first or last, where it asks for
--- that.
+-- What is asked, beside the query's words. p_form: stemmed or simple. p_vector, p_tokens: the query's, by p_model_id,
+-- the active model; p_other_vector by the one that leaves. p_nodes: what the query names (memsvc.names_in_query),
+-- looked at p_hops steps around. p_begins, p_ends: times that it names, as windows; p_sequence: first or last, where it
+-- asks for that.
 CREATE OR REPLACE FUNCTION memsvc.question(
   p_form text DEFAULT 'stemmed', p_language text DEFAULT 'english', p_model_id smallint DEFAULT NULL,
   p_vector public.halfvec DEFAULT NULL, p_tokens bit(128)[] DEFAULT NULL, p_other_model_id smallint DEFAULT NULL,

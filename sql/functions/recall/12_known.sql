@@ -3,8 +3,8 @@
 -- has the version's id (part 0), its bounds of valid and of recorded time, and a node's label as the speaker. All of a
 -- user's come from one source of kind 'graph', under the user's id, with the edge's or node's id as the session.
 --
--- Triggers keep them in the transaction that writes the version, whoever writes it; erasing a version takes its passages
--- along (erase/10_plan.sql). Versions from before this existed are filed by the job 'tidy'.
+-- Triggers keep them in the transaction that writes the version, whoever writes it; erasing a version takes its
+-- passages along (erase/10_plan.sql). Versions from before this existed are filed by the job 'tidy'.
 
 -- Parts of a text that fit an embedder's window: cut behind a paragraph, else a sentence, else a word, and in any case
 -- after p_chars characters. Joined, they are the text.
@@ -52,7 +52,10 @@ SET search_path = memsvc, pg_temp
 -- plans: by-key
 BEGIN ATOMIC
   SELECT coalesce((
-    SELECT CASE WHEN 'Note' IN (t.name, t.parent) THEN 'note' WHEN 'Instruction' IN (t.name, t.parent) THEN 'instruction' END
+    SELECT CASE
+        WHEN 'Note' IN (t.name, t.parent) THEN 'note'
+        WHEN 'Instruction' IN (t.name, t.parent) THEN 'instruction'
+      END
     FROM memsvc.node_types AS t
     WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
     LIMIT 1
@@ -60,9 +63,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for what is known about a node of some type.';
 
--- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its text,
--- and its label where it has none; any other node its description. Versions that never stood (written and superseded at
--- once) say nothing.
+-- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its
+-- text, and its label where it has none; any other node its description. Versions that never stood (written and
+-- superseded at once) say nothing.
 CREATE OR REPLACE FUNCTION memsvc.known_texts(p_user_id uuid, p_versions uuid[]) RETURNS TABLE (
   version_id uuid, kind text, subject_id uuid, subject_type text, title text, text text, metadata jsonb,
   valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
@@ -93,7 +96,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.known_texts(uuid, uuid[]) IS 'What versions of edges and nodes say.';
 
--- The id of a part: of the first one the version's, of the others one that follows from it, wherever it is stored again.
+-- The id of a part: of the first one the version's, of the others one that follows from it, wherever it is stored
+-- again.
 CREATE OR REPLACE FUNCTION memsvc.part_id(p_version_id uuid, p_part smallint) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app

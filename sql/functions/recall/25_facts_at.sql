@@ -9,10 +9,9 @@
 -- ORDER BY with enable_sort off names the index, as in graph/10_traverse.sql.
 
 -- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter.
--- p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts hold (null: at
--- any). The strongest of each list, of equally strong ones the newest, one more than
--- p_fan_outs[i]; list: 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known at
--- p_known_at alone.
+-- p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts hold (null:
+-- at any). The strongest of each list, of equally strong ones the newest, one more than p_fan_outs[i]; list: 1 and 2
+-- for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known at p_known_at alone.
 CREATE OR REPLACE FUNCTION memsvc.facts_at(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamptz[],
   p_known_at timestamptz
@@ -116,11 +115,11 @@ COMMENT ON FUNCTION memsvc.facts_at(uuid, uuid[], uuid[], integer[], timestamptz
 
 -- Passages that support what is known about stored nodes: facts (p_facts[i] is one at a node for which p_fact_starts[i]
 -- stands), where they are (at p_moments; null: the last places, p_fan_outs at most), their properties and names, and
--- the nodes themselves; and what is said of a node in its card, note or instruction. Each passage comes once, with the best of the nodes that stand for these: p_reach and
--- p_distances have the same for all that are one. Order and p_limit: as in memsvc.match_mentions.
--- An array of one, and the order, leave the planner one index for each link, whatever it believes about the table. All
--- links of the facts come in one scan; only where these are so many that one fact may have more than count, each fact
--- is looked up by itself.
+-- the nodes themselves; and what is said of a node in its card, note or instruction. Each passage comes once, with the
+-- best of the nodes that stand for these: p_reach and p_distances have the same for all that are one. Order and
+-- p_limit: as in memsvc.match_mentions. An array of one, and the order, leave the planner one index for each link,
+-- whatever it believes about the table. All links of the facts come in one scan; only where these are so many that one
+-- fact may have more than count, each fact is looked up by itself.
 CREATE OR REPLACE FUNCTION memsvc.match_evidence(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_fan_outs integer[], p_moments timestamptz[], p_fact_starts uuid[], p_facts uuid[], p_limit integer,

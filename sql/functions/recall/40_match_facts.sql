@@ -24,10 +24,10 @@ COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type
 -- memsvc.expand_names gives them): facts about them, as passages, and other passages that support what is known about
 -- them, as match_mentions tells; only kinds of the scope. In one go, for both read the same facts at these nodes.
 --
--- Facts are those that hold and are known at the scope's times. Of a node the strongest ones are looked at: 50 either way
--- at distance 0; of the others about p_limit together, but 10 of each at least. Edges among nodes that are the same are
--- found by words and vectors alone. At most p_limit, those at the nearest nodes and of telling types first, and as many
--- other passages.
+-- Facts are those that hold and are known at the scope's times. Of a node the strongest ones are looked at: 50 either
+-- way at distance 0; of the others about p_limit together, but 10 of each at least. Edges among nodes that are the same
+-- are found by words and vectors alone. At most p_limit, those at the nearest nodes and of telling types first, and as
+-- many other passages.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
 -- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold

@@ -143,8 +143,8 @@ COMMENT ON FUNCTION memsvc.expand_names(uuid, uuid[], integer, integer, timestam
 -- Passages that support what is known about some nodes: their facts (the strongest, 50 either way of nodes at distance
 -- 0, 10 of others), places, properties and names, or the nodes themselves. p_reach and p_distances: of each node, as
 -- expand_names gives them; each passage comes once, with its best node. At distance 0 a mention is one whether or not
--- the fact still holds; behind it facts count that hold at the scope's as_of (null: now), as along the way there. Nothing counts
--- that was said behind it. Best reach first, then the newest; at most p_limit.
+-- the fact still holds; behind it facts count that hold at the scope's as_of (null: now), as along the way there.
+-- Nothing counts that was said behind it. Best reach first, then the newest; at most p_limit.
 CREATE OR REPLACE FUNCTION memsvc.match_mentions(
   p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer,
   p_scope memsvc.scope DEFAULT memsvc.scope('{message}')
@@ -258,7 +258,8 @@ BEGIN
     ) ELSE ARRAY(
       SELECT left(p.text, signs)
       FROM memsvc.match_mentions(
-        p_user_id, ARRAY[n.node_id], '{1}', '{0}', most, memsvc.scope('{message}', p_as_of => p_as_of, p_known_at => p_known_at)
+        p_user_id, ARRAY[n.node_id], '{1}', '{0}', most,
+        memsvc.scope('{message}', p_as_of => p_as_of, p_known_at => p_known_at)
       ) WITH ORDINALITY AS g (matched_id, node_id, reach, distance, place)
       CROSS JOIN LATERAL (
         SELECT i.text FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[g.matched_id])

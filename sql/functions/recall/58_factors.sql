@@ -29,8 +29,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.factors() IS 'The factors of recall''s order, with the weights that they have by default.';
 
--- The weight of each factor for one query, in the order of memsvc.factors. p_weights: by name, a number, or a list: what
--- it weighs, and what is added to that for each trait of the query that holds (p_traits, from 0 to 1).
+-- The weight of each factor for one query, in the order of memsvc.factors. p_weights: by name, a number, or a list:
+-- what it weighs, and what is added to that for each trait of the query that holds (p_traits, from 0 to 1).
 CREATE OR REPLACE FUNCTION memsvc.weights_of(p_weights jsonb, p_traits double precision[]) RETURNS double precision[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -56,9 +56,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN NOT p_weights @> '{"words": 0, "nearby": 0, "session": 0}';
 COMMENT ON FUNCTION memsvc.by_words(jsonb) IS 'Whether words count for anything by these weights.';
 
--- Traits of a query that move weights (memsvc/recall/order.py has the same names): its candidates stand alone (memories of
--- one message each, not conversations), it is long (a dialogue or a document, not a question), nothing is compared by
--- meaning, the candidates are wordy (paragraphs, not turns).
+-- Traits of a query that move weights (memsvc/recall/order.py has the same names): its candidates stand alone (memories
+-- of one message each, not conversations), it is long (a dialogue or a document, not a question), nothing is compared
+-- by meaning, the candidates are wordy (paragraphs, not turns).
 CREATE OR REPLACE FUNCTION memsvc.trait_names() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall

@@ -1,11 +1,12 @@
 -- What recall looks at: the best that each arm finds among one user's passages, with what the arms know of them.
 
 -- Arms: words (BM25) and vectors give their best p_candidates each; p_mentions are passages that support what is known
--- about nodes (memsvc.match_nodes finds them); times give passages said in the windows that the question names. By words alone only what holds some is found; with a vector, what
--- stands up to two messages before and after the best quarter of both arms comes along. Each passage comes once, with
--- the scores of all arms: BM25 null where it is not among the best by words, and a similarity wherever it has a vector.
--- kind: fact, known (of a node), passage (all else); since, until: of a fact when it holds, else when it was said; asks:
--- it ends with a question; answers: the message before it does.
+-- about nodes (memsvc.match_nodes finds them); times give passages said in the windows that the question names. By
+-- words alone only what holds some is found; with a vector, what stands up to two messages before and after the best
+-- quarter of both arms comes along. Each passage comes once, with the scores of all arms: BM25 null where it is not
+-- among the best by words, and a similarity wherever it has a vector. kind: fact, known (of a node), passage (all
+-- else); since, until: of a fact when it holds, else when it was said; asks: it ends with a question; answers: the
+-- message before it does.
 --
 -- While the embedding model changes, the model that leaves answers for passages that the active one lacks
 -- (docs/adr/0008).
@@ -14,9 +15,9 @@ CREATE OR REPLACE FUNCTION memsvc.recall_candidates(
   p_scope memsvc.scope, p_question memsvc.question
 ) RETURNS TABLE (
   passage_id uuid, kind text, source_id uuid, session text, ordinal integer, role text, speaker text, since timestamptz,
-  until timestamptz, recorded timestamptz,  length integer, asks boolean, answers boolean, words double precision, words_rank bigint, matched_terms text[],
-  matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision,
-  other_rank bigint
+  until timestamptz, recorded timestamptz, length integer, asks boolean, answers boolean, words double precision,
+  words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint,
+  other_similarity double precision, other_rank bigint
 )
 LANGUAGE sql STABLE
 ROWS 150
@@ -86,7 +87,8 @@ BEGIN ATOMIC
     p.source_id, p.session, p.ordinal, p.role,
     CASE WHEN p.kind IN ('message', 'trace') THEN p.speaker ELSE p.role END, -- a title speaks to nobody
     CASE p.kind WHEN 'fact' THEN p.valid_from ELSE p.said_at END, CASE p.kind WHEN 'fact' THEN p.valid_to END,
-    CASE p.kind WHEN 'fact' THEN p.recorded_at ELSE p.said_at END, p.length_simple, memsvc.is_question(p.text), p.version_id IS NULL AND EXISTS (
+    CASE p.kind WHEN 'fact' THEN p.recorded_at ELSE p.said_at END, p.length_simple, memsvc.is_question(p.text),
+    p.version_id IS NULL AND EXISTS (
       SELECT FROM memsvc.passages AS n
       WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
         AND (p_scope.known_at IS NULL OR n.recorded_at <= p_scope.known_at) AND memsvc.is_question(n.text)

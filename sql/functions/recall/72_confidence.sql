@@ -24,9 +24,9 @@ COMMENT ON FUNCTION memsvc.confidence(
   double precision, double precision, boolean, double precision, double precision, boolean
 ) IS 'How likely it is that the answer is among what was found, 0 to 1.';
 
--- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it that
--- holds more than half of the query's words, or half of them and is about what the query names; a question that was
--- asked before, in the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
+-- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it
+-- that holds more than half of the query's words, or half of them and is about what the query names; a question that
+-- was asked before, in the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
 CREATE OR REPLACE FUNCTION memsvc.recall_confidence(
   p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaking uuid[]
 ) RETURNS double precision

@@ -16,7 +16,8 @@ BEGIN ATOMIC
     SELECT b.* FROM memsvc.nodes_beside(
       p_user_id, p_question.nodes, 1000, 20, p_scope.as_of, p_scope.known_at
     ) AS b
-    WHERE p_question.nodes <> '{}' AND p_question.hops > 0 AND memsvc.says_near(p_query) AND NOT p_weights @> '{"place": 0}'
+    WHERE p_question.nodes <> '{}' AND p_question.hops > 0 AND memsvc.says_near(p_query)
+      AND NOT p_weights @> '{"place": 0}'
   ),
   reached AS MATERIALIZED ( -- what lies beside is that, even where facts lead to it, too
     SELECT e.*, NULL::double precision AS metres
@@ -54,7 +55,8 @@ BEGIN ATOMIC
   ),
   memory AS MATERIALIZED (
     SELECT c.passage_id AS memory_id, c.kind, CASE WHEN c.kind <> 'fact' THEN c.source_id END AS source_id, c.session,
-      c.ordinal, c.role, c.speaker, c.since, c.until, c.recorded, CASE WHEN c.kind <> 'fact' THEN c.length END AS length,
+      c.ordinal, c.role, c.speaker, c.since, c.until, c.recorded,
+      CASE WHEN c.kind <> 'fact' THEN c.length END AS length,
       c.asks, c.answers, c.words, c.words_rank, c.matched_terms, c.matched_form, c.similarity, c.vector_rank,
       c.other_similarity, c.other_rank, m.node_id, m.reach, m.distance
     FROM memsvc.recall_candidates(

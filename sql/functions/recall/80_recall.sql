@@ -7,8 +7,8 @@
 -- the candidates (z-score): of a passage itself, of the messages before and after it, and of the best of its session. A
 -- passage that is not among the best by words counts as 0 there; what has no vector yet counts by meaning as it does by
 -- words, and facts, where they have nothing to compare, as average. Cosines of two models cannot be compared, so the
--- leaving one's are standardised among themselves. Neighbours count where they are candidates themselves: taking in all of them found no more. Late
--- interaction (MaxSim) compares all candidates with the query word by word.
+-- leaving one's are standardised among themselves. Neighbours count where they are candidates themselves: taking in all
+-- of them found no more. Late interaction (MaxSim) compares all candidates with the query word by word.
 
 -- What the arms found of a memory, for people and for the reasons that a door gives.
 CREATE OR REPLACE FUNCTION memsvc.arms_told(
@@ -36,9 +36,9 @@ COMMENT ON FUNCTION memsvc.arms_told(
 -- shown by memsvc.memories_shown.
 --
 -- p_scope: what may be recalled (memsvc.scope); p_question: what is asked beside the words (memsvc.question).
--- p_weights: as memsvc.weights_of has them, for the traits of memsvc.traits_of. p_candidates: of each arm.
--- confidence: how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there
--- were, by which arms, and the traits. weights: what each factor counted. All three are the same in every row.
+-- p_weights: as memsvc.weights_of has them, for the traits of memsvc.traits_of. p_candidates: of each arm. confidence:
+-- how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there were, by
+-- which arms, and the traits. weights: what each factor counted. All three are the same in every row.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,

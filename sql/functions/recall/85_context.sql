@@ -17,7 +17,8 @@ BEGIN
   WITH latest AS MATERIALIZED (
     SELECT p.said_at, p.said_offset, p.kind, p.role
     FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= p_now AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= p_now
+      AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
     ORDER BY p.user_id DESC, p.said_at DESC
     LIMIT 200
   ),

@@ -266,9 +266,11 @@ BEGIN
   FOR round IN 1..12 LOOP
     drawn := first_at + (last_at - first_at) * memsvc.seeded(p_seed, 'moment ' || round);
     SELECT p.said_at INTO gap_to FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= last_at ORDER BY p.said_at LIMIT 1;
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= last_at
+    ORDER BY p.said_at LIMIT 1;
     SELECT p.said_at INTO gap_from FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= drawn AND p.said_at >= first_at ORDER BY p.said_at DESC LIMIT 1;
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= drawn AND p.said_at >= first_at
+    ORDER BY p.said_at DESC LIMIT 1;
     EXIT WHEN (gap_to - gap_from) * 64 <= last_at - first_at;
     -- A microsecond for each side, for a message that stands alone has no span.
     IF memsvc.seeded(p_seed, 'side ' || round) * (extract(epoch FROM (gap_from - first_at) + (last_at - gap_to)) + 2e-6)
@@ -291,13 +293,14 @@ BEGIN
   LIMIT 1;
   IF chosen IS NULL THEN -- traces alone stand there, or what was recorded later: the next message, else the last one
     SELECT p.passage_id INTO chosen FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest AND p.kind = 'message' AND p.part = 0
-      AND p.recorded_at <= known
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest
+      AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
     ORDER BY p.said_at LIMIT 1;
   END IF;
   IF chosen IS NULL THEN
     SELECT p.passage_id INTO chosen FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
+    WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0
+      AND p.recorded_at <= known
     ORDER BY p.said_at DESC LIMIT 1;
   END IF;
   RETURN chosen;
