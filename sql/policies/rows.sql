@@ -54,7 +54,7 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);
   END LOOP;
-  -- Migration 0019 needed these.
+  -- Migrations 0019 and 0040 needed these.
   DROP POLICY IF EXISTS words_again ON memsvc.passages;
   DROP POLICY IF EXISTS words_again ON memsvc.term_deltas;
   DROP POLICY IF EXISTS account_rows ON memsvc.term_deltas;

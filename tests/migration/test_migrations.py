@@ -371,6 +371,72 @@ def test_words_of_signs_are_made_again_and_the_statistics_follow(
         assert [row[0] for row in recall_rows(app, user_id, "C++ programmer")] == ["Use C++"]
 
 
+def test_words_of_folded_letters_are_made_again_and_the_statistics_follow(
+    empty: str, run_upgrade: Upgrader, settings: Settings
+) -> None:
+    """Revision 0040. Passages are as PostgreSQL's own configurations make them, as its predecessor did."""
+    mine = next(script for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()
+                if script.path.endswith("_words_folded.py"))  # fmt: skip
+    before, revision = mine.down_revision, mine.revision
+    assert isinstance(before, str)
+    run_upgrade(empty, before)
+    texts = ["Ёлка стоит", "Grüße an José", "It cost 1,000 in March", "Herons wade."]
+    words = (
+        "UPDATE memsvc.passages AS p SET tsv = w.tsv, tsv_simple = w.simple, length = memsvc.word_count(w.tsv), "
+        "length_simple = memsvc.word_count(w.simple) FROM (SELECT passage_id, to_tsvector('english', text) AS tsv, "
+        "to_tsvector('simple', text) AS simple FROM memsvc.passages) AS w WHERE w.passage_id = p.passage_id"
+    )
+    recounted = (
+        "SELECT f.form, u.term, sum(u.n) FROM (VALUES ('stemmed'), ('simple')) AS f (form) CROSS JOIN LATERAL ("
+        "SELECT t.term, 1 AS n FROM memsvc.passages AS p CROSS JOIN unnest(tsvector_to_array("
+        "CASE f.form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END)) AS t (term) WHERE p.kind = 'message' "
+        "UNION ALL SELECT t.term, -t.change FROM memsvc.term_deltas AS d CROSS JOIN unnest(d.terms, d.changes) "
+        "AS t (term, change) WHERE d.form = f.form AND d.kind = 'message' "
+        "UNION ALL SELECT '', CASE f.form WHEN 'simple' THEN p.length_simple ELSE p.length END "
+        "FROM memsvc.passages AS p WHERE p.kind = 'message' UNION ALL SELECT '', -d.length "
+        "FROM memsvc.term_deltas AS d WHERE d.form = f.form AND d.kind = 'message') AS u "
+        "GROUP BY 1, 2 HAVING sum(u.n) <> 0"
+    )
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, before)
+        admin.execute("UPDATE memsvc.users SET language = 'english'")
+        for table in ("terms", "corpora", "term_deltas"):
+            admin.execute(f"DELETE FROM memsvc.{table}".encode())
+        admin.execute(
+            "INSERT INTO memsvc.passages (user_id, source_id, kind, session, ordinal, role, text, said_at, "
+            "said_offset, language, tsv, tsv_simple, length, length_simple) SELECT %s, %s, 'message', 'old', n, "
+            "'user', (%s::text[])[n %% 4 + 1], now(), 0, 'english', '', '', 0, 0 FROM generate_series(1, 1200) AS n",
+            [USER, THING, texts],
+        )
+        admin.execute(words)
+        admin.execute("SET plan_cache_mode = force_generic_plan")
+        admin.execute(
+            "INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes) "
+            "SELECT p.user_id, p.kind, f.form, 1, f.length, tsvector_to_array(f.tsv), "
+            "array_fill(1, ARRAY[length(f.tsv)]) FROM memsvc.passages AS p CROSS JOIN LATERAL (VALUES "
+            "('stemmed', p.tsv, p.length), ('simple', p.tsv_simple, p.length_simple)) AS f (form, tsv, length)"
+        )
+        assert admin.execute(recounted.encode()).fetchall() == []
+        untouched = "SELECT array_agg(DISTINCT xmin::text) FROM memsvc.passages WHERE text = 'Herons wade.'"
+        old = value(admin, untouched)
+        for _ in range(2):  # again, as after a kill: what is done counts once
+            run_upgrade(empty, revision)
+            admin.execute("UPDATE memsvc.schema_version SET version_num = %s", [before])
+            admin.execute("DELETE FROM memsvc.applied_sql")
+        run_upgrade(empty)
+        assert admin.execute(recounted.encode()).fetchall() == []
+        assert value(admin, untouched) == old, "rows whose words stay are not written"
+        again = "SELECT count(*) FROM memsvc.passages WHERE tsv <> memsvc.to_words('stemmed', language, text || '') "
+        assert value(admin, again + "AND speaker = '' AND caption IS NULL") == 0
+        assert value(admin, "SELECT count(*) FROM pg_policy WHERE polname = 'words_again'") == 0
+    token = Signer(settings.secret("identity_secret").encode(), 60)
+    with psycopg.connect(login_url(empty, APP, settings)) as app:
+        user_id = value(app, "SELECT %s::uuid", [USER])
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [token.token(user_id)])
+        for query, text in (("елка", texts[0]), ("Jose", texts[1]), ("1000", texts[2])):
+            assert recall_rows(app, user_id, query)[0][0] == text
+
+
 def test_an_upgrade_keeps_what_it_prepared(at_head: str, run_upgrade: Upgrader) -> None:
     """Roles and their rights, on a database that is one of memsvc's already."""
     may = "SELECT has_schema_privilege('memsvc_eraser', 'memsvc', 'USAGE')"
