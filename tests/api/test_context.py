@@ -78,8 +78,10 @@ class Mind:
 
     async def _rows(self, db: Database, owner: Owner, order: str, limit: int, offset: int) -> list[Memory]:
         statement = text(
-            "SELECT p.*, s.identifier FROM memsvc.passages AS p JOIN memsvc.sources AS s USING (user_id, source_id)"
-            f" WHERE p.user_id = :user_id ORDER BY {order} LIMIT :limit OFFSET :offset"
+            "SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, "
+            "p.caption, p.said_at, p.recorded_at, s.identifier "
+            "FROM memsvc.passages AS p JOIN memsvc.sources AS s USING (user_id, source_id)"
+            f" WHERE p.user_id = :user_id AND p.version_id IS NULL ORDER BY {order} LIMIT :limit OFFSET :offset"
         )
         async with db.transaction(owner.user_id) as connection:
             rows = await connection.execute(statement, {"user_id": owner.user_id, "limit": limit, "offset": offset})

@@ -105,7 +105,7 @@ async def test_an_export_amid_an_erasure_can_be_read(
     assert not [name for name, body in files.items() if name.endswith(".jsonl") and b"Rosinante" in body]
     assert str(boat.block_id).encode() not in files["sources.jsonl"]
     settled = (await travel.into("half-way", "half")).user
-    texts = "SELECT array_agg(text ORDER BY text) FROM memsvc.passages WHERE user_id = %s"
+    texts = "SELECT array_agg(text ORDER BY text) FROM memsvc.passages WHERE user_id = %s AND version_id IS NULL"
     assert value(admin, texts, [settled.user_id]) == ["Sold as well, and far.", "Sold as well."]
 
 

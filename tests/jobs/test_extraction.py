@@ -26,7 +26,7 @@ from tests.jobs.working import due_now
 async def test_what_is_said_is_read_once_and_in_order(desk: Desk) -> None:
     said = [f"I OWNS boat{number}." for number in range(30)]
     source = await desk.say(*said)
-    assert await desk.read() == 2, "one job for the source, one for its facts"
+    assert await desk.read() == 3, "one job for the source, one for its facts, one for their vectors"
     windows = desk.extractor.windows
     assert [len(window.turns) for window in windows] == [12, 12, 6]
     assert [turn.text for window in windows for turn in window.turns] == said

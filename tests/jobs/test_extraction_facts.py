@@ -81,7 +81,7 @@ async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> 
             await desk.say(text, conversation=str(new_id()), said=f"{year}-01-01T00:00:00Z")
             await desk.read()
         assert [fact for fact in desk.history() if fact[2] is None] == present, order
-        for (source,) in desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s"):
+        for (source,) in desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = 'conversation'"):
             await erase(desk.db, desk.owner, "source", source, requested_by="user")
         assert desk.history() == []
 
