@@ -54,6 +54,7 @@ MISREAD = """
 SELECT s.identifier, e.turns, count(p.passage_id) FROM memsvc.sources AS s
 INNER JOIN memsvc.passages AS p ON p.user_id = s.user_id AND p.source_id = s.source_id
 LEFT JOIN memsvc.extractions AS e ON e.user_id = s.user_id AND e.source_id = s.source_id
+WHERE s.kind = 'conversation'
 GROUP BY s.user_id, s.identifier, e.turns, e.upto
 HAVING e.turns IS DISTINCT FROM count(p.passage_id) OR e.upto::text IS DISTINCT FROM max(p.passage_id::text)
 """
