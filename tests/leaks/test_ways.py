@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 
 import psycopg
 import pytest
+from psycopg.types.string import TextLoader
 
 from tests.leaks.scene import Scene, comparable, listening
 from tests.leaks.ways import WAYS, Way
@@ -38,6 +39,7 @@ def said_by(connection: psycopg.Connection, statement: str) -> str:
 def answers(connection: psycopg.Connection, way: Way, told: Mapping[str, str]) -> str:
     """What one hears on a way, up to its first error; with what is said beside."""
     said: list[str] = []
+    connection.adapters.register_loader("timestamptz", TextLoader)  # Python has no infinite moment
     with listening(connection) as heard:
         for step in way.steps:
             said.append(said_by(connection, step.format(**told)))

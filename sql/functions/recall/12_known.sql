@@ -265,10 +265,17 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.want_vectors() IS 'Trigger: asks for the vectors of what is known.';
 
-DROP TRIGGER IF EXISTS want_vectors ON memsvc.passages;
-CREATE CONSTRAINT TRIGGER want_vectors AFTER INSERT ON memsvc.passages
-DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.version_id IS NOT NULL)
-EXECUTE FUNCTION memsvc.want_vectors();
+DO $once$
+BEGIN -- making it anew would stop all readers of passages
+  IF NOT EXISTS (
+    SELECT FROM pg_trigger AS t WHERE t.tgrelid = 'memsvc.passages'::regclass AND t.tgname = 'want_vectors'
+  ) THEN
+    CREATE CONSTRAINT TRIGGER want_vectors AFTER INSERT ON memsvc.passages
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.version_id IS NOT NULL)
+    EXECUTE FUNCTION memsvc.want_vectors();
+  END IF;
+END
+$once$;
 
 -- Versions without passages that should have some, from before this existed: at most p_limit.
 CREATE OR REPLACE FUNCTION memsvc.unfiled_known(p_user_id uuid, p_limit integer) RETURNS SETOF uuid
