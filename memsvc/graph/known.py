@@ -17,6 +17,9 @@ from memsvc.queue.execution import SLICE_S, Steps
 
 BATCH = 500
 """Most versions that one transaction files."""
+HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || CAST(:user_id AS text), 0))")
+"""Every change of the graph takes this lock, shared. What is filed beside a change that supersedes it would stand on,
+and two that file for one fact or node would give the same place."""
 FILE = text("SELECT memsvc.file_known(:user_id, ARRAY(SELECT memsvc.unfiled_known(:user_id, :limit)))")
 
 
@@ -25,6 +28,7 @@ def known_steps() -> Steps:
 
     async def file(db: Database, user_id: UUID, _user: UUID) -> bool:
         async def take(connection: AsyncConnection) -> int:
+            await connection.execute(HOLD, {"user_id": user_id})
             return int((await connection.execute(FILE, {"user_id": user_id, "limit": BATCH})).scalar_one())
 
         until = time.monotonic() + SLICE_S

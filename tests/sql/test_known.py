@@ -9,6 +9,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -153,13 +154,13 @@ async def test_it_is_no_message_to_open_erase_or_rest_on(db: Database, owner: Ow
     assert await texts(db, owner, settings, "pot") == {"Under the pot."}
 
 
-@pytest.mark.parametrize("text", ["A sentence about moss. " * 340, "moss\n\n" * 1_300, "藓苔" * 3_900, "x" * 7_999])
+@pytest.mark.parametrize("said", ["A sentence about moss. " * 340, "moss\n\n" * 1_300, "藓苔" * 3_900, "x" * 7_999])
 async def test_a_long_note_is_filed_in_parts_that_are_the_note(
-    db: Database, owner: Owner, admin: psycopg.Connection, text: str
+    db: Database, owner: Owner, admin: psycopg.Connection, said: str
 ) -> None:
-    await create_note(db, owner, "Long", text)
+    await create_note(db, owner, "Long", said)
     rows = admin.execute((OWN + "ORDER BY part").encode(), [owner.user_id]).fetchall()
-    assert "".join(row[2] for row in rows) == text
+    assert "".join(row[2] for row in rows) == said
     assert [row[3] for row in rows] == list(range(len(rows)))
     assert max(len(row[2]) for row in rows) <= 900
 
@@ -180,6 +181,24 @@ async def test_what_was_there_before_is_filed_at_night_and_only_once(
         assert sorted(admin.execute(OWN.encode(), [owner.user_id]).fetchall()) == sorted(rows)
     assert await texts(db, owner, settings, "pot") == {"Under the other pot."}
     assert value(admin, "SELECT sum(passages) FROM memsvc.term_deltas WHERE user_id = %s", [owner.user_id]) == 4
+
+
+async def test_what_is_filed_beside_a_change_that_supersedes_it_does_not_stand(
+    db: Database, owner: Owner, admin: psycopg.Connection
+) -> None:
+    note = await create_note(db, owner, "Key", "Under the pot.")
+    admin.execute("DELETE FROM memsvc.passages WHERE user_id = %s AND version_id IS NOT NULL", [owner.user_id])
+    [step] = known_steps()["tidy"]
+    async with db.transaction(owner.user_id) as writing:
+        await writing.execute(text("SELECT memsvc.keep_memories(:user)"), {"user": owner.user_id})
+        closing = "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp() WHERE version_id = :version"
+        await writing.execute(text(closing), {"version": note.version_id})
+        filing = asyncio.ensure_future(step(db, owner.user_id, owner.user_id))
+        await asyncio.wait({filing}, timeout=0.5)
+    assert await filing is False
+    rows = admin.execute((OWN + "AND recorded_to = 'infinity'").encode(), [owner.user_id]).fetchall()
+    assert rows == []
+    assert [row[0] for row in admin.execute(OWN.encode(), [owner.user_id])] == [note.version_id]
 
 
 async def test_two_writers_at_once_wait_only_for_each_others_commit(
