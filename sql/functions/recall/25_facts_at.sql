@@ -113,13 +113,49 @@ $$;
 COMMENT ON FUNCTION memsvc.facts_at(uuid, uuid[], uuid[], integer[], timestamptz[], timestamptz) IS
   'Facts at stored nodes, the strongest of each.';
 
+-- Which passages support facts, as known at a moment: p_facts are versions of edges. All links come in one scan; only
+-- where these are so many that one fact may have more than count, each fact is looked up by itself. The caller has bound
+-- the user.
+CREATE OR REPLACE FUNCTION memsvc.fact_evidence(
+  p_user_id uuid, p_facts uuid[], p_known timestamptz, OUT versions uuid[], OUT passages uuid[]
+)
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: recall
+-- plans: by-key, no-sort, no-incremental-sort, no-nested-loop; estimates know nothing of how many there are
+AS $$
+DECLARE
+  most_links CONSTANT integer := 500; -- of one version; the last ones that were stored
+  links bigint;
+BEGIN
+  SELECT count(*), array_agg(l.edge_version_id) FILTER (WHERE l.counts), array_agg(l.passage_id) FILTER (WHERE l.counts)
+  INTO links, versions, passages
+  FROM (
+    SELECT i.edge_version_id, i.passage_id, i.stance = 'supports' AND i.recorded_from <= p_known
+        AND (i.recorded_to = 'infinity' OR i.recorded_to > p_known) AS counts
+    FROM source_links AS i WHERE i.user_id = p_user_id AND i.edge_version_id = ANY (p_facts)
+    ORDER BY i.edge_version_id DESC LIMIT most_links
+  ) AS l;
+  IF links = most_links THEN
+    SELECT array_agg(f.version_id), array_agg(l.passage_id) INTO versions, passages
+    FROM (SELECT DISTINCT u.version_id FROM unnest(p_facts) AS u (version_id)) AS f
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM source_links AS i WHERE i.user_id = p_user_id AND i.edge_version_id = ANY (ARRAY[f.version_id])
+      ORDER BY i.edge_version_id DESC LIMIT most_links
+    ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= p_known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > p_known);
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.fact_evidence(uuid, uuid[], timestamptz) IS 'Which passages support facts.';
+
 -- Passages that support what is known about stored nodes: facts (p_facts[i] is one at a node for which p_fact_starts[i]
 -- stands), where they are (at p_moments; null: the last places, p_fan_outs at most), their properties and names, and
 -- the nodes themselves; and what is said of a node in its card, note or instruction. Each passage comes once, with the
 -- best of the nodes that stand for these: p_reach and p_distances have the same for all that are one. Order and
 -- p_limit: as in memsvc.match_mentions. An array of one, and the order, leave the planner one index for each link,
--- whatever it believes about the table. All links of the facts come in one scan; only where these are so many that one
--- fact may have more than count, each fact is looked up by itself.
+-- whatever it believes about the table.
 CREATE OR REPLACE FUNCTION memsvc.match_evidence(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_fan_outs integer[], p_moments timestamptz[], p_fact_starts uuid[], p_facts uuid[], p_limit integer,
@@ -138,24 +174,7 @@ DECLARE
   filtered CONSTANT boolean := memsvc.is_filtered(p_scope);
   told record; -- which passages support which facts
 BEGIN
-  SELECT count(*) AS links, array_agg(l.edge_version_id) FILTER (WHERE l.counts) AS versions,
-    array_agg(l.passage_id) FILTER (WHERE l.counts) AS passages
-  INTO told
-  FROM (
-    SELECT i.edge_version_id, i.passage_id, i.stance = 'supports' AND i.recorded_from <= known
-        AND (i.recorded_to = 'infinity' OR i.recorded_to > known) AS counts
-    FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (p_facts)
-    ORDER BY i.edge_version_id DESC LIMIT most_links
-  ) AS l;
-  IF told.links = most_links THEN
-    SELECT told.links, array_agg(f.version_id) AS versions, array_agg(l.passage_id) AS passages INTO told
-    FROM (SELECT DISTINCT u.version_id FROM unnest(p_facts) AS u (version_id)) AS f
-    CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
-      ORDER BY i.edge_version_id DESC LIMIT most_links
-    ) AS l
-    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
-  END IF;
+  told := memsvc.fact_evidence(asker, p_facts, known);
   RETURN QUERY
   WITH subject AS MATERIALIZED (
     SELECT u.* FROM unnest(p_starts, p_nodes, p_reach, p_distances, p_fan_outs, p_moments)

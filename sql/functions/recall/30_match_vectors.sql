@@ -25,11 +25,7 @@
 -- 45 ms, and behind a filter that leaves most 10; comparing all that it leaves took 50 to 250. The index finds the
 -- farther ones less surely the more it passes over, so half as many again are asked for.
 CREATE OR REPLACE FUNCTION memsvc.match_vectors(
-  p_user_id uuid,
-  p_model_id smallint,
-  p_vector halfvec,
-  p_limit integer,
-  p_scope memsvc.scope DEFAULT memsvc.scope()
+  p_user_id uuid, p_model_id smallint, p_vector halfvec, p_limit integer, p_scope memsvc.scope DEFAULT memsvc.scope()
 ) RETURNS TABLE (matched_id uuid, similarity double precision)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 200
@@ -94,8 +90,7 @@ BEGIN
       SELECT e.passage_id, -(e.vector <#> p_vector) AS similarity
       FROM embeddings AS e
       WHERE e.user_id = asker AND e.model_id = p_model_id AND e.passage_id = ANY (left_over)
-      ORDER BY similarity DESC, e.passage_id
-      LIMIT p_limit;
+      ORDER BY similarity DESC, e.passage_id LIMIT p_limit;
       RETURN;
     END IF;
   END IF;
@@ -116,8 +111,8 @@ BEGIN
       FROM embeddings AS e
       WHERE e.user_id = asker AND e.model_id = p_model_id
         AND (NOT filtered OR ( -- no EXISTS: that becomes a join, which loses the order
-          SELECT memsvc.in_scope(p_scope, p)
-          FROM passages AS p WHERE p.user_id = asker AND p.passage_id = e.passage_id
+          SELECT memsvc.in_scope(p_scope, p) FROM passages AS p
+          WHERE p.user_id = asker AND p.passage_id = e.passage_id
         ))
       ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector
       LIMIT CASE WHEN filtered THEN p_limit * 3 / 2 ELSE p_limit END
@@ -145,8 +140,7 @@ BEGIN
         WHERE p.user_id = asker AND p.passage_id = e.passage_id AND memsvc.in_scope(p_scope, p)
       ))
   ) AS n
-  ORDER BY n.similarity DESC, n.passage_id
-  LIMIT p_limit;
+  ORDER BY n.similarity DESC, n.passage_id LIMIT p_limit;
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_vectors(

@@ -68,11 +68,11 @@ BEGIN ATOMIC
     LEFT JOIN around AS a ON a.source_id = c.source_id AND a.session = c.session AND a.ordinal = c.ordinal
   ),
   surroundings AS MATERIALIZED (
-    SELECT avg(m.nearby) AS nearby, stddev_pop(m.nearby) AS nearby_spread, avg(m.session_words) AS words,
-      stddev_pop(m.session_words) AS words_spread, avg(m.nearby_vector) AS beside,
-      stddev_pop(m.nearby_vector) AS beside_spread, avg(m.session_vector) AS vector,
-      stddev_pop(m.session_vector) AS vector_spread, avg(m.session_late) AS late,
-      stddev_pop(m.session_late) AS late_spread
+    SELECT avg(m.nearby) AS nearby, stddev_pop(m.nearby) AS nearby_spread,
+      avg(m.session_words) AS words, stddev_pop(m.session_words) AS words_spread,
+      avg(m.nearby_vector) AS beside, stddev_pop(m.nearby_vector) AS beside_spread,
+      avg(m.session_vector) AS vector, stddev_pop(m.session_vector) AS vector_spread,
+      avg(m.session_late) AS late, stddev_pop(m.session_late) AS late_spread
     FROM surrounded AS m
   ),
   -- 0 for what is farthest from the end that is asked for, 1 for what lies there; most queries ask for neither.
@@ -83,9 +83,7 @@ BEGIN ATOMIC
     FROM memory AS m
     WHERE p_question.sequence IN ('first', 'last')
   ),
-  asked AS MATERIALIZED (
-    SELECT memsvc.says_i(p_query) AS says_i, (SELECT s.names FROM speaking AS s) AS named
-  )
+  asked AS MATERIALIZED (SELECT memsvc.says_i(p_query) AS says_i, (SELECT s.names FROM speaking AS s) AS named)
   SELECT m.memory_id, v.speaks IS TRUE, ARRAY[
     c.words_z,
     memsvc.z_score(c.nearby, s.nearby, s.nearby_spread),
@@ -118,9 +116,7 @@ BEGIN ATOMIC
   ]
   FROM memory AS m
   INNER JOIN surrounded AS c ON c.memory_id = m.memory_id
-  CROSS JOIN surroundings AS s
-  CROSS JOIN spread AS t
-  CROSS JOIN asked AS q
+  CROSS JOIN surroundings AS s CROSS JOIN spread AS t CROSS JOIN asked AS q
   CROSS JOIN LATERAL (
     SELECT (m.role = 'user' AND q.says_i) OR (m.speaker <> m.role AND m.speaker = ANY (q.named)) AS speaks
   ) AS v;
