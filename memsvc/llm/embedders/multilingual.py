@@ -60,7 +60,7 @@ class Multilingual:
     window_tokens = 256
 
     def __init__(self) -> None:
-        """Load both models; takes two seconds and 270 MB.
+        """Load both models; takes two to three seconds and 330 MB.
 
         Raises:
             EmbedderMissingError: a package is not installed.

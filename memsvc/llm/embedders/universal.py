@@ -41,7 +41,7 @@ class UniversalEncoder:
     window_tokens = 256
 
     def __init__(self) -> None:
-        """Load the model; takes one to two seconds and 190 MB.
+        """Load the model; takes one to two seconds and 220 MB.
 
         Raises:
             EmbedderMissingError: its package is not installed.
