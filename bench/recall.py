@@ -27,6 +27,7 @@ from bench.observations import observations, write_observations
 from bench.readers import FORMATS, read
 from bench.variants import ALL, MODES, NAMES, VARIANTS, Variant, ablations, untried
 from memsvc.db.engine import Database
+from memsvc.llm.embedders import DEFAULT_MODEL
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall.options import LINEAR
 from memsvc.sources.embedding import embed_lacking
@@ -48,6 +49,8 @@ class Plan:
     facts: bool
     variants: tuple[str, ...] = ()
     """These alone, and nothing that needs others; none: all that ``VARIANTS`` has."""
+    model: str = DEFAULT_MODEL
+    """The embedding model."""
 
     def asked(self) -> Mapping[str, Variant]:
         """Ways to ask, by name."""
@@ -55,7 +58,9 @@ class Plan:
 
     def set_name(self, data: DataSet) -> str:
         """What the result is of: a run of some variants is no whole one, and leaves its figures alone."""
-        return "-".join([data.name, *(["facts"] if self.facts else []), *(["variants"] if self.variants else [])])
+        model = self.model.rpartition(":")[2] if self.model != DEFAULT_MODEL else ""
+        parts = [data.name, "facts" if self.facts else "", model, "variants" if self.variants else ""]
+        return "-".join(filter(None, parts))
 
 
 def sizes(bench: Bench, outcome: Outcome) -> None:
@@ -189,6 +194,7 @@ def describe(data: DataSet, outcome: Outcome, plan: Plan) -> None:
             }
             for name, one in plan.asked().items()
         },
+        "embedding_model": plan.model,
         "one_user": plan.one_user,
         "facts": "the set's observations, as bench.observations writes them" if plan.facts else "none",
         "depth": DEPTH,
@@ -243,6 +249,7 @@ def arguments() -> argparse.Namespace:
         "--one-user", action=argparse.BooleanOptionalAction,
         help="also all conversations as one user's; without saying: for locomo",
     )  # fmt: skip
+    parser.add_argument("--model", default=DEFAULT_MODEL, help="embedding model; figures of another go to another file")
     parser.add_argument("--facts", action="store_true", help="also the set's observations as a graph; locomo only")
     parser.add_argument("--peers", action="store_true", help="other programs too, in environments of their own")
     parser.add_argument("--no-latency", action="store_true", help="skip the user with 100,000 passages")
@@ -253,7 +260,8 @@ def arguments() -> argparse.Namespace:
         parser.error("one of --set and --file is needed")
     if chosen.kept and (chosen.set != known.NAME or chosen.file):
         parser.error("--kept belongs to --set known")
-    if chosen.set == known.NAME and (chosen.ablation or chosen.facts or chosen.peers or chosen.one_user):
+    by_another = chosen.model != DEFAULT_MODEL
+    if chosen.set == known.NAME and (by_another or chosen.ablation or chosen.facts or chosen.peers or chosen.one_user):
         parser.error("--set known goes with --variants and --kept alone")
     if chosen.variants and "default" not in chosen.variants and chosen.ablation:
         parser.error("--ablation compares with the variant default")
@@ -281,10 +289,12 @@ def main() -> None:
         # A file counts where both are given, for 'make' always says --set.
         data = read(chosen.file, chosen.format, first=chosen.first) if chosen.file else load(chosen.set)
         one_user = data.name == "locomo" and not chosen.variants if chosen.one_user is None else chosen.one_user
-        plan = Plan(not chosen.no_latency, chosen.ablation, one_user, chosen.peers, chosen.facts, chosen.variants)
+        plan = Plan(
+            not chosen.no_latency, chosen.ablation, one_user, chosen.peers, chosen.facts, chosen.variants, chosen.model
+        )
         outcome = Outcome("recall", data_set=plan.set_name(data), bars=dict(data.form.bars))
         describe(data, outcome, plan)
-        with database() as bench:
+        with database(embedding_model=plan.model) as bench:
             asyncio.run(measure(bench, data, outcome, plan))
             show(outcome)
             report(outcome, bench)

@@ -137,6 +137,7 @@ def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "memsvc.llm.embedders.onnx")
     monkeypatch.delitem(sys.modules, "memsvc.llm.embedders.kernels", raising=False)
+    monkeypatch.delitem(sys.modules, "memsvc.llm.embedders.packages")
     with pytest.raises(EmbedderMissingError, match=package):
         load("onnx:all-MiniLM-L6-v2", SETTINGS)
 

@@ -1,12 +1,14 @@
 """Embedding models behind one interface, by name.
 
 A model is named ``backend:model``: ``onnx:all-MiniLM-L6-v2`` (the default; its weights come in a package),
+``onnx:MiniLM+USE-multilingual`` (the same beside a model of 16 languages; an extra),
 ``sentence-transformers:<any model of that library>``, ``openai:<model>`` (any OpenAI-compatible server), or the name of
 an entry point in the group ``memsvc.embedders`` (any callable that gives an Embedder). ``loading`` finds them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -16,10 +18,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LATIN_ONLY = frozenset({"onnx:all-MiniLM-L6-v2"})
-"""Models whose training knew no other script to speak of."""
-LAST_LATIN = "\u024f"
-ILLEGIBLE_SHARE = 0.3
+DEFAULT_MODEL = "onnx:all-MiniLM-L6-v2"
+MULTILINGUAL_MODEL = "onnx:MiniLM+USE-multilingual"
+_LATIN = "\u0000-\u024f"
+_CYRILLIC, _ARABIC, _THAI = "\u0400-\u04ff", "\u0600-\u06ff\ufb50-\ufdff\ufe70-\ufeff", "\u0e00-\u0e7f"
+_CHINESE_JAPANESE_KOREAN = "\u1100-\u11ff\u3000-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+READABLE = {
+    DEFAULT_MODEL: re.compile(f"[{_LATIN}]+"),
+    MULTILINGUAL_MODEL: re.compile(f"[{_LATIN}{_CYRILLIC}{_ARABIC}{_THAI}{_CHINESE_JAPANESE_KOREAN}]+"),
+}
+"""Scripts of which models know more than single letters; models that are not listed count as knowing all."""
+UNREADABLE_SHARE = 0.3
 
 
 class Embedder(Protocol):
@@ -57,7 +66,7 @@ class TokenEmbedder(Embedder, Protocol):
 
 
 def legible(name: str, text: str) -> bool:
-    """Whether a model can read a text at all: the default one knows Latin letters only.
+    """Whether a model can read a text at all: the default one, for example, knows Latin letters only.
 
     Compared by a model that cannot read it, a text is near to anything.
 
@@ -68,10 +77,12 @@ def legible(name: str, text: str) -> bool:
     Returns:
         False where more than 3 of 10 letters are in a script that the model does not know.
     """
-    if name not in LATIN_ONLY:
-        return True
-    letters = [sign for sign in text if sign.isalpha()]
-    return sum(sign > LAST_LATIN for sign in letters) <= ILLEGIBLE_SHARE * len(letters)
+    readable = READABLE.get(name)
+    return readable is None or _letters(readable.sub("", text)) <= UNREADABLE_SHARE * _letters(text)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def checked(vectors: NDArray[np.float32], texts: int, dimensions: int) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from memsvc.errors import EmbedderMissingError
-from memsvc.llm.embedders import Embedder
+from memsvc.llm.embedders import DEFAULT_MODEL, MULTILINGUAL_MODEL, Embedder
 from memsvc.settings import Settings
 
 ENTRY_POINTS = "memsvc.embedders"
@@ -22,10 +22,14 @@ def load(name: str, settings: Settings) -> Embedder:
     backend, _, model = name.partition(":")
     try:
         match backend:
-            case "onnx" if model == "all-MiniLM-L6-v2":
+            case "onnx" if name == DEFAULT_MODEL:
                 from memsvc.llm.embedders.onnx import OnnxMiniLM  # noqa: PLC0415 - numpy and onnxruntime are an extra
 
                 return OnnxMiniLM()
+            case "onnx" if name == MULTILINGUAL_MODEL:
+                from memsvc.llm.embedders.multilingual import Multilingual  # noqa: PLC0415 - as above
+
+                return Multilingual()
             case "sentence-transformers":
                 from memsvc.llm.embedders.local import SentenceTransformersModel  # noqa: PLC0415 - as above, with torch
 

