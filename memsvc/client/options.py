@@ -88,6 +88,7 @@ class ContextOptions(Filters, total=False):
     memories: bool
     limit: int
     mode: Mode
+    preset: str
     group_by: GroupBy
     neighbours: bool
     conversation: str
