@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,7 @@ from tests.api.test_messages_and_recall import said
 from tests.fakes.rerank_server import RerankServer, rerank_server
 
 FAR = "2999-01-01"
+JSON = {"Content-Type": "application/json"}
 
 
 async def recalled(client: httpx.AsyncClient, query: str = "oak", **more: Any) -> dict[str, Any]:
@@ -212,6 +214,22 @@ async def test_what_counts_can_be_chosen_for_one_recall(ada: httpx.AsyncClient) 
         problem = refused(await ada.post("/v1/recall", json={"query": "oak", **asked}), 400, "invalid_request")
         assert problem["field"] == field
     assert (await ada.post("/v1/recall", json={"query": "oak", "weights": {"words": "NaN"}})).status_code == 400
+    for number in ("NaN", "Infinity", "-1e999", "100.5"):
+        body = f'{{"query": "oak", "weights": {{"words": {number}}}}}'
+        refused(await ada.post("/v1/recall", content=body, headers=JSON), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
+async def test_metadata_that_is_large_or_deep_is_refused(ada: httpx.AsyncClient, path: str) -> None:
+    for value, code in (
+        ('"%s"' % ("y" * 1_000_000), "invalid_request"),
+        ('{"x":' * 200 + "1" + "}" * 200, "invalid_request"),
+        ('{"x":' * 1_000 + "1" + "}" * 1_000, "invalid_request"),
+        ("[" * 100_000 + "]" * 100_000, "invalid_request"),
+    ):
+        body = f'{{"query": "oak", "metadata": {{"x": {value}}}}}'
+        problem = refused(await ada.post(path, content=body, headers=JSON), 400, code)
+        assert "metadata" in json.dumps(problem) or "nested" in problem["detail"], problem
 
 
 async def test_an_answer_that_is_explained_is_the_same(ada: httpx.AsyncClient) -> None:

@@ -36,7 +36,7 @@ COMMENT ON FUNCTION memsvc.arms_told(
 -- shown by memsvc.memories_shown.
 --
 -- p_scope: what may be recalled (memsvc.scope); p_question: what is asked beside the words (memsvc.question).
--- p_weights: as memsvc.weights_of has them, for the traits of memsvc.traits_of. p_candidates: of each arm. confidence:
+-- p_weights: as memsvc.weights_of has them (memsvc.checked_weights refuses others), for the traits of memsvc.traits_of. p_candidates: of each arm. confidence:
 -- how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there were, by
 -- which arms, and the traits. weights: what each factor counted. All three are the same in every row.
 CREATE OR REPLACE FUNCTION memsvc.recall(
@@ -58,7 +58,8 @@ SET search_path = memsvc, public, pg_temp
 BEGIN ATOMIC
   WITH memory AS MATERIALIZED (
     SELECT m.* FROM memsvc.recall_memories(
-      p_user_id, p_query, least(p_limit, p_candidates), p_candidates, p_weights, p_scope, p_question
+      p_user_id, p_query, least(p_limit, p_candidates), p_candidates, memsvc.checked_weights(p_weights), p_scope,
+      p_question
     ) AS m
   ),
   every AS MATERIALIZED (
