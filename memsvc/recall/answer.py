@@ -12,13 +12,24 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import Row
 
+from memsvc.db.clock import on_clock
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
-from memsvc.recall.options import CUT_SHOWN, FACTORS, KNOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
+from memsvc.recall.options import (
+    CUT_SHOWN,
+    FACTORS,
+    KNOWN,
+    LEAST_CONFIDENCE,
+    NEAREST_SHOWN,
+    QUESTION_CHARS,
+    REPEATS_SHOWN,
+    Mode,
+)
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
 from memsvc.recall.rows import memory_of, since_then
+from memsvc.recall.times_in_words import day
 from memsvc.times.reading import QueryTimes, TimeWindow
 
 
@@ -62,12 +73,18 @@ def _memory(
     if row.factors["speaker"] > 0 and memory.kind not in KNOWN:
         own = row.says_i and row.role == "user"
         arms["speaker"] = {"asker": True} if own else {"name": row.speaker}
+    last = on_clock(row.last_said, row.said_offset) if row.last_said is not None else None
+    again = f"; said {row.times} times, last on {day(last)}" if last is not None else ""
+    why = _whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind) + again
     return msgspec.structs.replace(
         memory,
         arms=arms,
         matched=row.matched,
         path=row.path,
-        why=since_then(_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind), row),
+        why=since_then(why, row),
+        count=row.times,
+        last_said=last,
+        repeats=row.others[:REPEATS_SHOWN],
     )
 
 

@@ -113,6 +113,8 @@ QUESTION_CHARS = 200
 """What is longer is no question (a dialogue, a document): hardly anything is near to all of it, so it is not judged."""
 NEAREST_SHOWN = 5
 """So many are given then."""
+REPEATS_SHOWN = 20
+"""Of what was said again in the same words, so many ids are given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ from memsvc.recall.options import (
 )
 from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
+from memsvc.recall.query_words import only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
@@ -271,7 +272,7 @@ async def recall(
         db: the database.
         owner: whose memory is asked.
         query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax,
-            and one without a visible character finds nothing.
+            and one without a visible character, or of nothing but one word again and again, finds nothing.
         settings: limits.
         embedder: gives the query's vectors; None: words only.
         limit: at most so many, 1 to 1,000.
@@ -296,7 +297,7 @@ async def recall(
     chosen = filters or Filters()
     check_query(query, limit, settings)
     check_filters(chosen)
-    query = query if is_visible(query) else ""
+    given, query = query, query if is_visible(query) and not only_repeats(query) else ""
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
     cursors.check_mode(cursor, mode)
@@ -327,6 +328,7 @@ async def recall(
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
     degraded += ["order"] if shipped() is None else []
+    degraded += ["words"] if given and not query else []
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit

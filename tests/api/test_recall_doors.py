@@ -11,6 +11,7 @@ from uuid import UUID
 
 import httpx
 import pytest
+from litestar import Litestar
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
@@ -22,6 +23,7 @@ from memsvc.recall.diversity import POOL, diversify
 from memsvc.settings import Settings
 from tests.api.conftest import Connect, client_of, running
 from tests.api.graphs import homes, refused
+from tests.api.mcp_clients import mcp_client, use
 from tests.api.test_messages_and_recall import said
 from tests.fakes.rerank_server import RerankServer, rerank_server
 
@@ -94,6 +96,24 @@ async def test_a_query_may_be_a_whole_document_or_in_two_languages(ada: httpx.As
         }  # fmt: skip
     problem = refused(await ada.post("/v1/recall", json={"query": document + "x"}), 413, "text_too_long")
     assert f"{settings.max_query_chars:,}" in problem["detail"]
+
+
+async def test_a_query_that_only_repeats_itself_finds_nothing_and_says_why(
+    api: Litestar, ada: httpx.AsyncClient
+) -> None:
+    await said(ada, "x marks the oak.", "x and y")
+    assert len(texts(await recalled(ada, "x"))) == 2
+    for query in ("x " * 4_000, "x" * 5_000):
+        for more in ({}, {"mode": "deliberate"}, {"explain": True}, {"mode": "eager"}):
+            found = await recalled(ada, query, **more)
+            assert (found["memories"], found["degraded"], found["relevant"]) == ([], ["words"], False)
+        told = (await ada.post("/v1/context", json={"query": query, "salient": 0, "chance": False})).json()
+        assert (told["memories"], told["degraded"]) == ([], ["words"])
+        assert "Nothing in the question can be looked for" in told["text"]
+        async with mcp_client(api, ada) as client:
+            text, content = await use(client, "recall", query=query)
+        assert (content["memories"], content["degraded"]) == ([], ["words"])
+        assert "Nothing in the question can be looked for" in text
 
 
 # Times --------------------------------------------------------------------------------------------------------------

@@ -119,6 +119,9 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: str = ""
     validity: str = ""
     """For a fact: since when and until when it holds."""
+    count: int = 1
+    """How often it was said in these words."""
+    last_said: str = ""
     stale: bool = False
     """True: it no longer holds."""
     sources: list[str] = []
@@ -163,6 +166,8 @@ def _remembered(item: Item) -> Remembered:
         said_at=item.said_at.isoformat(timespec="minutes") if item.said_at else "",
         conversation=item.conversation,
         validity=item.validity,
+        count=item.count,
+        last_said=item.last_said.isoformat(timespec="minutes") if item.last_said else "",
         stale=item.stale,
         sources=item.sources,
     )
