@@ -163,7 +163,7 @@ def _show_message(opened: OpenedMemory) -> None:
         print(flat(f"{mark} {message.said_at:%Y-%m-%d %H:%M}{session} {message.speaker or message.role}:"))
         print(f"    {flat(message.text)}")
     for fact in opened.supports:
-        says = "supports" if fact.stance == "supports" else "says that this ended"
+        says = "says that this ended" if fact.stance == "ends" else fact.stance
         print(flat(f"{says}: {fact.fact} (fact {fact.edge_id})"))
 
 

@@ -64,6 +64,7 @@ class Filters(TypedDict, total=False):
     types: Sequence[str]
     least_importance: float
     metadata: Mapping[str, Any]
+    least_score: float
 
 
 class RecallOptions(Filters, total=False):

@@ -53,6 +53,8 @@ class Asked:
     explain: bool
     words: Sequence[str]
     """Words of the query that the user's passages hold; only where it is to be explained."""
+    least_score: float | None
+    """What has less is left out."""
     diversity: float
     fitted: bool
     """Whether confidence means something by the model that gave the query's vector."""
@@ -144,11 +146,17 @@ def _explanation(
         cut=[
             *(Cut(memory=memory, reason="too like another") for memory in alike),
             *(
-                Cut(memory=memory, reason="behind the limit" if len(kept) >= asked.limit else "below the threshold")
+                Cut(memory=memory, reason="behind the limit" if _fits(memory, kept, asked) else "below the threshold")
                 for memory in behind
             ),
         ],
     )
+
+
+def _fits(memory: Memory, kept: Sequence[Memory], asked: Asked) -> bool:
+    """Whether a memory would be in the answer if that could be longer."""
+    scores = asked.least_score is None or memory.score >= asked.least_score
+    return scores and len(kept) >= asked.limit
 
 
 async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReranker | None) -> Recalled:
@@ -170,6 +178,9 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
         reranked = await rerank(memories, asked.query, reranker)
         degraded += ["reranker"] if reranked is None else []
         memories = memories if reranked is None else reranked
+    found = memories
+    if asked.least_score is not None:
+        memories = [memory for memory in found if memory.score >= asked.least_score]
     confidence = first.answers if memories and asked.fitted else None
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
@@ -191,5 +202,5 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
             asked.question,
             more=asked.mode == "deliberate" and len(memories) > len(kept),
         ),
-        explanation=_explanation(asked, first, memories, kept, alike) if asked.explain else None,
+        explanation=_explanation(asked, first, found, kept, alike) if asked.explain else None,
     )

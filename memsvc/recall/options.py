@@ -75,6 +75,8 @@ class Filters:
     """At least this important, 1 to 10; what nobody judged counts as 5."""
     metadata: Mapping[str, Any] | None = None
     """Only what has these in its metadata (a note: kind and tags)."""
+    least_score: float | None = None
+    """Only what has at least this score for the query."""
 
     @property
     def narrows(self) -> bool:

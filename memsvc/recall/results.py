@@ -32,6 +32,8 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """Until when; None: still, as far as known."""
     confidence: float
     """0 to 1."""
+    contested: bool = False
+    """Somebody disputes it, or something that is known contradicts it."""
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):

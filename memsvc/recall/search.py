@@ -8,6 +8,7 @@ it, where they are asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -161,6 +162,8 @@ def check_filters(filters: Filters) -> None:
         raise InvalidRequestError(
             f"least_importance must lie between 1 and {MOST_IMPORTANT}.", field="least_importance"
         )
+    if filters.least_score is not None and not math.isfinite(filters.least_score):
+        raise InvalidRequestError("least_score must be a number.", field="least_score")
     if filters.metadata is not None and len(msgspec.json.encode(filters.metadata)) > MAX_METADATA_BYTES:
         raise InvalidRequestError(
             f"metadata is larger than {MAX_METADATA_BYTES:,} bytes.", hint="Ask for fewer keys.", field="metadata"
@@ -369,6 +372,7 @@ async def recall(
         order=counting(weights),
         degraded=degraded,
         explain=explain,
+        least_score=chosen.least_score,
         diversity=diversity,
         fitted=vectors[0] is not None and vectors[0].model in FITTED_MODELS,
     )
