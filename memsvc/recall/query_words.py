@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memsvc.recall.diversity import WORD
 
 FEWEST_CHARS, FEWEST_WORDS = 200, 50
@@ -11,6 +13,14 @@ DIFFERENT = 2
 NOTHING_TO_LOOK_FOR = "Nothing in the question can be looked for: it has no words that recall knows how to read."
 LONGEST_PERIOD = 16
 """Characters of a word that is repeated without blanks."""
+# Scripts written without spaces between words, of which sql/functions/base/20_words.sql knows nothing: Tai Le, New Tai
+# Lue, Tai Tham, Balinese, Javanese, Tai Viet, Yi, cuneiform, hieroglyphs, Tangut, Khitan, Nushu.
+UNSPLIT = re.compile(
+    "[\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua000-\ua4cf\ua980-\ua9df\uaa80-\uaadf"
+    "\U00012000-\U0001254f\U00013000-\U0001345f\U00017000-\U00018d8f\U0001b170-\U0001b2ff]"
+)
+UNSPLIT_SHARE = 0.3
+"""Of a query's letters; with more of them it cannot be looked for by words."""
 
 
 def only_repeats(query: str) -> bool:
@@ -28,3 +38,14 @@ def only_repeats(query: str) -> bool:
     if len(words) >= FEWEST_WORDS:
         return len(set(words)) <= DIFFERENT
     return any(whole[period:] == whole[:-period] for period in range(1, LONGEST_PERIOD + 1))
+
+
+def has_words(query: str) -> bool:
+    """Whether a query has words at all: letters or digits, not signs alone."""
+    return any(map(str.isalnum, query))
+
+
+def can_be_split(query: str) -> bool:
+    """Whether the index by words can tell the words of a query apart."""
+    letters = [sign for sign in query if sign.isalpha()]
+    return sum(map(bool, map(UNSPLIT.match, letters))) <= UNSPLIT_SHARE * len(letters)

@@ -12,7 +12,7 @@ from memsvc.recall.options import Kind
 
 Degraded = Literal["vector", "order", "reranker", "words"]
 """What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the
-reranker, the query's words (there is nothing in it that can be looked for)."""
+reranker, the query's words (nothing in it can be looked for by words)."""
 
 
 class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):

@@ -48,7 +48,7 @@ from memsvc.recall.options import (
 )
 from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
-from memsvc.recall.query_words import only_repeats
+from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
@@ -331,9 +331,10 @@ async def recall(
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
     degraded += ["order"] if shipped() is None else []
-    degraded += ["words"] if given and not query else []
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
+    if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
+        degraded.append("words")
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.as_of or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(

@@ -116,6 +116,18 @@ async def test_a_query_that_only_repeats_itself_finds_nothing_and_says_why(
         assert "Nothing in the question can be looked for" in text
 
 
+async def test_what_cannot_be_looked_for_by_words_is_said(ada: httpx.AsyncClient) -> None:
+    await said(ada, "The worktop is oak.", "ꦲꦏ꧀ꦱꦫꦗꦮ")
+    for query in ("?!", "😀", "   ", "\u200b", "ꦲꦏ꧀ꦱꦫ"):
+        for path in ("/v1/recall", "/v1/context"):
+            told = (await ada.post(path, json={"query": query})).json()
+            assert told["degraded"] == ["words"], (path, query)
+            assert told["memories"] == [] or query == "ꦲꦏ꧀ꦱꦫ", (path, query)
+    for query in ("oak", "the", "我住在里斯本", "7"):
+        assert (await recalled(ada, query))["degraded"] == [], query
+    assert (await ada.post("/v1/context", json={"query": ""})).json()["degraded"] == [], "nothing was asked"
+
+
 # Times --------------------------------------------------------------------------------------------------------------
 
 

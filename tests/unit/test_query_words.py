@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memsvc.recall.query_words import only_repeats
+from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,19 @@ def test_repetition_is_no_query(query: str) -> None:
 )  # fmt: skip
 def test_what_says_more_is_one(query: str) -> None:
     assert not only_repeats(query)
+
+
+@pytest.mark.parametrize("query", ["ꦲꦏ꧀ꦱꦫꦗꦮ", "ᬅᬓ᭄ᬱᬭᬩᬮᬶ", "ꆈꌠꁱꂷ", "ᥖᥭᥰᥖᥬᥳᥑᥨᥒᥰ", "what is ꦲꦏ꧀ꦱꦫꦗꦮꦲꦏ꧀ꦱꦫꦗꦮ"])
+def test_some_scripts_cannot_be_split(query: str) -> None:
+    assert not can_be_split(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["oak", "", "7", "我住在里斯本", "กรุงเทพ", "ဗမာ", "ភាសា", "Где Инес?", "Where is ꆈꌠ?", "नमस्ते"]
+)
+def test_others_can(query: str) -> None:
+    assert can_be_split(query)
+
+
+def test_signs_alone_are_no_words() -> None:
+    assert [has_words(query) for query in ("?!", "😀", "…", "", "7", "é", "我", "कि")] == [False] * 4 + [True] * 4
