@@ -37,6 +37,7 @@ const OPERATIONS = {
   describeFact: ["GET", "/v1/facts/{edge_id}"],
   forgetFact: ["DELETE", "/v1/facts/{edge_id}"],
   correctFact: ["PATCH", "/v1/facts/{edge_id}"],
+  annotateFact: ["POST", "/v1/facts/{edge_id}/annotations"],
   retractFact: ["POST", "/v1/facts/{edge_id}/retract"],
   pageGraph: ["GET", "/v1/graph"],
   readConversationGraph: ["GET", "/v1/graph/conversation"],
@@ -129,7 +130,9 @@ export class MemsvcError extends Error {
 }
 
 /** Operations that are done once for each Idempotency-Key. */
-const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode"]);
+const ONCE = new Set([
+  "addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode", "annotateFact",
+]);
 
 /** Operations besides GET that only read, or that change nothing more when repeated. */
 const AGAIN = new Set([

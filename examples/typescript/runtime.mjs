@@ -6,7 +6,9 @@ export class MemsvcError extends Error {
 }
 
 /** Operations that are done once for each Idempotency-Key. */
-const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode"]);
+const ONCE = new Set([
+  "addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode", "annotateFact",
+]);
 
 /** Operations besides GET that only read, or that change nothing more when repeated. */
 const AGAIN = new Set([

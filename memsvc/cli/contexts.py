@@ -28,6 +28,9 @@ def context(
     mode: Mode = typer.Option(
         "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate."
     ),
+    preset: str | None = typer.Option(
+        None, help="What counts: learnt, linear, 70-20-10 or 50-30-20 (relevance, recency, importance)."
+    ),
     conversation: str | None = typer.Option(
         None, "--conversation", help="The current conversation; for --recent-turns."
     ),
@@ -79,6 +82,7 @@ def context(
         from memsvc.recall import salient as salience
         from memsvc.recall.context import ContextOptions, build_context
         from memsvc.recall.options import Filters
+        from memsvc.recall.presets import chosen_weights
         from memsvc.recall.signals import record_recall
         from memsvc.sources.times import parse_time
 
@@ -90,10 +94,11 @@ def context(
             said_to=parse_time(said_to, zone).moment if said_to else None,
             traces=traces,
         )
+        weights = chosen_weights(preset, None)
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)
-            options = ContextOptions(filters=filters, **given)
+            options = ContextOptions(filters=filters, weights=weights, **given)
             built = await build_context(
                 db, owner, question, settings, embedder=models, options=options, salient=salience
             )
@@ -158,7 +163,7 @@ def _show_message(opened: OpenedMemory) -> None:
         print(flat(f"{mark} {message.said_at:%Y-%m-%d %H:%M}{session} {message.speaker or message.role}:"))
         print(f"    {flat(message.text)}")
     for fact in opened.supports:
-        says = "supports" if fact.stance == "supports" else "says that this ended"
+        says = "says that this ended" if fact.stance == "ends" else fact.stance
         print(flat(f"{says}: {fact.fact} (fact {fact.edge_id})"))
 
 

@@ -11,10 +11,12 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
+    chosen_user,
     for_owner,
     note,
     print_json,
     print_table,
+    with_database,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.graph.describe import FactsPage, ShownNode
     from memsvc.graph.read import Event, Version
+    from memsvc.settings import Settings
 
 ACTOR = "user"
 AsOfOption = typer.Option(
@@ -289,6 +292,41 @@ def undo(change: str = typer.Argument(metavar="CHANGE"), user: str | None = User
         return await history.undo(db, owner, as_uuid(change, "change"), asserted_by=ACTOR)
 
     print(f"Undone by change {for_owner(user, app, do).change_id}.")
+
+
+def annotate(
+    fact: str = typer.Argument(help="Id of the fact's edge, as 'memsvc facts --json' and 'memsvc show' have it."),
+    stance: str = typer.Argument(help="validated or disputed.", metavar="validated|disputed"),
+    reason: str = typer.Argument(help="Why, in words."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Mark a fact as validated or disputed; a disputed one is shown as contested."""
+
+    async def work(db: Database, settings: Settings) -> Any:
+        from typing import cast, get_args
+
+        from memsvc.access.users import find_app
+        from memsvc.errors import InvalidRequestError
+        from memsvc.graph.operations import Mark
+        from memsvc.sources.annotating import Annotation, annotate_fact
+
+        if stance not in get_args(Mark):
+            raise InvalidRequestError(
+                f"A fact cannot be marked as {stance!r:.60}.",
+                hint=f"One of: {', '.join(get_args(Mark))}.",
+                field="stance",
+            )
+        annotation = Annotation(edge_id=as_uuid(fact, "fact"), stance=cast("Mark", stance), reason=reason)
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        return await annotate_fact(db, owner, settings, annotation, asserted_by=ACTOR)
+
+    change = with_database(work)
+    if as_json:
+        print_json(change)
+    else:
+        print(f"Marked as {stance} by change {change.change_id}.")
 
 
 def assert_fact(

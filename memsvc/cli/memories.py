@@ -207,6 +207,7 @@ def recall(
     of_type: list[str] = typer.Option([], "--type", help="Only about nodes or edges of this type; repeatable."),
     least_importance: float | None = typer.Option(None, min=1, max=10, help="Only what is at least this important."),
     metadata: str | None = typer.Option(None, metavar="JSON", help='Only with this metadata, such as {"tags": ["a"]}.'),
+    least_score: float | None = typer.Option(None, help="Only what has at least this score for the question."),
     simple: bool = typer.Option(False, "--simple", help="Match words as written, without stemming."),
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
     no_facts: bool = typer.Option(False, "--no-facts", help="No facts of the graph."),
@@ -255,6 +256,7 @@ def recall(
             types=of_type,
             least_importance=least_importance,
             metadata=read_metadata(metadata),
+            least_score=least_score,
         )
         asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
         asked["weights"] = chosen_weights(preset, read_weights(weight))

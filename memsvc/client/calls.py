@@ -27,6 +27,7 @@ from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
 from memsvc.graph.notes import Note
+from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
@@ -254,6 +255,12 @@ def add_fact(from_node: UUID, type_: str, to_node: UUID, sentence: str, options:
     """Assert a fact. Repeating it changes nothing."""
     body = {"from_node": from_node, "type": type_, "to_node": to_node, "fact": sentence, **options}
     return Call("POST", "/v1/facts", Change, body, repeatable=True)
+
+
+def annotate_fact(edge_id: UUID, stance: Mark, reason: str, version_id: UUID | None) -> Call[Change]:
+    """Mark a fact as validated or disputed."""
+    body = {"stance": stance, "reason": reason, "version_id": version_id}
+    return _once(_at("/v1/facts/{}/annotations", edge_id), Change, body)
 
 
 def explore(start: str | UUID | Sequence[str | UUID], options: o.WalkOptions) -> Call[Graph]:

@@ -27,6 +27,7 @@ from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
 from memsvc.graph.notes import Note
+from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
@@ -264,6 +265,10 @@ class Memory:
     ) -> Change:
         """Assert a fact. Facts that it contradicts in its valid time are superseded."""
         return self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
+
+    def annotate_fact(self, edge_id: UUID, stance: Mark, reason: str, *, version_id: UUID | None = None) -> Change:
+        """Mark a fact as validated or disputed, with the reason. A disputed one is shown as contested."""
+        return self.send(calls.annotate_fact(edge_id, stance, reason, version_id))
 
     def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
         """Find what is near nodes (ids or names): nodes and the facts between them."""

@@ -64,6 +64,7 @@ class Filters(TypedDict, total=False):
     types: Sequence[str]
     least_importance: float
     metadata: Mapping[str, Any]
+    least_score: float
 
 
 class RecallOptions(Filters, total=False):
@@ -88,6 +89,7 @@ class ContextOptions(Filters, total=False):
     memories: bool
     limit: int
     mode: Mode
+    preset: str
     group_by: GroupBy
     neighbours: bool
     conversation: str

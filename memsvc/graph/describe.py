@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -15,6 +15,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.errors import FactUnknownError, InvalidRequestError
+from memsvc.graph.operations import Stance
 from memsvc.graph.read import ALWAYS, AsOf, Fact, Kind, Name, NodeState, Side, Version, times
 from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance, seen
 
@@ -33,8 +34,9 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """Range of characters in the passage, from 0, without the end; None: the whole passage."""
     quote: str
     """The words of that range, at most 240 characters."""
-    stance: Literal["supports", "ends"]
-    """supports, or ends: the passage says that this is not true, or not any more."""
+    stance: Stance
+    """supports; ends: the passage says that this is not true, or not any more; validated or disputed: it gives the
+    reason why somebody (``asserted_by``) marked the fact so."""
     confidence: float
     asserted_by: str
     recorded_from: datetime
@@ -79,6 +81,8 @@ class FactVersion(Version, frozen=True, kw_only=True):
     data: dict[str, Any]
     weight: float
     confidence: float
+    contested: bool
+    """Somebody disputes it, or merged nodes contradict it."""
     sources: list[Quote]
     """The first five."""
     sources_total: int

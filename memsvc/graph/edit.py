@@ -112,7 +112,7 @@ async def correct_fact(
     """
     if not content and ended_at is None:
         raise InvalidRequestError("Say what was wrong, or when it ended.", hint="For example fact, or ended_at.")
-    version = await _fact_version(db, owner, edge_id, version_id)
+    version = await fact_version(db, owner, edge_id, version_id)
     operations: list[Operation] = []
     if content:
         operations.append(Correct(version=version, content=content, evidence=evidence))
@@ -121,7 +121,13 @@ async def correct_fact(
     return await write(db, owner, operations, asserted_by=asserted_by)
 
 
-async def _fact_version(db: Database, owner: Owner, edge_id: UUID, version_id: UUID | None) -> UUID:
+async def fact_version(db: Database, owner: Owner, edge_id: UUID, version_id: UUID | None) -> UUID:
+    """Find the version of a fact that is true now, else the last known one; or check the one that a person saw.
+
+    Raises:
+        FactUnknownError: there is no such edge, or the version is not its own.
+        VersionSupersededError: the version was superseded, or the fact was taken back.
+    """
     asked: dict[str, Any] = {"user_id": owner.user_id, "edge_id": edge_id}
     now = times(None, None)["as_of"]
     async with db.transaction(owner.user_id) as connection:

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -41,6 +41,10 @@ LEAST_SHARE = 1e-6
 INSTRUCTION = "Instruction"
 """The type of nodes whose data may hold a condition."""
 Ref = UUID | int
+Mark = Literal["validated", "disputed"]
+"""What a person or an app can mark a fact as."""
+Stance = Literal["supports", "ends", "validated", "disputed"]
+"""What a passage says of what the graph holds."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -160,6 +164,13 @@ class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     confidence: float = 1.0
 
 
+class Annotate(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Marks a version of a fact that is known now; its evidence gives the reason."""
+
+    version: UUID
+    stance: Mark
+
+
 class Unmerge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ends the merge of a node."""
 
@@ -255,10 +266,16 @@ def _row(operation: Operation, index: int, made: Mapping[int, UUID]) -> Row:
                 "reason": _text(operation.reason, "reason", empty=True),
                 "confidence": _share(operation.confidence, "confidence"),
             }
-        case Unmerge():
-            return common | {"op": "unmerge", "node_id": operation.node}
+        case Annotate() | Unmerge():
+            return common | _plain(operation)
         case _:
             raise AssertionError(operation)
+
+
+def _plain(operation: Annotate | Unmerge) -> Row:
+    if isinstance(operation, Unmerge):
+        return {"op": "unmerge", "node_id": operation.node}
+    return {"op": "annotate", "version_id": operation.version, "stance": operation.stance}
 
 
 def check_conditions(operations: Sequence[Operation]) -> None:

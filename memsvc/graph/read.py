@@ -17,6 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidTimeError, NodeUnknownError
+from memsvc.graph.operations import Stance
 from memsvc.text.storable import check_storable
 
 ALWAYS: Literal["always"] = "always"
@@ -119,7 +120,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     version_id: UUID
     passage_id: UUID
     span: tuple[int, int] | None
-    stance: Literal["supports", "ends"]
+    stance: Stance
     confidence: float
     asserted_by: str
     recorded_from: datetime

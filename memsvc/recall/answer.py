@@ -12,13 +12,24 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import Row
 
+from memsvc.db.clock import on_clock
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
-from memsvc.recall.options import CUT_SHOWN, FACTORS, KNOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode
+from memsvc.recall.options import (
+    CUT_SHOWN,
+    FACTORS,
+    KNOWN,
+    LEAST_CONFIDENCE,
+    NEAREST_SHOWN,
+    QUESTION_CHARS,
+    REPEATS_SHOWN,
+    Mode,
+)
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
 from memsvc.recall.rows import memory_of, since_then
+from memsvc.recall.times_in_words import day
 from memsvc.times.reading import QueryTimes, TimeWindow
 
 
@@ -42,6 +53,8 @@ class Asked:
     explain: bool
     words: Sequence[str]
     """Words of the query that the user's passages hold; only where it is to be explained."""
+    least_score: float | None
+    """What has less is left out."""
     diversity: float
     fitted: bool
     """Whether confidence means something by the model that gave the query's vector."""
@@ -62,12 +75,18 @@ def _memory(
     if row.factors["speaker"] > 0 and memory.kind not in KNOWN:
         own = row.says_i and row.role == "user"
         arms["speaker"] = {"asker": True} if own else {"name": row.speaker}
+    last = on_clock(row.last_said, row.said_offset) if row.last_said is not None else None
+    again = f"; said {row.times} times, last on {day(last)}" if last is not None else ""
+    why = _whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind) + again
     return msgspec.structs.replace(
         memory,
         arms=arms,
         matched=row.matched,
         path=row.path,
-        why=since_then(_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind), row),
+        why=since_then(why, row),
+        count=row.times,
+        last_said=last,
+        repeats=row.others[:REPEATS_SHOWN],
     )
 
 
@@ -127,11 +146,17 @@ def _explanation(
         cut=[
             *(Cut(memory=memory, reason="too like another") for memory in alike),
             *(
-                Cut(memory=memory, reason="behind the limit" if len(kept) >= asked.limit else "below the threshold")
+                Cut(memory=memory, reason="behind the limit" if _fits(memory, kept, asked) else "below the threshold")
                 for memory in behind
             ),
         ],
     )
+
+
+def _fits(memory: Memory, kept: Sequence[Memory], asked: Asked) -> bool:
+    """Whether a memory would be in the answer if that could be longer."""
+    scores = asked.least_score is None or memory.score >= asked.least_score
+    return scores and len(kept) >= asked.limit
 
 
 async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReranker | None) -> Recalled:
@@ -153,6 +178,9 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
         reranked = await rerank(memories, asked.query, reranker)
         degraded += ["reranker"] if reranked is None else []
         memories = memories if reranked is None else reranked
+    found = memories
+    if asked.least_score is not None:
+        memories = [memory for memory in found if memory.score >= asked.least_score]
     confidence = first.answers if memories and asked.fitted else None
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
@@ -174,5 +202,5 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
             asked.question,
             more=asked.mode == "deliberate" and len(memories) > len(kept),
         ),
-        explanation=_explanation(asked, first, memories, kept, alike) if asked.explain else None,
+        explanation=_explanation(asked, first, found, kept, alike) if asked.explain else None,
     )

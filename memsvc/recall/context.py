@@ -27,6 +27,7 @@ from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
+from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
@@ -427,7 +428,9 @@ def _neither() -> tuple[list[Item], list[Item]]:
 def _notes(found: Recalled) -> list[str]:
     """What an assistant should know of the answer as a whole."""
     notes = []
-    if not found.relevant:
+    if "words" in found.degraded and not found.memories:
+        notes.append(NOTHING_TO_LOOK_FOR)
+    elif not found.relevant:
         notes.append("Nothing that was recalled is likely to answer; say so rather than guess.")
     for name in found.ambiguous:
         meant = "; ".join(f"{meaning.label} ({meaning.type})" for meaning in name.meanings)

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from memsvc.graph.draw import one_line
 from memsvc.recall.options import FACTORS
+from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.reasons import AT_THE_TIME
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Memory, Recalled, RecalledFact
 
@@ -206,7 +207,7 @@ def _left_out(cut: Sequence[Cut], zone: tzinfo) -> Table:
 def verdict(recalled: Recalled) -> str | None:
     """What stands before memories that do not answer; None where they may."""
     if not recalled.memories:
-        return "No memory matches."
+        return NOTHING_TO_LOOK_FOR if "words" in recalled.degraded else "No memory matches."
     return None if recalled.relevant else "Nothing in memory answers this; the nearest are:"
 
 

@@ -61,6 +61,10 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     part: int = 0
     validity: str = ""
     """Of a fact: since when, until when; of an instruction: its category."""
+    count: int = 1
+    """How often the same person said it in these words."""
+    last_said: datetime | None = None
+    """When last; None: it was said once."""
     stale: bool = False
     """It is not true any more."""
     sources: list[str] = []
@@ -186,6 +190,8 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
         ordinal=memory.ordinal,
         part=memory.part,
         validity=validity(fact, now, zone, stale=memory.stale) if fact is not None else "",
+        count=memory.count,
+        last_said=memory.last_said,
         stale=memory.stale or ended,
         sources=[f"m:{short_id(memory.passage_id)}"] if memory.kind == "fact" and memory.passage_id else [],
     )

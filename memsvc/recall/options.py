@@ -75,6 +75,8 @@ class Filters:
     """At least this important, 1 to 10; what nobody judged counts as 5."""
     metadata: Mapping[str, Any] | None = None
     """Only what has these in its metadata (a note: kind and tags)."""
+    least_score: float | None = None
+    """Only what has at least this score for the query."""
 
     @property
     def narrows(self) -> bool:
@@ -113,6 +115,8 @@ QUESTION_CHARS = 200
 """What is longer is no question (a dialogue, a document): hardly anything is near to all of it, so it is not judged."""
 NEAREST_SHOWN = 5
 """So many are given then."""
+REPEATS_SHOWN = 20
+"""Of what was said again in the same words, so many ids are given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ class Packer:
 
     def _unasked(self, block: _Block, material: Material, turns: set[Turn]) -> None:
         most = block.used + SALIENT_SHARE * self.budget_tokens
-        taken = {memory.memory_id for memory in material.memories}
+        taken = {one for memory in material.memories for one in (memory.memory_id, *memory.repeats)}
         minded = 0
         for item in material.salient:
             chance = item.why.startswith(CHANCE)
@@ -223,6 +223,7 @@ class Packer:
             section: SectionName = "facts" if item.kind == "fact" else "memories"
             if block.add(section, item, self.budget_tokens, recalled=True, order=(rank, 0)):
                 chosen.append((rank, item))
+                block.shown.update(memory.repeats)
                 missed = 0
             else:
                 missed += 1
@@ -296,7 +297,7 @@ class _Block:
                 self.renderer = TextRenderer(packer.now)
         self.entries: list[_Entry] = []
         self.shown: set[UUID] = set()
-        """Ids of what is in it."""
+        """Ids of what is in it, and of what says the same in the same words."""
         self.begun: set[tuple[SectionName, Group | None]] = set()
         self.notes: list[str] = []
         self.fallback: list[str] = []

@@ -41,6 +41,8 @@ class JsonRenderer:
         for name in ("name", "caption", "validity", "stale", "sources"):
             if value := getattr(item, name):
                 fields[name] = value
+        if item.last_said is not None:
+            fields |= {"count": item.count, "last_said": item.last_said.isoformat(timespec="minutes")}
         if item.tokens:
             fields["tokens"] = item.tokens
         return _encoded(fields)

@@ -10,9 +10,9 @@ import msgspec
 
 from memsvc.recall.options import Kind
 
-Degraded = Literal["vector", "order", "reranker"]
+Degraded = Literal["vector", "order", "reranker", "words"]
 """What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the
-reranker."""
+reranker, the query's words (nothing in it can be looked for by words)."""
 
 
 class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
@@ -32,6 +32,8 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """Until when; None: still, as far as known."""
     confidence: float
     """0 to 1."""
+    contested: bool = False
+    """Somebody disputes it, or something that is known contradicts it."""
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):
@@ -81,6 +83,12 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """Words of the query that the passage holds."""
     why: str
     """The reason in one line, for people and prompts."""
+    count: int = 1
+    """How often the same person said it in these words, among what was found; this is the best of them."""
+    last_said: datetime | None = None
+    """When last, on this one's clock; None: it was said once."""
+    repeats: list[UUID] = []
+    """Ids of the others, the latest first, 20 at most."""
     stale: bool = False
     """A fact that has ended, or a message of which no fact holds any more; ``why`` has what is true since then."""
     fact: RecalledFact | None = None

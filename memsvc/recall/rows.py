@@ -31,6 +31,7 @@ def fact_of(row: Row[Any]) -> RecalledFact | None:
         valid_from=_in_utc(row.valid_from),
         valid_to=_in_utc(row.valid_to),
         confidence=row.confidence,
+        contested=row.contested,
     )
 
 

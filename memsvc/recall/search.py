@@ -8,6 +8,7 @@ it, where they are asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -47,6 +48,7 @@ from memsvc.recall.options import (
 )
 from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
+from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
@@ -160,6 +162,8 @@ def check_filters(filters: Filters) -> None:
         raise InvalidRequestError(
             f"least_importance must lie between 1 and {MOST_IMPORTANT}.", field="least_importance"
         )
+    if filters.least_score is not None and not math.isfinite(filters.least_score):
+        raise InvalidRequestError("least_score must be a number.", field="least_score")
     if filters.metadata is not None and len(msgspec.json.encode(filters.metadata)) > MAX_METADATA_BYTES:
         raise InvalidRequestError(
             f"metadata is larger than {MAX_METADATA_BYTES:,} bytes.", hint="Ask for fewer keys.", field="metadata"
@@ -271,7 +275,7 @@ async def recall(
         db: the database.
         owner: whose memory is asked.
         query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax,
-            and one without a visible character finds nothing.
+            and one without a visible character, or of nothing but one word again and again, finds nothing.
         settings: limits.
         embedder: gives the query's vectors; None: words only.
         limit: at most so many, 1 to 1,000.
@@ -296,7 +300,7 @@ async def recall(
     chosen = filters or Filters()
     check_query(query, limit, settings)
     check_filters(chosen)
-    query = query if is_visible(query) else ""
+    given, query = query, query if is_visible(query) and not only_repeats(query) else ""
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
     cursors.check_mode(cursor, mode)
@@ -329,6 +333,8 @@ async def recall(
     degraded += ["order"] if shipped() is None else []
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
+    if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
+        degraded.append("words")
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.as_of or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(
@@ -367,6 +373,7 @@ async def recall(
         order=counting(weights),
         degraded=degraded,
         explain=explain,
+        least_score=chosen.least_score,
         diversity=diversity,
         fitted=vectors[0] is not None and vectors[0].model in FITTED_MODELS,
     )

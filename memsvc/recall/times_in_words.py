@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from memsvc.recall.results import RecalledFact
 from memsvc.times.elapsed import FUTURE, TODAY, YESTERDAY, elapsed
 
@@ -49,8 +51,11 @@ def since(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool = False) -> str:
-    """Since when and until when a fact is true, as far as anybody said; empty where nobody did."""
+    """Since when and until when a fact is true, as far as anybody said, and whether it is contested; else empty."""
     begin, end = fact.valid_from, fact.valid_to
+    if fact.contested:
+        plain = validity(msgspec.structs.replace(fact, contested=False), now, zone, stale=stale)
+        return f"{plain}, contested" if plain else "contested"
     if end is not None and end <= now:
         was = f", true from {since(begin, zone)}" if begin is not None else ""
         return f"no longer true since {since(end, zone)}{was}"

@@ -19,6 +19,7 @@ from memsvc.db.files import query
 from memsvc.db.short_ids import id_range
 from memsvc.errors import InvalidRequestError, MemoryAmbiguousError, MemoryUnknownError
 from memsvc.graph.describe import ShownEdge, ShownNode, describe_edge, describe_node
+from memsvc.graph.operations import Stance
 from memsvc.profiles.blocks import Block
 from memsvc.profiles.read import last_version
 from memsvc.sources.read import Message, OpenedSource, open_source
@@ -34,8 +35,9 @@ class SupportedFact(msgspec.Struct, frozen=True, kw_only=True):
     version_id: UUID
     edge_id: UUID
     fact: str
-    stance: Literal["supports", "ends"]
-    """ends: the message says that the fact is not true, or no longer."""
+    stance: Stance
+    """ends: the message says that the fact is not true, or no longer; validated, disputed: it says why it was marked
+    so."""
 
 
 class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):

@@ -219,7 +219,7 @@ class Book:
             said = inline(link.text)
             if len(link.text) > EXCERPT_CHARS:
                 said = f"{inline(link.text[:EXCERPT_CHARS])} …"
-            ends = "; it ended" if link.stance == "ends" else ""
+            ends = {"supports": "", "ends": "; it ended"}.get(link.stance, f"; {link.stance}")
             lines.append(f"  - {where}, {self._at(link.said_at)}{ends}: {who}“{said}”\n")
         return "".join(lines)
 

@@ -172,14 +172,17 @@ LIMIT :limit;
 SELECT
   v.version_id, v.edge_id, v.from_node, v.type, v.to_node, e.key, v.fact, v.data, v.weight, v.confidence, v.asserted_by,
   nullif(v.valid_from, '-infinity') AS valid_from, nullif(v.valid_to, 'infinity') AS valid_to, v.recorded_from,
-  nullif(v.recorded_to, 'infinity') AS recorded_to
+  nullif(v.recorded_to, 'infinity') AS recorded_to,
+  memsvc.is_contested(:user_id, v.version, NULL, CAST(:known_at AS timestamptz)) AS contested
 FROM memsvc.edges AS e
 CROSS JOIN LATERAL (
-  SELECT o.*
+  SELECT
+    o.*, o AS version
   FROM memsvc.edge_versions AS o
   WHERE o.user_id = :user_id AND o.edge_id = e.edge_id AND o.recorded_to = 'infinity'
   UNION ALL
-  SELECT o.*
+  SELECT
+    o.*, o AS version
   FROM memsvc.edge_versions AS o
   WHERE o.user_id = :user_id AND o.edge_id = e.edge_id AND o.recorded_to < 'infinity'
 ) AS v

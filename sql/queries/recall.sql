@@ -4,7 +4,8 @@
 -- By the vectors of the active model and, while it takes over, of the one that is leaving; which of the given ones are
 -- that, the database says at this moment. By words alone without a vector. One row at least, for the names that the
 -- query holds; what several nodes are called comes with evidence, by which a person can tell them apart. A page is a
--- part of one list: all of it is ranked (:depth), what was given before is left out of that.
+-- part of one list: all of it is ranked (:depth), what was given before is left out of that, and so is what says the
+-- same in the same words.
 WITH model AS MATERIALIZED (
   SELECT
     max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
@@ -55,7 +56,7 @@ found AS MATERIALIZED (
     ),
     CAST(:weights AS jsonb), :candidates
   ) AS r
-  WHERE r.memory_id <> all(CAST(:given AS uuid []))
+  WHERE r.memory_id <> all(CAST(:given AS uuid [])) AND NOT r.others && CAST(:given AS uuid [])
   ORDER BY r.rank
   LIMIT :limit
 )
@@ -71,7 +72,7 @@ SELECT
     ) AS e
     WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
   ) END AS evidence,
-  f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers,
+  f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.times, f.last_said, f.others, f.confidence AS answers,
   CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met,
   CASE WHEN f.nth > 1 THEN NULL ELSE f.weights END AS weights, s.*, t.remark, t.whole
 FROM meant

@@ -49,7 +49,17 @@ SELECT
     WHERE k.user_id = s.user_id AND p.user_id = o.user_id AND k.edge_version_id = v.version_id
       AND k.stance = 'supports' AND k.recorded_to = 'infinity'
   ) AS sources,
-  r.canonical_id IS NOT NULL AND v.functional AS contested,
+  -- As memsvc.is_disputed: of each author the last annotation counts.
+  (r.canonical_id IS NOT NULL AND v.functional) OR EXISTS (
+    SELECT FROM (
+      SELECT DISTINCT ON (k.asserted_by) k.stance
+      FROM memsvc.source_links AS k
+      WHERE k.user_id = s.user_id AND k.edge_version_id = v.version_id AND k.stance IN ('validated', 'disputed')
+        AND k.recorded_to = 'infinity'
+      ORDER BY k.asserted_by ASC, k.recorded_from DESC, k.link_id DESC
+    ) AS a
+    WHERE a.stance = 'disputed'
+  ) AS contested,
   v.from_node AS stored_subject_id,
   v.to_node AS stored_object_id
 FROM memsvc.edge_versions AS v
@@ -80,7 +90,7 @@ COMMENT ON COLUMN memsvc.facts_current.learnt_at IS 'When this version was recor
 COMMENT ON COLUMN memsvc.facts_current.messages IS 'How many messages support it.';
 COMMENT ON COLUMN memsvc.facts_current.sources IS 'How many sources (conversations) these messages are from.';
 COMMENT ON COLUMN memsvc.facts_current.contested IS
-  'The type allows one value at a time, but merged nodes have different ones.';
+  'Somebody disputes it; or the type allows one value at a time, but merged nodes have different ones.';
 COMMENT ON COLUMN memsvc.facts_current.stored_subject_id IS
   'The node at which it is stored; differs from subject_id after a merge.';
 COMMENT ON COLUMN memsvc.facts_current.stored_object_id IS 'The same for the other end.';

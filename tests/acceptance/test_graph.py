@@ -56,6 +56,12 @@ def test_facts_are_asserted_listed_corrected_and_undone(rig: Rig) -> None:
     assert then["fact"] == "Ines lives in Porto."
     assert rig.ok("facts", "--about", "Ines", "--known-at", "2020-01-01", *AS).count("\n") == 1
     assert "Ines lives in Lyon." in rig.ok("changes", moved["change_id"], *AS)
+    edge = json.loads(rig.ok("facts", "--about", "Ines", "--json", *AS))["items"][0]["edge_id"]
+    assert "Marked as disputed" in rig.ok("annotate", edge, "disputed", "She never said so.", *AS)
+    assert "(contested)" in rig.ok("facts", "--about", "ines", *AS)
+    assert "Marked as validated" in rig.ok("annotate", edge, "validated", "She did.", *AS)
+    assert "(contested)" not in rig.ok("facts", "--about", "ines", *AS)
+    refused(rig, 2, "cannot be marked as 'odd'", "annotate", edge, "odd", "She did.", *AS)
     assert "Undone by change" in rig.ok("undo", moved["change_id"], *AS)
     assert "Ines lives in Porto." in rig.ok("facts", "--about", "Ines", "--type", "LIVES_IN", *AS)
     listed = rig.ok("changes", *AS)
@@ -132,7 +138,9 @@ def test_the_guides_examples_run(rig: Rig, tmp_path: Path) -> None:
     for script in scripts:
         with rig.admin() as admin:
             last = admin.execute("SELECT change_id FROM memsvc.changes ORDER BY recorded_at DESC LIMIT 1").fetchone()
+            fact = admin.execute("SELECT edge_id FROM memsvc.edge_versions WHERE recorded_to = 'infinity'").fetchone()
         environment["CHANGE"] = str(last[0]) if last is not None else ""
+        environment["FACT"] = str(fact[0]) if fact is not None else ""
         ran = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script.replace("curl -s", "curl -sS --fail-with-body")],
             env=environment, capture_output=True, text=True, cwd=tmp_path, check=False,
@@ -143,6 +151,7 @@ def test_the_guides_examples_run(rig: Rig, tmp_path: Path) -> None:
     assert "Ines lives in Porto." in output[2]
     assert "Rui works at the boatyard." not in output[2]
     assert "Nessa knows Rui." in told
+    assert "Marked as disputed" in told
     assert '"axis":"valid"' in told
 
 

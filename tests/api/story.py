@@ -170,6 +170,7 @@ async def changing(stage: Stage, world: Homes) -> None:
     )
     edge = fact["results"][0]["edge_id"]
     await patch(user, f"/v1/facts/{edge}", confidence=0.8)
+    await post(user, f"/v1/facts/{edge}/annotations", stance="disputed", reason="He told me that he lives in Faro.")
     retracted = await post(user, f"/v1/facts/{edge}/retract")
     await user.post(f"/v1/changes/{retracted['change_id']}/undo")
 

@@ -62,7 +62,7 @@ EVERY_ROUTE = [
     ("GET", "/v1/nearby?lat=0&lon=0", "read"),
     *(("POST", f"/v1/nodes/{NOTHING}/{does}", "write") for does in ("aliases", "aliases/retract", "merge", "unmerge")),
     *((method, f"/v1/facts/{NOTHING}", scope) for method, scope in (("GET", "read"), ("PATCH", "write"))),
-    ("POST", f"/v1/facts/{NOTHING}/retract", "write"),
+    *(("POST", f"/v1/facts/{NOTHING}/{does}", "write") for does in ("annotations", "retract")),
     ("GET", f"/v1/changes/{NOTHING}", "read"),
     ("POST", f"/v1/changes/{NOTHING}/undo", "write"),
     ("GET", "/v1/graph/diff?from=2026-01-01", "read"),

@@ -134,6 +134,9 @@ async def test_notes_facts_and_the_profile(memory: AsyncMemory) -> None:
     facts = [fact async for fact in memory.facts("Oak", type=["RELATED_TO"], page=1)]
     assert [fact.fact for fact in facts] == ["Oak has a price."]
     assert len((await memory.fact(facts[0].edge_id)).versions) == 1
+    await memory.annotate_fact(facts[0].edge_id, "disputed", "It is cheap.")
+    [version] = (await memory.fact(facts[0].edge_id)).versions
+    assert (version.contested, [source.stance for source in version.sources]) == (True, ["disputed"])
     assert (await memory.unlink(link.link_id)).ended
     assert [node.node_id async for node in memory.search_nodes("oak", type="Note")] == [oak.note_id]
     assert (await memory.node(oak.note_id)).label == "Oak"

@@ -338,10 +338,15 @@ async def test_a_block_that_comes_back_is_kept_and_not_remembered_again(
     assert {receipt["outcome"] for receipt in answer.json()["messages"]} == {"existing"}
     stored = (await ada.get("/v1/conversations/next/messages")).json()["items"]
     assert [item["text"] for item in stored] == [sent, only["text"], half["text"]]
+    async with db.transaction(owner.user_id) as connection:
+        rows = await connection.execute(text("SELECT passage_id, client_id FROM memsvc.passages"))
+    sent_as = {str(row.passage_id): row.client_id for row in rows}
 
     async def found(query: str, **more: object) -> set[str]:
         asked = {"query": query, "conversations": ["next"], **more}
-        return {memory["message_id"] for memory in (await ada.post("/v1/recall", json=asked)).json()["memories"]}
+        memories = (await ada.post("/v1/recall", json=asked)).json()["memories"]
+        again = {one for memory in memories for one in memory["repeats"]}
+        return {memory["message_id"] for memory in memories} | {sent_as[one] for one in again}
 
     assert await found("oak room") == {"m3"}
     assert await found("oak room", traces=True) == {"m1", "m2", "m3"}

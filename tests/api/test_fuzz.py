@@ -59,6 +59,14 @@ QUERIES = st.fixed_dictionaries(
         "cursor": st.none() | TEXT,
         "diversity": st.floats(-0.1, 1.1) | st.sampled_from([0, 1]),
         "explain": st.booleans(),
+        "kinds": st.lists(st.sampled_from(["message", "fact", "x"]), max_size=2),
+        "speakers": st.lists(TEXT, max_size=2),
+        "source_kinds": st.lists(st.sampled_from(["conversation", "graph", "x"]), max_size=2),
+        "types": st.lists(TEXT, max_size=2),
+        "least_importance": st.none() | st.floats() | st.integers(0, 11),
+        "metadata": st.none() | st.dictionaries(TEXT, ANY_JSON, max_size=2),
+        "preset": st.sampled_from(["learnt", "70-20-10"]) | TEXT,
+        "weights": st.dictionaries(st.sampled_from(["recency", "words", "x"]), NUMBERS, max_size=2),
     },
 )
 IDS = st.sampled_from(["01a200c9-0000-7000-8000-000000000001", "x", ""]) | st.integers(-1, 3)

@@ -176,6 +176,7 @@ async def test_anothers_graph_looks_as_if_it_were_not_there(ada: httpx.AsyncClie
         ("PATCH", "/v1/nodes/{}", his.ines, {"label": "x"}),
         ("PATCH", "/v1/facts/{}", his.lyon_edge, {"fact": "x"}),
         ("POST", "/v1/facts/{}/retract", his.lyon_edge, {}),
+        ("POST", "/v1/facts/{}/annotations", his.lyon_edge, {"stance": "disputed", "reason": "x"}),
         ("POST", "/v1/nodes/{}/aliases", his.ines, {"aliases": ["x"]}),
         ("POST", "/v1/nodes/{}/aliases/retract", his.ines, {"aliases": ["Nessa"]}),
         ("POST", "/v1/nodes/{}/merge", his.ines, {"into": mine}),

@@ -24,6 +24,7 @@ from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Node, Operation
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
+from memsvc.recall.presets import PRESETS
 from tests.api.conftest import Connect
 from tests.api.mcp_clients import NEW, OLD, URL, is_fenced, mcp_client, read, refused, said, use
 
@@ -65,6 +66,55 @@ async def test_a_client_remembers_recalls_and_opens(
         assert "Lindenhof" in alias
         status, _ = await use(client, "memory_status")
         assert "Ada" in status
+
+
+async def test_recall_and_contexts_take_the_filters_of_rest(api: Litestar, ada: httpx.AsyncClient) -> None:
+    for number, speaker in enumerate(("Ines", "Rui")):
+        message = {
+            "conversation": "home", "text": f"Oak is dear, says {speaker}.", "speaker": speaker,
+            "metadata": {"tags": ["garden"], "number": number},
+        }  # fmt: skip
+        assert (await ada.post("/v1/messages", json=message)).status_code == 202
+    alone = {"salient": 0, "chance": False}
+    async with mcp_client(api, ada, NEW) as client:
+        for filters, left in (
+            ({}, 2), ({"speakers": ["Ines"]}, 1), ({"metadata": {"number": 1}}, 1), ({"metadata": {"tags": ["x"]}}, 0),
+            ({"kinds": ["message"]}, 2), ({"kinds": ["note", "fact"]}, 0), ({"source_kinds": ["graph"]}, 0),
+            ({"source_kinds": ["conversation"]}, 2), ({"types": ["LIVES_IN"]}, 0), ({"least_importance": 5.5}, 0),
+            ({"least_importance": 5, "speakers": ["Rui"], "preset": "linear"}, 1),
+        ):  # fmt: skip
+            over_rest = (await ada.post("/v1/recall", json={"query": "oak", **filters})).json()
+            _, found = await use(client, "recall", query="oak", **filters)
+            assert len(found["memories"]) == len(over_rest["memories"]) == left, filters
+            wanted = (await ada.post("/v1/context", json={"query": "oak", **filters, **alone})).json()
+            _, context = await use(client, "get_context", query="oak", **filters)
+            assert {memory["text"] for memory in context["memories"]} >= {
+                item["text"] for section in wanted["sections"] for item in section["items"]
+            }, filters
+
+
+async def test_a_preset_that_does_not_exist_is_refused_with_those_that_do(
+    api: Litestar, ada: httpx.AsyncClient
+) -> None:
+    for path in ("/v1/recall", "/v1/context"):
+        problem = (await ada.post(path, json={"query": "oak", "preset": "newest"})).json()
+        assert (problem["code"], problem["field"]) == ("invalid_request", "preset"), path
+        assert "'newest'" in problem["detail"], path
+        assert all(name in problem["hint"] for name in PRESETS), path
+    async with mcp_client(api, ada, NEW) as client:
+        for tool in ("recall", "get_context"):
+            answer = await client.call_tool(tool, {"query": "oak", "preset": "newest"})
+            assert answer.is_error
+            told = said(answer)
+            assert "'newest'" in told, tool
+            assert all(name in told for name in PRESETS), tool
+
+
+def test_the_list_of_tools_stays_small() -> None:
+    """A client sends the whole list to its model with each question."""
+    sizes = {name: len(tool.shown().model_dump_json(by_alias=True, exclude_none=True)) for name, tool in TOOLS.items()}
+    assert sum(sizes.values()) <= 23_000, sizes
+    assert max(sizes.values()) <= 3_500, sizes
 
 
 async def test_deliberate_recall_shows_what_stands_around_a_memory(api: Litestar, ada: httpx.AsyncClient) -> None:
@@ -191,6 +241,13 @@ async def test_garbage_gets_an_error_of_the_protocol(ada: httpx.AsyncClient, bod
     assert "Traceback" not in answer.text
 
 
+def nested(depth: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    for _ in range(depth):
+        inner = {"x": inner}
+    return inner
+
+
 HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("recall", {}),
     ("recall", {"query": ""}),
@@ -200,6 +257,13 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("recall", {"query": "a\0b"}),
     ("recall", {"query": "oak", "said_from": "yesterday; DROP TABLE memsvc.passages"}),
     ("recall", {"query": ["oak"]}),
+    ("recall", {"query": "oak", "kinds": ["rumour"]}),
+    ("recall", {"query": "oak", "least_importance": 11}),
+    ("recall", {"query": "oak", "speakers": ["a\0b"]}),
+    ("recall", {"query": "oak", "metadata": []}),
+    ("recall", {"query": "oak", "metadata": {"x": "y" * 1_000_000}}),
+    ("recall", {"query": "oak", "metadata": nested(150)}),
+    ("get_context", {"query": "oak", "metadata": {"x": "y" * 1_000_000}}),
     ("recall_memory", {"query": "oak", "thread_id": "' OR 1=1 --"}),
     ("get_context", {"query": "oak", "budget_tokens": -1}),
     ("get_context", {"query": "oak", "recent_turns": 5}),
@@ -249,6 +313,21 @@ async def test_hostile_arguments_are_refused_and_change_nothing(api: Litestar, c
             await client.call_tool("drop_everything", {})
         after = (await use(client, "memory_status"))[1]
         assert {**after, "today": ""} == {**before, "today": ""}
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "1e999", '{"x":' * 1_000 + "1" + "}" * 1_000, "[" * 50_000 + "]" * 50_000]
+)
+@pytest.mark.parametrize("field", ["least_importance", "metadata", "limit"])
+async def test_numbers_that_are_none_and_deep_values_are_refused(
+    ada: httpx.AsyncClient, value: str, field: str
+) -> None:
+    given = f'{{"x": {value}}}' if field == "metadata" else value
+    call = '{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": {%s}}}'
+    answer = await ada.post("/mcp", content=call % f'"query": "oak", "{field}": {given}', headers=HEADERS)
+    told = answer.json()
+    assert "error" in told or told["result"]["isError"], told
+    assert "internal" not in answer.text
 
 
 async def test_a_memory_cannot_break_out_of_its_fence(api: Litestar, ada: httpx.AsyncClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from uuid import UUID
 
 import httpx
 import pytest
+from litestar import Litestar
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
@@ -21,10 +23,12 @@ from memsvc.recall.diversity import POOL, diversify
 from memsvc.settings import Settings
 from tests.api.conftest import Connect, client_of, running
 from tests.api.graphs import homes, refused
+from tests.api.mcp_clients import mcp_client, use
 from tests.api.test_messages_and_recall import said
 from tests.fakes.rerank_server import RerankServer, rerank_server
 
 FAR = "2999-01-01"
+JSON = {"Content-Type": "application/json"}
 
 
 async def recalled(client: httpx.AsyncClient, query: str = "oak", **more: Any) -> dict[str, Any]:
@@ -92,6 +96,36 @@ async def test_a_query_may_be_a_whole_document_or_in_two_languages(ada: httpx.As
         }  # fmt: skip
     problem = refused(await ada.post("/v1/recall", json={"query": document + "x"}), 413, "text_too_long")
     assert f"{settings.max_query_chars:,}" in problem["detail"]
+
+
+async def test_a_query_that_only_repeats_itself_finds_nothing_and_says_why(
+    api: Litestar, ada: httpx.AsyncClient
+) -> None:
+    await said(ada, "x marks the oak.", "x and y")
+    assert len(texts(await recalled(ada, "x"))) == 2
+    for query in ("x " * 4_000, "x" * 5_000):
+        for more in ({}, {"mode": "deliberate"}, {"explain": True}, {"mode": "eager"}):
+            found = await recalled(ada, query, **more)
+            assert (found["memories"], found["degraded"], found["relevant"]) == ([], ["words"], False)
+        told = (await ada.post("/v1/context", json={"query": query, "salient": 0, "chance": False})).json()
+        assert (told["memories"], told["degraded"]) == ([], ["words"])
+        assert "Nothing in the question can be looked for" in told["text"]
+        async with mcp_client(api, ada) as client:
+            text, content = await use(client, "recall", query=query)
+        assert (content["memories"], content["degraded"]) == ([], ["words"])
+        assert "Nothing in the question can be looked for" in text
+
+
+async def test_what_cannot_be_looked_for_by_words_is_said(ada: httpx.AsyncClient) -> None:
+    await said(ada, "The worktop is oak.", "ꦲꦏ꧀ꦱꦫꦗꦮ")
+    for query in ("?!", "😀", "   ", "\u200b", "ꦲꦏ꧀ꦱꦫ"):
+        for path in ("/v1/recall", "/v1/context"):
+            told = (await ada.post(path, json={"query": query})).json()
+            assert told["degraded"] == ["words"], (path, query)
+            assert told["memories"] == [] or query == "ꦲꦏ꧀ꦱꦫ", (path, query)
+    for query in ("oak", "the", "我住在里斯本", "7"):
+        assert (await recalled(ada, query))["degraded"] == [], query
+    assert (await ada.post("/v1/context", json={"query": ""})).json()["degraded"] == [], "nothing was asked"
 
 
 # Times --------------------------------------------------------------------------------------------------------------
@@ -212,6 +246,22 @@ async def test_what_counts_can_be_chosen_for_one_recall(ada: httpx.AsyncClient) 
         problem = refused(await ada.post("/v1/recall", json={"query": "oak", **asked}), 400, "invalid_request")
         assert problem["field"] == field
     assert (await ada.post("/v1/recall", json={"query": "oak", "weights": {"words": "NaN"}})).status_code == 400
+    for number in ("NaN", "Infinity", "-1e999", "100.5"):
+        body = f'{{"query": "oak", "weights": {{"words": {number}}}}}'
+        refused(await ada.post("/v1/recall", content=body, headers=JSON), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
+async def test_metadata_that_is_large_or_deep_is_refused(ada: httpx.AsyncClient, path: str) -> None:
+    for value, code in (
+        ('"%s"' % ("y" * 1_000_000), "invalid_request"),
+        ('{"x":' * 200 + "1" + "}" * 200, "invalid_request"),
+        ('{"x":' * 1_000 + "1" + "}" * 1_000, "invalid_request"),
+        ("[" * 100_000 + "]" * 100_000, "invalid_request"),
+    ):
+        body = f'{{"query": "oak", "metadata": {{"x": {value}}}}}'
+        problem = refused(await ada.post(path, content=body, headers=JSON), 400, code)
+        assert "metadata" in json.dumps(problem) or "nested" in problem["detail"], problem
 
 
 async def test_an_answer_that_is_explained_is_the_same(ada: httpx.AsyncClient) -> None:

@@ -98,7 +98,7 @@ def test_it_is_written_from_the_document() -> None:
 
 
 def test_it_repeats_what_the_service_does_once() -> None:
-    named = re.search(r"const ONCE = new Set\(\[(.*?)\]\)", RUNTIME.read_text())
+    named = re.search(r"const ONCE = new Set\(\[(.*?)\]\)", RUNTIME.read_text(), re.DOTALL)
     assert named is not None
     taking = {
         name

@@ -166,3 +166,37 @@ async def test_by_a_model_that_it_was_not_fitted_for_there_is_no_confidence(
     monkeypatch.setattr(search, "FITTED_MODELS", FITTED_MODELS)
     found = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")
     assert (found.confidence, found.relevant) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("Zirkelkasten", True),
+        ("And the Zirkelkasten herons?", True),  # herons are common here
+        ("Which volcano was on the Zirkelkasten?", False),  # a word more that is in no memory
+        ("What did the invoice XK-4471 cost?", True),  # but a code tells by itself
+        ("Whose number is 4930123456?", True),
+        ("What did the invoice XK-4472 cost?", False),
+        ("What happened in 2024?", False),
+    ],
+)
+async def test_a_memory_that_holds_the_rare_words_of_a_question_answers_it(
+    db: Database, owner: Owner, settings: Settings, models: Residents, case: tuple[str, bool]
+) -> None:
+    query, answered = case
+    await say(
+        db, owner, settings, "The Zirkelkasten is in the attic.", "Order XK-4471 came in 2023.", "4930123456 is Rui's.",
+    )  # fmt: skip
+    await work(db, models)
+    found = await asked(db, owner, settings, models, query)
+    assert found.relevant is answered, found.confidence
+    if answered:
+        assert len(found.memories) == 8
+
+
+async def test_a_question_with_rare_words_is_no_answer_to_itself(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    await say(db, owner, settings, "Where is the Zirkelkasten?")
+    await work(db, models)
+    assert not (await asked(db, owner, settings, models, "where is the Zirkelkasten ?")).relevant

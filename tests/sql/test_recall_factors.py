@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from statistics import fmean, pstdev
 
 import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.profiles.write import move, write_block
-from memsvc.recall.options import NOTHING, Filters, Weights
+from memsvc.recall.options import FACTORS, NOTHING, Filters, Weights
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
 from memsvc.recall.signals import feedback
@@ -213,3 +215,47 @@ async def test_what_goes_to_or_from_the_archive_between_two_pages_changes_nothin
     assert "block" not in without[:3], "it belongs to a later page"
     assert sorted(await pages(moves=True)) == sorted(without)
     assert (await pages(moves=False)).count("block") == (0 if comes else 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ('{"charm": 1}', "no factor 'charm'"),
+        ('{"recency": 1, "Words": 0}', "no factor 'Words'"),
+        (json.dumps({"x" * 10_000: 1}), f"no factor '{'x' * 60}'"),
+        ('{"words": "NaN"}', "The weight of words"),
+        ('{"words": "0.5"}', "The weight of words"),
+        ('{"words": null}', "The weight of words"),
+        ('{"words": true}', "The weight of words"),
+        ('{"words": {"by": 1}}', "The weight of words"),
+        ('{"words": 1e400}', "The weight of words"),
+        ('{"recency": 0.5, "late": -100.01}', "The weight of late"),
+        ('{"late": []}', "The weight of late"),
+        ('{"late": [1, "NaN"]}', "The weight of late"),
+        ('{"late": [1, [2]]}', "The weight of late"),
+        ('{"late": [1, 2, 3, 4, 5, 6]}', "The weight of late"),
+        ("[]", "not a JSON object"),
+        ("1", "not a JSON object"),
+        ("null", "not a JSON object"),
+        (None, "not a JSON object"),
+    ],
+)
+async def test_psql_refuses_weights_that_would_count_for_nothing(
+    db: Database, owner: Owner, weights: str | None, said: str
+) -> None:
+    asked = text("SELECT count(*) FROM memsvc.recall(:me, 'heron', 5, p_weights => CAST(:weights AS jsonb))")
+    with pytest.raises(SQLAlchemyError) as refused:  # also where nothing is found
+        async with db.transaction(owner.user_id) as connection:
+            await connection.execute(asked, {"me": owner.user_id, "weights": weights})
+    cause = refused.value.__cause__ or refused.value
+    assert isinstance(cause, psycopg.errors.InvalidParameterValue)
+    assert said in str(cause)
+    if "no factor" in said:
+        assert all(factor in str(cause.diag.message_hint) for factor in FACTORS)
+
+
+@pytest.mark.parametrize("weights", ["{}", '{"words": -100, "late": [1, 2, 3, 4, 100]}', '{"words": [0.5]}'])
+async def test_psql_takes_numbers_and_lists_of_them(db: Database, owner: Owner, weights: str) -> None:
+    async with db.transaction(owner.user_id) as connection:
+        asked = text("SELECT memsvc.checked_weights(CAST(:weights AS jsonb)) = CAST(:weights AS jsonb)")
+        assert await connection.scalar(asked, {"weights": weights})

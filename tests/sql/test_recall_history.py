@@ -61,7 +61,7 @@ WITH named AS (
   SELECT DISTINCT n.node_id
   FROM memsvc.names_in_query(%(user)s, %(query)s, %(as_of)s, %(known)s) AS n
 )
-SELECT r.kind, r.memory_id, v.edge_id, v.fact, r.path, r.score
+SELECT r.kind, m.memory_id, v.edge_id, v.fact, r.path, r.score
 FROM memsvc.recall(
   %(user)s, %(query)s, 1000, memsvc.scope(p_as_of => %(as_of)s, p_known_at => %(known)s),
   memsvc.question(
@@ -69,8 +69,9 @@ FROM memsvc.recall(
     p_begins => ARRAY[%(begins)s]::timestamptz[], p_ends => ARRAY[%(ends)s]::timestamptz[]
   ), p_candidates => 1000
 ) AS r
+CROSS JOIN LATERAL unnest(r.memory_id || r.others) AS m (memory_id) -- also what was said again in the same words
 LEFT JOIN memsvc.edge_versions AS v
-  ON v.user_id = %(user)s AND v.version_id = r.memory_id AND r.kind = 'fact'
+  ON v.user_id = %(user)s AND v.version_id = m.memory_id AND r.kind = 'fact'
 ORDER BY r.rank
 """
 PROPERTY = hypothesis(

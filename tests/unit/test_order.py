@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from memsvc.errors import InvalidRequestError
-from memsvc.recall.options import FACTORS, LEARNT, LINEAR
+from memsvc.recall.options import FACTORS, LEARNT, LINEAR, Filters
 from memsvc.recall.order import TRAITS, Order, counting, read, shipped, weights
-from memsvc.recall.presets import PRESETS, chosen_weights, read_weights
+from memsvc.recall.presets import PRESETS, chosen_weights, read_metadata, read_weights
+from memsvc.recall.search import check_filters
 
 GOOD: dict[str, Any] = {
     "format": 1, "version": "test", "traits": list(TRAITS), "weights": {"words": [0.5, 0, 0, 0.1, 0]},
@@ -88,3 +89,22 @@ def test_weights_are_read_from_a_command_line() -> None:
     for wrong in ("recency", "recency=", "recency=much", "=1=2"):
         with pytest.raises(InvalidRequestError):
             read_weights([wrong])
+
+
+@pytest.mark.parametrize("wrong", ["", "oak", "[]", "1", '{"a":', '{"a": NaN}', '{"a":' * 50_000 + "1" + "}" * 50_000])
+def test_metadata_that_a_command_line_cannot_send_is_refused(wrong: str) -> None:
+    assert read_metadata('{"tags": ["garden"]}') == {"tags": ["garden"]}
+    with pytest.raises(InvalidRequestError, match="is no JSON object") as refused:
+        read_metadata(wrong)
+    assert refused.value.details["field"] == "metadata"
+
+
+def test_metadata_to_look_for_is_small_and_flat() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(1_000):
+        deep = {"x": deep}
+    for wrong, said in (
+        ({"x": "y" * 1_000_000}, "larger than 10,000"), (deep, "too deeply"), ({"x": math.nan}, "not a finite number"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidRequestError, match=said):
+            check_filters(Filters(metadata=wrong))

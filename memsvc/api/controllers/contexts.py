@@ -20,6 +20,7 @@ from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Format
 from memsvc.recall.options import Mode
 from memsvc.recall.packing import GroupBy
+from memsvc.recall.presets import chosen_weights
 from memsvc.sources.opening import OpenedMemory, open_memory
 
 SIMPLE = {"query": "Where do we meet Ines?", "budget_tokens": 600}
@@ -49,6 +50,8 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """Recall memories for the query."""
     limit: Limit = 30
     """The most memories to consider."""
+    preset: str | None = None
+    """Which order of memories counts, as for a recall: learnt (the default), linear, 70-20-10 or 50-30-20."""
     mode: Mode = "balanced"
     """eager: few candidates and short lines, for every turn; deliberate: more of both, and more around each memory."""
     group_by: GroupBy = "conversation"
@@ -79,9 +82,10 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
 
         Raises:
             InvalidTimeError: a time in the filters cannot be parsed.
+            InvalidRequestError: there is no such preset.
         """
-        own = {name: getattr(self, name) for name in ContextIn.__annotations__}
-        return ContextOptions(filters=self.filters(zone), **own)
+        own = {name: getattr(self, name) for name in ContextIn.__annotations__ if name != "preset"}
+        return ContextOptions(filters=self.filters(zone), weights=chosen_weights(self.preset, None), **own)
 
 
 class ContextController(Controller):

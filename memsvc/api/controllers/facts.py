@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from litestar import Controller, get, patch, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
@@ -13,14 +14,16 @@ from msgspec import UNSET, UnsetType
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import FactFields, WithEvidence, WithSpan
-from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, OnceParameter, PageSize
 from memsvc.api.problems import documented
+from memsvc.db.once import Once
 from memsvc.graph import history
 from memsvc.graph.describe import FactsPage, ShownEdge, describe_edge, facts_about
 from memsvc.graph.edit import correct_fact
 from memsvc.graph.history import Change
-from memsvc.graph.operations import Retract, Thread
+from memsvc.graph.operations import Mark, Retract, Thread
 from memsvc.graph.read import Side
+from memsvc.sources.annotating import Annotation, annotate_fact
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 
 Several = list[str]
@@ -52,6 +55,17 @@ class FactPatch(WithEvidence, kw_only=True, forbid_unknown_fields=True):
     """The version that you read. Refused if it has been superseded since."""
     ended_at: str | None = None
     """The first moment at which it no longer held."""
+
+
+class AnnotationIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A mark on a fact, and the reason for it."""
+
+    stance: Mark
+    """validated: it was checked and holds. disputed: it is doubted, and shown as contested."""
+    reason: str
+    """Why, in words. It is kept as evidence, as a trace of the conversation "annotations"."""
+    version_id: UUID | None = None
+    """The version that you read. Refused if it has been superseded since. Left out: the one that is true now."""
 
 
 class RetractIn(WithSpan, kw_only=True, forbid_unknown_fields=True):
@@ -178,6 +192,37 @@ class FactsController(Controller):
             version_id=data.version_id,
             ended_at=read_moment(data.ended_at, writer.owner, "ended_at"),
             evidence=data.evidence,
+        )
+
+    @post(
+        "/{edge_id:uuid}/annotations",
+        operation_id="annotateFact",
+        summary="Validate or dispute a fact",
+        description="Marks a fact as validated or disputed, with a reason. The mark is evidence of the fact with that "
+        "stance, so it is part of the fact's sources, of its history and of exports, and can be undone. The last mark "
+        "of each author counts. A disputed fact is shown as contested. It still holds: correct or retract it if you "
+        "know better.",
+        response_description="The change; results[0].versions has the version that was marked.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def annotate(
+        self,
+        data: Annotated[
+            AnnotationIn, BodyKwarg(examples=[Example(value={"stance": "disputed", "reason": "Ines moved to Lyon."})])
+        ],
+        writer: NamedDependency[Caller],
+        edge_id: FromPath[UUID],
+        idempotency_key: OnceParameter = None,
+    ) -> Change:
+        """Mark it."""
+        return await annotate_fact(
+            writer.db,
+            writer.owner,
+            writer.settings,
+            Annotation(edge_id=edge_id, stance=data.stance, reason=data.reason, version_id=data.version_id),
+            asserted_by=writer.asserted_by,
+            once=Once.of(f"annotateFact {edge_id}", idempotency_key, data),
         )
 
     @post(

@@ -78,6 +78,8 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Only what is at least this important. What nobody judged has 5."""
     metadata: dict[str, Any] | None = None
     """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
+    least_score: float | None = None
+    """Only what has at least this score for the query, as `score` of a memory has it."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
         """Return the filters with their times parsed.
@@ -106,6 +108,7 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             types=self.types,
             least_importance=self.least_importance,
             metadata=self.metadata,
+            least_score=self.least_score,
         )
 
 

@@ -17,6 +17,14 @@ from memsvc.text.characters import flat
 
 MOST_FACTS = 25
 """How many facts of a node are shown. explore and recall find the others."""
+SAYS = {
+    "supports": "",
+    "ends": " (it says that this ended)",
+    "validated": " (it validates this)",
+    "disputed": " (it disputes this)",
+}
+BY = {"supports": "from", "ends": "ended by", "validated": "validated by", "disputed": "disputed by"}
+"""What a passage says of a fact, by the stance that it has as evidence."""
 MOST_LINE_CHARS = 4_000
 """A longer message is cut. REST returns all of it."""
 
@@ -37,10 +45,7 @@ def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
     lines += [message_line(message, mark="> " if message.passage_id == first else "") for message in said]
     if opened.supports:
         lines.append("# Facts that rest on it")
-    lines += [
-        flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{' (it says that this ended)' * (fact.stance == 'ends')}")
-        for fact in opened.supports
-    ]
+    lines += [flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{SAYS[fact.stance]}") for fact in opened.supports]
     return lines
 
 
@@ -72,10 +77,7 @@ def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: Zon
 
 
 def _sources(quotes: Sequence[Quote]) -> list[str]:
-    return [
-        flat(f"[m:{short_id(quote.passage_id)}] {'ended by' if quote.stance == 'ends' else 'from'}: “{quote.quote}”")
-        for quote in quotes
-    ]
+    return [flat(f"[m:{short_id(quote.passage_id)}] {BY[quote.stance]}: “{quote.quote}”") for quote in quotes]
 
 
 def _edge(edge: ShownEdge, zone: ZoneInfo) -> list[str]:
@@ -87,7 +89,8 @@ def _edge(edge: ShownEdge, zone: ZoneInfo) -> list[str]:
     for version in edge.versions:
         known = "" if version.recorded_to is None else " (corrected or taken back since)"
         span = span_words(version.valid_from, version.valid_to, zone)
-        lines.append(flat(f"[f:{short_id(version.version_id)}] {version.fact}{span}{known}"))
+        doubt = ", contested" if version.contested else ""
+        lines.append(flat(f"[f:{short_id(version.version_id)}] {version.fact}{span}{doubt}{known}"))
         lines += _sources(version.sources)
     return lines
 
@@ -111,6 +114,7 @@ def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
 
 def fact_line(fact: ShownFact, zone: ZoneInfo) -> str:
     """Format a fact with its valid time and the ids of its evidence."""
-    rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources)
+    rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources if quote.stance == "supports")
     span = span_words(fact.valid_from, fact.valid_to, zone)
-    return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{f' (from {rests})' if rests else ''}")
+    doubt = ", contested" if fact.contested else ""
+    return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{doubt}{f' (from {rests})' if rests else ''}")

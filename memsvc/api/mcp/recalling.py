@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -18,7 +18,8 @@ from memsvc.errors import ConversationUnknownError
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Item
-from memsvc.recall.options import Filters, Mode
+from memsvc.recall.options import Filters, Kind, Mode, SourceKind
+from memsvc.recall.presets import PRESETS, chosen_weights
 from memsvc.recall.signals import record_recall
 from memsvc.sources.moments import read_moment
 from memsvc.sources.opening import open_memory
@@ -32,7 +33,34 @@ Moment = Annotated[str, Meta(max_length=60)]
 HowHard = Annotated[Mode, Meta(description="eager: fast, short lines; deliberate: searches further, shows more.")]
 
 
-class RecallArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+Preset = Annotated[str, Meta(max_length=60, description=f"What counts: {', '.join(PRESETS)}.")]
+Names = Annotated[list[Annotated[str, Meta(max_length=500)]], Meta(max_length=100)]
+
+
+class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What may be recalled, as REST has it, and by which weights."""
+
+    kinds: Annotated[list[Kind], Meta(max_length=7)] = []
+    speakers: Annotated[Names, Meta(description="Only what they said.")] = []
+    source_kinds: Annotated[list[SourceKind], Meta(max_length=3)] = []
+    types: Annotated[Names, Meta(description="Only about nodes or edges of these types.")] = []
+    least_importance: Annotated[float, Meta(ge=1, le=10)] | None = None
+    metadata: Annotated[dict[str, Any], Meta(description='Such as {"tags": ["garden"]}.')] | None = None
+    preset: Preset | None = None
+
+    def filters(self) -> Filters:
+        """The filters."""
+        return Filters(
+            kinds=self.kinds,
+            speakers=self.speakers,
+            source_kinds=self.source_kinds,
+            types=self.types,
+            least_importance=self.least_importance,
+            metadata=self.metadata,
+        )
+
+
+class RecallArguments(FilterArguments, kw_only=True, forbid_unknown_fields=True):
     """What to look for."""
 
     query: Query
@@ -54,7 +82,7 @@ class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=
     limit: Annotated[int, Meta(ge=1, le=50, description="The most memories to return.")] = 5
 
 
-class ContextArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class ContextArguments(FilterArguments, kw_only=True, forbid_unknown_fields=True):
     """What you are about to answer."""
 
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said or asked.")]
@@ -91,6 +119,9 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: str = ""
     validity: str = ""
     """For a fact: since when and until when it holds."""
+    count: int = 1
+    """How often it was said in these words."""
+    last_said: str = ""
     stale: bool = False
     """True: it no longer holds."""
     sources: list[str] = []
@@ -135,6 +166,8 @@ def _remembered(item: Item) -> Remembered:
         said_at=item.said_at.isoformat(timespec="minutes") if item.said_at else "",
         conversation=item.conversation,
         validity=item.validity,
+        count=item.count,
+        last_said=item.last_said.isoformat(timespec="minutes") if item.last_said else "",
         stale=item.stale,
         sources=item.sources,
     )
@@ -160,7 +193,8 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
 
 async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
     """Recall memories for a query and, in the mode deliberate, the messages around the best ones."""
-    filters = Filters(
+    filters = replace(
+        given.filters(),
         conversations=[given.conversation] if given.conversation else [],
         said_from=read_moment(given.said_from, owner, "said_from"),
         said_to=read_moment(given.said_to, owner, "said_to"),
@@ -169,6 +203,7 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
         budget_tokens=RECALL_TOKENS,
         limit=given.limit,
         mode=given.mode,
+        weights=chosen_weights(given.preset, None),
         filters=filters,
         group_by="none",
         neighbours=given.mode == "deliberate",
@@ -196,6 +231,8 @@ async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> An
     options = ContextOptions(
         budget_tokens=given.budget_tokens,
         mode=given.mode,
+        weights=chosen_weights(given.preset, None),
+        filters=given.filters(),
         conversation=given.conversation,
         begins=given.conversation is not None and not _may_be_id(given.conversation),
         recent_turns=given.recent_turns,

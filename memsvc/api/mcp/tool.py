@@ -168,9 +168,13 @@ def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def arguments_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of arguments. Optional ones do not also allow null: some clients read only a property's top level."""
+    """The schema of arguments, required ones first.
+
+    Optional ones do not also allow null: some clients read only a property's top level.
+    """
     schema = schema_of(struct)
-    return {**schema, "properties": {name: _plain(field) for name, field in schema["properties"].items()}}
+    properties = sorted(schema["properties"].items(), key=lambda field: field[0] not in schema.get("required", ()))
+    return {**schema, "properties": {name: _plain(field) for name, field in properties}}
 
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:

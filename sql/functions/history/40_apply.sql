@@ -168,9 +168,13 @@ BEGIN
   SELECT p_user_id, k.passage_id, k.span_from, k.span_to, CASE w.kind WHEN 'node' THEN w.version_id END,
     CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END,
     CASE w.kind WHEN 'place' THEN w.version_id END, k.stance, k.confidence, k.asserted_by, p_at
-  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid)
+  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid, content jsonb)
   CROSS JOIN LATERAL memsvc.links_of(p_user_id, w.kind, w.derived_from) AS k
-  WHERE w.action = 'write' AND w.derived_from IS NOT NULL AND k.stance = 'supports'
+  WHERE w.action = 'write' AND w.derived_from IS NOT NULL
+    -- What is marked stays so while it says the same.
+    AND (k.stance = 'supports' OR k.stance IN ('validated', 'disputed') AND w.content = (
+      SELECT v.content FROM memsvc.version_of(p_user_id, w.derived_from) AS v
+    ))
     AND NOT EXISTS (SELECT FROM memsvc.links_of(p_user_id, w.kind, w.version_id) AS d
       WHERE (d.passage_id, d.span_from, d.span_to, d.stance)
         IS NOT DISTINCT FROM (k.passage_id, k.span_from, k.span_to, k.stance));

@@ -11,6 +11,7 @@
 --   correct  version_id, content (what is replaced), refines (true: the version's evidence supports the correction too)
 --   merge    node_id, canonical_id, reason, confidence
 --   unmerge  node_id
+--   annotate version_id, stance (validated or disputed), evidence: the reason
 
 -- The first error in a batch, checked after its nodes are locked.
 CREATE OR REPLACE FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb)
@@ -48,6 +49,9 @@ BEGIN
     SELECT 'invalid_request', format('The object of version %s has no field %s.', o.version_id, f.name)
     FROM memsvc.version_of(p_user_id, o.version_id) AS k CROSS JOIN jsonb_object_keys(o.content) AS f (name)
     WHERE o.op = 'correct' AND NOT k.content ? f.name
+    UNION ALL
+    SELECT 'fact_unknown', format('Version %s is not of a fact.', o.version_id)
+    FROM memsvc.version_of(p_user_id, o.version_id) AS k WHERE o.op = 'annotate' AND k.kind <> 'edge'
     UNION ALL
     SELECT CASE k.status WHEN 'proposed' THEN 'type_proposed' WHEN 'deprecated' THEN 'type_deprecated'
         ELSE 'type_unknown' END,
@@ -175,7 +179,7 @@ BEGIN
         alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
         content jsonb, refines boolean, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
-      WHERE p.op NOT IN ('merge', 'unmerge')
+      WHERE p.op NOT IN ('merge', 'unmerge', 'annotate')
     ) AS o
     LEFT JOIN LATERAL memsvc.version_of(p_user_id, o.version_id) AS v ON o.version_id IS NOT NULL
     LEFT JOIN LATERAL (
@@ -381,6 +385,8 @@ BEGIN
     SELECT a.* FROM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps) AS a
     UNION ALL
     SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, kept) AS a
+    UNION ALL
+    SELECT a.* FROM memsvc.apply_annotations(p_user_id, p_actor, change.recorded_at, kept) AS a
   )
   SELECT d.nth, d.outcome, CASE WHEN s.kind IS DISTINCT FROM 'edge' THEN coalesce(s.subject, o.node_id) END,
     CASE WHEN s.kind = 'edge' THEN s.subject END, coalesce(d.versions, '{}'), change.change_id, change.recorded_at

@@ -46,8 +46,8 @@ $$;
 COMMENT ON FUNCTION memsvc.edges_known(uuid, uuid[], text, timestamptz) IS
   'Versions of edges at some stored nodes, as known at a time.';
 
--- Facts about nodes and all nodes merged with them, ends resolved. contested: the type allows one value at a time, but
--- merged nodes have different ones; the newest comes first.
+-- Facts about nodes and all nodes merged with them, ends resolved; the newest comes first. contested: somebody disputes
+-- it, or the type allows one value at a time, but merged nodes have different ones.
 CREATE OR REPLACE FUNCTION memsvc.facts(
   p_user_id uuid,
   p_about uuid[],
@@ -104,7 +104,7 @@ BEGIN ATOMIC
       WHERE v.type = f.type AND vf.canonical_id = rf.canonical_id AND vt.canonical_id <> rt.canonical_id
         AND v.valid_from < f.valid_to AND v.valid_to > f.valid_from
         AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-    ), f.from_node, f.to_node
+    ) OR memsvc.is_disputed(p_user_id, f.version_id, p_known_at), f.from_node, f.to_node
   FROM found AS f
   INNER JOIN resolved AS rf ON rf.node_id = f.from_node
   INNER JOIN resolved AS rt ON rt.node_id = f.to_node

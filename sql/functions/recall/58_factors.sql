@@ -29,6 +29,44 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.factors() IS 'The factors of recall''s order, with the weights that they have by default.';
 
+-- Weights as they came, once it is sure that memsvc.weights_of can use all of them; else an error that names the factor.
+-- One path over the value: in lax mode a number counts as a list of itself.
+CREATE OR REPLACE FUNCTION memsvc.checked_weights(p_weights jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+-- callers: app, reader, recall
+AS $$
+DECLARE
+  known CONSTANT text[] := ARRAY(SELECT f.name FROM memsvc.factors() AS f ORDER BY f.nth);
+  numbers CONSTANT integer := 1 + cardinality(memsvc.trait_names());
+  wrong text;
+BEGIN
+  IF jsonb_typeof(p_weights) IS DISTINCT FROM 'object' THEN
+    RAISE EXCEPTION 'The weights of recall are not a JSON object.'
+      USING ERRCODE = 'invalid_parameter_value', HINT = 'Write one, such as {"recency": 0.5}.';
+  END IF;
+  wrong := (SELECT k.name FROM jsonb_object_keys(p_weights - known) AS k (name) ORDER BY k.name LIMIT 1);
+  IF wrong IS NOT NULL THEN
+    RAISE EXCEPTION 'Recall has no factor %.', quote_literal(left(wrong, 60))
+      USING ERRCODE = 'invalid_parameter_value', HINT = format('One of: %s.', array_to_string(known, ', '));
+  END IF;
+  wrong := jsonb_path_query_first(
+    p_weights,
+    '$.keyvalue() ? (@.value.size() < 1 || @.value.size() > $numbers
+      || exists(@.value[*].type() ? (@ != "number")) || exists(@.value[*] ? (@ < -100 || @ > 100))).key',
+    jsonb_build_object('numbers', numbers)
+  ) #>> '{}';
+  IF wrong IS NOT NULL THEN
+    RAISE EXCEPTION 'The weight of % is not a number from -100 to 100.', wrong
+      USING ERRCODE = 'invalid_parameter_value',
+      HINT = format('Or a list: what it weighs, and what each of the traits adds: %s.', memsvc.trait_names());
+  END IF;
+  RETURN p_weights;
+END
+$$;
+COMMENT ON FUNCTION memsvc.checked_weights(jsonb) IS
+  'Weights of recall, once it is sure that each is a number of a factor that there is.';
+
 -- The weight of each factor for one query, in the order of memsvc.factors. p_weights: by name, a number, or a list:
 -- what it weighs, and what is added to that for each trait of the query that holds (p_traits, from 0 to 1).
 CREATE OR REPLACE FUNCTION memsvc.weights_of(p_weights jsonb, p_traits double precision[]) RETURNS double precision[]

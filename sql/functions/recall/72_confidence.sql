@@ -24,9 +24,79 @@ COMMENT ON FUNCTION memsvc.confidence(
   double precision, double precision, boolean, double precision, double precision, boolean
 ) IS 'How likely it is that the answer is among what was found, 0 to 1.';
 
+-- Whether a memory holds the words of a query that are rare: all that at most 3 of a user's passages hold (of a large
+-- memory one in 200, 10 at most), those that none holds too, so that one word alone tells nothing where others are
+-- missing. A code tells by itself: a number with letters, of five digits, or of four after a hyphen. A question that was
+-- asked before, in the same words, is no answer to itself.
+CREATE OR REPLACE FUNCTION memsvc.holds_rare_words(
+  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[]
+) RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: kept, by-key
+BEGIN ATOMIC
+  WITH memory AS MATERIALIZED (
+    SELECT m.memory_id, m.matched_terms, m.matched_form FROM unnest(p_memories) AS m WHERE m.words > 0
+  ),
+  asked AS MATERIALIZED (
+    SELECT f.matched_form AS form, tsvector_to_array(memsvc.to_words(f.matched_form, p_language, p_query)) AS terms
+    FROM (SELECT m.matched_form FROM memory AS m LIMIT 1) AS f
+  ),
+  held AS MATERIALIZED (
+    SELECT c.term, sum(c.passages) AS passages
+    FROM (
+      SELECT t.term, t.passages
+      FROM memsvc.terms AS t
+      WHERE t.user_id = p_user_id AND t.kind = ANY (ARRAY(SELECT k.kind FROM memsvc.passage_kinds() AS k))
+        AND t.form = (SELECT a.form FROM asked AS a) AND t.term = ANY (ARRAY(SELECT unnest(a.terms) FROM asked AS a))
+      UNION ALL
+      SELECT u.term, u.change
+      FROM memsvc.term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+      WHERE d.user_id = p_user_id AND d.form = (SELECT a.form FROM asked AS a)
+        AND u.term = ANY (ARRAY(SELECT unnest(a.terms) FROM asked AS a))
+    ) AS c
+    GROUP BY c.term
+  ),
+  size AS MATERIALIZED (
+    SELECT sum(c.passages) AS passages
+    FROM (
+      SELECT o.passages FROM memsvc.corpora AS o
+      WHERE o.user_id = p_user_id AND o.form = (SELECT a.form FROM asked AS a)
+      UNION ALL
+      SELECT d.passages FROM memsvc.term_deltas AS d
+      WHERE d.user_id = p_user_id AND d.form = (SELECT a.form FROM asked AS a)
+    ) AS c
+  ),
+  rare AS MATERIALIZED (
+    SELECT array_agg(w.term) AS terms, coalesce(array_agg(w.term) FILTER (
+      WHERE w.passages > 0
+        AND (w.term ~ '[0-9]' AND w.term ~ '[[:alpha:]]' AND length(w.term) > 3 OR w.term ~ '[0-9]{5}|^-[0-9]{4}')
+    ), '{}') AS codes
+    FROM (
+      SELECT t.term, coalesce(h.passages, 0) AS passages
+      FROM asked AS a CROSS JOIN LATERAL unnest(a.terms) AS t (term)
+      LEFT JOIN held AS h ON h.term = t.term
+    ) AS w
+    WHERE w.passages <= (SELECT least(10, greatest(3, s.passages / 200)) FROM size AS s)
+  )
+  SELECT EXISTS (
+    SELECT FROM memory AS m CROSS JOIN rare AS r
+    WHERE (m.matched_terms @> r.terms OR m.matched_terms && r.codes)
+      AND NOT (p_query ~ '[?？؟]' AND EXISTS (
+        SELECT FROM memsvc.passages AS p
+        WHERE p.user_id = p_user_id AND p.passage_id = m.memory_id
+          AND memsvc.plain_words(p.text) = memsvc.plain_words(p_query)
+      ))
+  );
+END;
+COMMENT ON FUNCTION memsvc.holds_rare_words(uuid, text, text, memsvc.memory[]) IS
+  'Whether one of the memories that were found holds the words of a query that are rare.';
+
 -- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it
--- that holds more than half of the query's words, or half of them and is about what the query names; a question that
--- was asked before, in the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
+-- that holds more than half of the query's words, or half of them and is about what the query names; so does any memory
+-- that holds its rare words, which is looked up only where nothing else is sure. A question that was asked before, in
+-- the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
 CREATE OR REPLACE FUNCTION memsvc.recall_confidence(
   p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaking uuid[]
 ) RETURNS double precision
@@ -48,7 +118,10 @@ BEGIN ATOMIC
     ) AS t
     GROUP BY t.asked
   )
-  SELECT memsvc.confidence(
+  SELECT CASE
+    WHEN s.sure < 0.2 AND memsvc.holds_rare_words(p_user_id, p_query, p_language, p_memories) THEN 0.2 ELSE s.sure
+  END
+  FROM (SELECT memsvc.confidence(
     max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), bool_or(h.speaks) AND (SELECT memsvc.says_i(p_query)),
     max(h.late) FILTER (WHERE h.speaks), max(h.late) FILTER (WHERE NOT h.speaks), (SELECT t.told FROM telling AS t)
   )
@@ -64,7 +137,7 @@ BEGIN ATOMIC
       ) END AS again) AS e
       WHERE m.late IS NOT NULL
     ) AS c
-  ) AS h;
+  ) AS h) AS s (sure);
 END;
 COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, memsvc.memory[], uuid[]) IS
   'How likely it is that the answer to a query is among its candidates.';

@@ -32,13 +32,37 @@ COMMENT ON FUNCTION memsvc.arms_told(
   jsonb, double precision, bigint, text, double precision, bigint, jsonb, double precision
 ) IS 'What the arms of recall found of a memory.';
 
+-- How many candidates there were, by which arms, and the traits of the query.
+CREATE OR REPLACE FUNCTION memsvc.candidates_told(
+  p_memories memsvc.memory[], p_question memsvc.question, p_traits double precision[]
+) RETURNS jsonb
+LANGUAGE sql STABLE
+-- callers: app, reader, recall
+BEGIN ATOMIC
+  SELECT jsonb_build_object(
+    'candidates', count(*), 'words', count(*) FILTER (WHERE m.words > 0),
+    'vector', count(coalesce(m.vector_rank, m.other_rank)), 'late', count(m.late), 'names', count(m.node_id),
+    'facts', count(*) FILTER (WHERE m.kind = 'fact'), 'place', count(m.metres),
+    'time', count(*) FILTER (
+      WHERE p_question.begins <> '{}' AND memsvc.time_fit(m.since, p_question.begins, p_question.ends, '1 second') = 1
+    )
+  ) || (
+    SELECT jsonb_object_agg(t.name, t.value) FROM unnest(memsvc.trait_names(), p_traits) AS t (name, value)
+  )
+  FROM unnest(p_memories) AS m;
+END;
+COMMENT ON FUNCTION memsvc.candidates_told(memsvc.memory[], memsvc.question, double precision[]) IS
+  'How many candidates a recall had, by which arms, and the traits of its query.';
+
 -- Memories for a query, best first, with what each arm found and the points that each factor gave. What they are is
 -- shown by memsvc.memories_shown.
 --
 -- p_scope: what may be recalled (memsvc.scope); p_question: what is asked beside the words (memsvc.question).
--- p_weights: as memsvc.weights_of has them, for the traits of memsvc.traits_of. p_candidates: of each arm. confidence:
--- how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there were, by
--- which arms, and the traits. weights: what each factor counted. All three are the same in every row.
+-- p_weights: as memsvc.weights_of has them (memsvc.checked_weights refuses others), for the traits of memsvc.traits_of.
+-- p_candidates: of each arm. confidence: how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there were, by
+-- which arms, and the traits. weights: what each factor counted. All three are the same in every row. What the same
+-- person said in the same words (memsvc.said_again) comes once, at the place of the best: times, last_said: how often
+-- among the candidates, and when last; others: the rest of them, the latest first.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,
@@ -49,7 +73,8 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
   p_candidates integer DEFAULT 48
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
-  matched text[], confidence double precision, met jsonb, weights jsonb
+  matched text[], confidence double precision, met jsonb, weights jsonb, times bigint, last_said timestamptz,
+  others uuid[]
 )
 LANGUAGE sql STABLE
 SET search_path = memsvc, public, pg_temp
@@ -58,7 +83,8 @@ SET search_path = memsvc, public, pg_temp
 BEGIN ATOMIC
   WITH memory AS MATERIALIZED (
     SELECT m.* FROM memsvc.recall_memories(
-      p_user_id, p_query, least(p_limit, p_candidates), p_candidates, p_weights, p_scope, p_question
+      p_user_id, p_query, least(p_limit, p_candidates), p_candidates, memsvc.checked_weights(p_weights), p_scope,
+      p_question
     ) AS m
   ),
   every AS MATERIALIZED (
@@ -76,13 +102,28 @@ BEGIN ATOMIC
       e.memories, p_query, p_question, coalesce(p_scope.as_of, p_scope.known_at, now())
     ) AS v
   ),
+  again AS MATERIALIZED (
+    SELECT a.* FROM every AS e CROSS JOIN LATERAL memsvc.said_again(p_user_id, e.memories) AS a
+  ),
   best AS MATERIALIZED ( -- by an inner product of pgvector: a sum over rows takes ten times as long
-    SELECT v.* FROM value AS v CROSS JOIN weight AS w
-    ORDER BY v.of_factors::public.vector OPERATOR(public.<#>) w.of_factors::public.vector, v.memory_id
+    SELECT o.*
+    FROM (
+      SELECT v.memory_id, v.of_factors, p.points, a.times, a.last_said, a.ids,
+        row_number() OVER (PARTITION BY coalesce(a.ids[1], v.memory_id) ORDER BY p.points, v.memory_id) AS nth
+      FROM value AS v
+      CROSS JOIN weight AS w
+      LEFT JOIN again AS a ON a.memory_id = v.memory_id
+      CROSS JOIN LATERAL (
+        SELECT v.of_factors::public.vector OPERATOR(public.<#>) w.of_factors::public.vector AS points
+      ) AS p
+    ) AS o
+    WHERE o.nth = 1
+    ORDER BY o.points, o.memory_id
     LIMIT p_limit
   ),
   found AS MATERIALIZED (
-    SELECT m.*, b.of_factors, p.score, row_number() OVER (ORDER BY p.score DESC, m.memory_id) AS place
+    SELECT m.*, b.of_factors, b.times, b.last_said, array_remove(b.ids, b.memory_id) AS others, p.score,
+      row_number() OVER (ORDER BY p.score DESC, m.memory_id) AS place
     FROM best AS b
     INNER JOIN memory AS m ON m.memory_id = b.memory_id
     CROSS JOIN weight AS w
@@ -98,19 +139,7 @@ BEGIN ATOMIC
     FROM every AS e
   ),
   counted AS (
-    SELECT jsonb_build_object(
-      'candidates', count(*), 'words', count(*) FILTER (WHERE m.words > 0),
-      'vector', count(coalesce(m.vector_rank, m.other_rank)), 'late', count(m.late), 'names', count(m.node_id),
-      'facts', count(*) FILTER (WHERE m.kind = 'fact'), 'place', count(m.metres),
-      'time', count(*) FILTER (
-        WHERE p_question.begins <> '{}'
-          AND memsvc.time_fit(m.since, p_question.begins, p_question.ends, '1 second') = 1
-      )
-    ) || (
-      SELECT jsonb_object_agg(t.name, t.value)
-      FROM weight AS w CROSS JOIN LATERAL unnest(memsvc.trait_names(), w.traits) AS t (name, value)
-    ) AS met
-    FROM memory AS m
+    SELECT memsvc.candidates_told(e.memories, p_question, w.traits) AS met FROM every AS e CROSS JOIN weight AS w
   ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (
@@ -151,7 +180,8 @@ BEGIN ATOMIC
     (
       SELECT jsonb_object_agg(u.name, u.weight)
       FROM weight AS w CROSS JOIN LATERAL unnest(w.names, w.of_factors) AS u (name, weight)
-    )
+    ),
+    coalesce(f.times, 1), f.last_said, coalesce(f.others, '{}')
   FROM found AS f
   ORDER BY f.place;
 END;
