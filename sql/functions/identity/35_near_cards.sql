@@ -31,7 +31,7 @@ COMMENT ON FUNCTION memsvc.nodes_with_cards(uuid, smallint, uuid, timestamptz, i
 -- Nodes of the same type whose cards are near to those of some nodes: at most p_nearest for each, with a cosine of at
 -- least p_least, as canonical nodes. Few cards are compared one by one, at .3 µs each; the vector index takes about 1
 -- ms for each node, and as many times longer as there are more vectors in the partition than the user has. There,
--- only what is among the user's 60 nearest passages of any kind is found.
+-- only what is among the user's 40 nearest passages of any kind is found.
 CREATE OR REPLACE FUNCTION memsvc.near_cards(
   p_user_id uuid, p_model_id smallint, p_nodes uuid[], p_nearest integer, p_least double precision
 ) RETURNS TABLE (node_id uuid, other_id uuid, similarity double precision)
@@ -43,7 +43,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   worth_an_index CONSTANT integer := 3300;
-  at_once CONSTANT integer := 60;
+  at_once CONSTANT integer := 40;
   dimensions CONSTANT integer := (SELECT m.dimensions FROM embedding_models AS m WHERE m.model_id = p_model_id);
   cards double precision;
   own double precision;
@@ -85,7 +85,7 @@ BEGIN
     WHERE a.node_id = ANY (p_nodes) AND a.vector <#> b.vector <= -p_least;
   ELSE
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
-      set_config('hnsw.ef_search', '100', true);
+      set_config('hnsw.ef_search', '60', true);
     SELECT array_agg(v.node_id), array_agg(o.node_id), array_agg(n.similarity)
     INTO ids, other_ids, similarities
     FROM node_versions AS v
