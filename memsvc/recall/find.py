@@ -18,7 +18,7 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Moment, Page, check_page, read_cursor, read_id, write_cursor
+from memsvc.db.paging import Moment, check_page, read_cursor, read_id, write_cursor
 from memsvc.errors import BadCursorError
 from memsvc.graph.notes import FoundNote, Note, NoteKind, chosen, notes, notes_beyond
 from memsvc.graph.read import AsOf, times
@@ -37,10 +37,13 @@ UUID_BYTES = 16
 EVER = datetime.max.replace(tzinfo=UTC)
 
 
-class FoundPage(Page[T], Generic[T], frozen=True, kw_only=True):
-    """One page of what was found."""
+class FoundPage(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """One page of what was found: a ``Page``, and what it is without (OpenAPI loses T of a class that inherits it)."""
 
-    degraded: list[Literal["vector"]] = msgspec.field(default_factory=list)
+    items: list[T]
+    next_cursor: str | None
+    """Send it as the cursor of the next page; None: this was the last."""
+    degraded: list[Literal["vector"]] = []
     """vector: the embedding model did not answer, so nothing was found by meaning."""
 
 
