@@ -10,6 +10,7 @@ import pytest
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.graph.history import write
 from memsvc.graph.operations import Node
 from memsvc.identity.review import pairs, reject
@@ -139,3 +140,20 @@ async def test_the_index_finds_the_same(db: Database, owner: Owner, models: Alon
             "UPDATE memsvc.term_deltas SET passages = 1000000 WHERE user_id = %s AND kind = 'card'", [owner.user_id]
         )
         assert admin.execute(near, [owner.user_id, model, nodes]).fetchall() == exact
+
+
+async def test_another_user_s_cards_are_not_compared(
+    db: Database, owner: Owner, other: Owner, models: Alone, admin: psycopg.Connection
+) -> None:
+    nodes = await things(db, other, PHONE, MOBILE)
+    await things(db, owner, PHONE)
+    await embed(db, models)
+    [model] = admin.execute("SELECT model_id FROM memsvc.embedding_models WHERE state = 'active'").fetchone() or (0,)
+    values: dict[str, object] = {"user_id": other.user_id, "model": model, "nodes": nodes, "nearest": 8, "least": 0.65}
+    page = {"user_id": other.user_id, "model": model, "after": None, "since": None, "limit": 10}
+    for reader, found, listed in ((other, 1, 2), (owner, 0, 0)):
+        async with db.transaction(reader.user_id) as connection:
+            assert len((await connection.execute(query("near_cards"), values)).all()) == found
+            assert len((await connection.execute(query("nodes_with_cards"), page)).all()) == listed
+    await sleep(db, owner)
+    assert await waiting(db, owner) == set()
