@@ -14,16 +14,18 @@ FROM memsvc.nodes_with_cards(
 
 -- name: near_cards
 -- Pairs of nodes, the smaller id first, whose cards are near to each other, but for those that are stored.
-SELECT least(n.node_id, n.other_id) AS node_id, greatest(n.node_id, n.other_id) AS other_id,
-  max(n.similarity) AS similarity
-FROM memsvc.near_cards(:user_id, CAST(:model AS smallint), CAST(:nodes AS uuid []), :nearest, :least) AS n
+SELECT p.node_id, p.other_id, max(p.similarity) AS similarity
+FROM (
+  SELECT
+    least(n.node_id, n.other_id) AS node_id, greatest(n.node_id, n.other_id) AS other_id, n.similarity
+  FROM memsvc.near_cards(:user_id, CAST(:model AS smallint), CAST(:nodes AS uuid []), :nearest, :least) AS n
+) AS p
 WHERE NOT EXISTS (
   SELECT FROM memsvc.duplicate_candidates AS d
-  WHERE
-    d.user_id = :user_id AND d.node_a = least(n.node_id, n.other_id) AND d.node_b = greatest(n.node_id, n.other_id)
+  WHERE d.user_id = :user_id AND d.node_a = p.node_id AND d.node_b = p.other_id
 )
-GROUP BY 1, 2
-ORDER BY 1, 2;
+GROUP BY p.node_id, p.other_id
+ORDER BY p.node_id, p.other_id;
 
 -- name: standing_nodes
 -- The canonical node of each node.

@@ -1,5 +1,5 @@
 -- Nodes that are described alike, by the vectors of their cards (recall/12_known.sql). A card is compared by its first
--- part, whose passage has the id of the version that it repeats; one without a vector is compared as soon as it has one.
+-- part, whose passage has the id of the version that it repeats, and as soon as it has a vector.
 
 -- Nodes of people and things with the vector of a card by a model, after a node (p_after), in the order of their ids.
 -- With p_since, those whose vector was made since then, or about which something was recorded.
