@@ -133,6 +133,9 @@ bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, compar
 bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, results
 	@$(BIN)/python -m bench.duplicates $(ARGS)
 
+bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by meaning, proposed as duplicates; 100,000 cards (ARGS=--nodes 0: none)
+	@$(BIN)/python -m bench.described $(ARGS)
+
 bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
 	@$(BIN)/python -m bench.extract $(ARGS)
 

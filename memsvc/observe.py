@@ -189,7 +189,7 @@ RECALL_STAGE_SECONDS = Histogram(
 )
 DEGRADED = Counter(
     "memsvc_degraded",
-    "Answers that lacked something: vector, order, reranker, words, llm; for chats and hooks also the code of the error.",
+    "Answers that lacked something: vector, order, reranker, words, llm; for chats and hooks also the error's code.",
     ["part"],
     registry=REGISTRY,
 )

@@ -76,6 +76,9 @@ export type FactVersion = { asserted_by: string; valid_from: string | null; vali
 export type FactsPage = { items: Array<ShownFact>; next_cursor: string | null; about: Array<AskedNode>; ambiguous: Array<Ambiguous> };
 export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
 export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
+export type FoundNote = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string; matched?: "name" | "words" | "meaning" | null };
+export type FoundPage_memsvc_graph_notes_FoundNote_ = { items: Array<FoundNote>; next_cursor: string | null; degraded?: Array<"vector"> };
+export type FoundPage_memsvc_graph_search_MatchedNode_ = { items: Array<MatchedNode>; next_cursor: string | null; degraded?: Array<"vector"> };
 export type Graph = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; truncated: boolean };
 export type GraphEdge = { version_id: string; edge_id: string; from_node: string; type: string; to_node: string; fact: string; weight: number; confidence: number; valid_from: string | null; valid_to: string | null };
 export type GraphNode = { node_id: string; type: string | null; label: string | null; description: string; data: Record<string, unknown>; importance: number | null; hop: number };
@@ -95,7 +98,7 @@ export type LinkIn = { from_node: string; to_node: string; relation: "extends" |
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type Locations = { items: Array<Location> };
-export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part"; first_seen: string | null; last_seen: string | null };
+export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" | null; matched: "name" | "words" | "meaning"; first_seen: string | null; last_seen: string | null };
 export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
 export type Memory = { kind?: "message" | "trace" | "block" | "card" | "note" | "instruction" | "fact"; memory_id: string; passage_id: string | null; block_id?: string | null; node_id?: string | null; node_type?: string | null; conversation_id: string | null; conversation: string; session: string; ordinal: number; part: number; message_id: string | null; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; score: number; arms: Record<string, unknown>; factors?: Record<string, number>; path?: Array<string>; matched: Array<string>; why: string; count?: number; last_said?: string | null; repeats?: Array<string>; stale?: boolean; fact?: RecalledFact | null };
@@ -134,9 +137,7 @@ export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cu
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
 export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
 export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
-export type Page_memsvc_graph_notes_Note_ = { items: Array<Note>; next_cursor: string | null };
 export type Page_memsvc_graph_read_Event_ = { items: Array<read_Event>; next_cursor: string | null };
-export type Page_memsvc_graph_search_MatchedNode_ = { items: Array<MatchedNode>; next_cursor: string | null };
 export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_cursor: string | null };
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
@@ -345,7 +346,7 @@ export class Memsvc {
   /** Find what is near a place. */
   nearby(input?: { query?: { "lat"?: number | null; "lon"?: number | null; "radius"?: number | null; "k"?: number; "box"?: string | null; "type"?: Array<string> | null; "as_of"?: string | null; "valid_from"?: string | null; "valid_to"?: string | null; "known_at"?: string | null; "format"?: "json" | "geojson" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Nearby>;
   /** Find nodes. */
-  searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_search_MatchedNode_>;
+  searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FoundPage_memsvc_graph_search_MatchedNode_>;
   /** Create a node. */
   addNode(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NodeIn }): Promise<Change>;
   /** Get a node. */
@@ -371,7 +372,7 @@ export class Memsvc {
   /** Unmerge a node. */
   unmergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** List notes. */
-  listNotes(input?: { query?: { "kind"?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; "tag"?: string | null; "q"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_notes_Note_>;
+  listNotes(input?: { query?: { "kind"?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; "tag"?: string | null; "q"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FoundPage_memsvc_graph_notes_FoundNote_>;
   /** Write a note. */
   createNote(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NoteIn }): Promise<Note>;
   /** Read a note. */

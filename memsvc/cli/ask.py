@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, plain, print_json, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    chosen_user,
+    embedders,
+    note_missing,
+    plain,
+    print_json,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from memsvc.chat.answering import MemoryAnswer
@@ -50,8 +60,7 @@ def ask(
         return answer
 
     answer = with_database(work)
-    if answer.degraded:
-        note(f"Searched without: {', '.join(answer.degraded)}. 'memsvc doctor' says why.")
+    note_missing(answer.degraded)
     if as_json:
         print_json(answer)
         return

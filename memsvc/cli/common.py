@@ -116,6 +116,27 @@ def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Await
     return with_database(work)
 
 
+def finding(
+    user: str | None, app: str, act: Callable[[Database, Owner, Settings, Residents | None], Awaitable[T]]
+) -> T:
+    """Run work for the chosen user that needs the embedding models."""
+
+    async def work(db: Database, settings: Settings) -> T:
+        from memsvc.access.users import find_app
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        with embedders(settings) as models:
+            return await act(db, owner, settings, models)
+
+    return with_database(work)
+
+
+def note_missing(degraded: Sequence[str]) -> None:
+    """Say on standard error which models did not take part in a search."""
+    if degraded:
+        note(f"Searched without: {', '.join(degraded)}. 'memsvc doctor' says why.")
+
+
 def as_uuid(value: str, what: str) -> UUID:
     """Parse an id given on the command line.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, print_json, with_database
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note_missing, print_json, with_database
 from memsvc.cli.memories import Mode
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ def context(
         return built
 
     built = with_database(work)
-    if built.degraded:
-        note(f"Searched without: {', '.join(built.degraded)}. 'memsvc doctor' says why.")
+    note_missing(built.degraded)
     if as_json:
         print_json(built)
     elif built.format == "messages":

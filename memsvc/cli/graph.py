@@ -12,8 +12,10 @@ from memsvc.cli.common import (
     UserRef,
     as_uuid,
     chosen_user,
+    finding,
     for_owner,
     note,
+    note_missing,
     print_json,
     print_table,
     with_database,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.graph.describe import FactsPage, ShownNode
     from memsvc.graph.read import Event, Version
+    from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 
 ACTOR = "user"
@@ -126,7 +129,7 @@ def _show_facts(found: list[Any], owner: Owner) -> None:
 
 
 def nodes(
-    query: str = typer.Argument("", help="A name or a part of one; default: all nodes."),
+    query: str = typer.Argument("", help="A name, a part of one, or what it is about; default: all nodes."),
     node_type: str | None = typer.Option(None, "--type", "-t", help="Only nodes of this type."),
     as_of: str | None = AsOfOption,
     known_at: str | None = KnownAtOption,
@@ -135,33 +138,35 @@ def nodes(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Find nodes by name, best matches first."""
+    """Find nodes by name, then by what is said about them, best matches first."""
 
-    async def do(db: Database, owner: Owner) -> Any:
-        from memsvc.graph.search import search_nodes
+    async def do(db: Database, owner: Owner, settings: Settings, models: Residents | None) -> Any:
+        from memsvc.recall.find import find_nodes
 
-        times = _times(as_of, known_at, owner)
-        return await search_nodes(db, owner, query, node_type=node_type, **times, limit=limit)
+        asked: dict[str, Any] = {"node_type": node_type, "limit": limit, **_times(as_of, known_at, owner)}
+        return await find_nodes(db, owner, query, settings, embedder=models, **asked)
 
-    page = for_owner(user, app, do)
+    page = finding(user, app, do)
+    note_missing(page.degraded)
     if as_json:
         print_json(page)
         return
     print_table(
-        ["node", "type", "label", "called", "description"],
+        ["node", "type", "label", "called", "by", "description"],
         [
             [
                 n.node_id,
                 n.type,
                 _line(n.label),
                 _line(n.name) if n.name != n.label else "",
+                n.matched,
                 _line(n.description)[:60],
             ]
             for n in page.items
         ],
     )
     if not page.items:
-        note("No node has this name.")
+        note("No node has this name, or is about this.")
     if page.next_cursor is not None:
         note(f"There are more than {limit}; see --limit.")
 

@@ -16,7 +16,7 @@ from memsvc.cli.common import (
     UserRef,
     chosen_user,
     embedders,
-    note,
+    note_missing,
     print_json,
     with_database,
 )
@@ -268,8 +268,7 @@ def recall(
         return owner, found
 
     owner, found = with_database(work)
-    if found.degraded:
-        note(f"Searched without: {', '.join(found.degraded)}. 'memsvc doctor' says why.")
+    note_missing(found.degraded)
     if as_json:
         print_json(found)
     else:

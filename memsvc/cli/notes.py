@@ -7,13 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, plain, print_json, print_table
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    finding,
+    for_owner,
+    note_missing,
+    plain,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.graph.links import Link, LinkedNote
-    from memsvc.graph.notes import Note
+    from memsvc.graph.notes import FoundNote, Note
+    from memsvc.llm.embedders.residents import Residents
+    from memsvc.recall.find import FoundPage
+    from memsvc.settings import Settings
 
 notes = typer.Typer(help="Write notes by hand, and link them.", rich_markup_mode=None)
 NoteId = typer.Argument(help="The note's id.", metavar="NOTE")
@@ -64,7 +78,7 @@ def add(
 
 @notes.command("list")
 def list_notes(
-    q: str | None = typer.Option(None, "--query", "-q", help="Only notes with this in their title or text."),
+    q: str | None = typer.Option(None, "--query", "-q", help="Only notes that say this, or are about it."),
     kind: str | None = typer.Option(None, "--kind", help=f"Only this kind: {KINDS}."),
     tag: str | None = typer.Option(None, "--tag", help="Only notes with this tag."),
     limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="Most notes to show."),
@@ -72,15 +86,17 @@ def list_notes(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """List notes, newest first."""
+    """List notes, newest first; with --query, notes that are about it without saying it come last."""
 
-    async def act(db: Database, owner: Owner) -> list[Note]:
-        from memsvc.graph.notes import notes
+    async def act(db: Database, owner: Owner, settings: Settings, models: Residents | None) -> FoundPage[FoundNote]:
+        from memsvc.recall.find import find_notes
 
-        kinds: Any = kind
-        return (await notes(db, owner, kind=kinds, tag=tag, q=q, limit=limit))[0]
+        asked: dict[str, Any] = {"kind": kind, "tag": tag, "q": q, "limit": limit}
+        return await find_notes(db, owner, settings, embedder=models, **asked)
 
-    found: list[Note] = for_owner(user, app, act)
+    page = finding(user, app, act)
+    note_missing(page.degraded)
+    found = page.items
     if as_json:
         print_json(found)
     else:

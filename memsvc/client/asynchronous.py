@@ -26,7 +26,7 @@ from memsvc.erasing.memories import Receipt
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
-from memsvc.graph.notes import Note
+from memsvc.graph.notes import FoundNote, Note
 from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
@@ -218,7 +218,7 @@ class AsyncMemory:
         """Read a note."""
         return await self.send(calls.get_note(note_id))
 
-    def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> AsyncIterator[Note]:
+    def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> AsyncIterator[FoundNote]:
         """Yield all notes, newest first."""
         return self.pages(calls.notes(filters, page))
 
@@ -239,7 +239,7 @@ class AsyncMemory:
     def search_nodes(
         self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]
     ) -> AsyncIterator[MatchedNode]:
-        """Yield people, places and things by name, best match first."""
+        """Yield people, places and things by name, then by what is said about them; ``matched`` says by which."""
         return self.pages(calls.search_nodes(q, filters, page))
 
     async def add_node(self, type_: str, label: str, **options: Unpack[o.NodeOptions]) -> Change:

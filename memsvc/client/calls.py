@@ -26,7 +26,7 @@ from memsvc.erasing.memories import Receipt
 from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
-from memsvc.graph.notes import Note
+from memsvc.graph.notes import FoundNote, Note
 from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
@@ -197,9 +197,9 @@ def get_note(note_id: UUID) -> Call[Note]:
     return _read(_at("/v1/notes/{}", note_id), Note)
 
 
-def notes(filters: o.NoteFilters, limit: int) -> Call[Page[Note]]:
-    """List notes, newest first."""
-    return _read("/v1/notes", Page[Note], {**filters, "limit": limit})
+def notes(filters: o.NoteFilters, limit: int) -> Call[Page[FoundNote]]:
+    """List notes, newest first; with ``q`` those that say it, then those that are about it."""
+    return _read("/v1/notes", Page[FoundNote], {**filters, "limit": limit})
 
 
 def link(from_node: UUID, to_node: UUID, relation: Relation, options: o.LinkOptions) -> Call[Link]:
@@ -222,7 +222,7 @@ def linked_notes(note_id: UUID, options: o.LinkedOptions) -> Call[Page[LinkedNot
 
 
 def search_nodes(q: str, filters: o.NodeFilters, limit: int) -> Call[Page[MatchedNode]]:
-    """Find nodes by name."""
+    """Find nodes by name, then by words and meaning of what is said about them."""
     return _read("/v1/nodes", Page[MatchedNode], {"q": q, **filters, "limit": limit})
 
 

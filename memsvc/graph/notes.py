@@ -22,6 +22,7 @@ from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongErro
 from memsvc.graph import read
 from memsvc.graph.history import write
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
+from memsvc.graph.search import Matched
 from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
@@ -33,6 +34,10 @@ MAX_TAG_CHARS = 100
 MAX_ABOUT = 50
 MAX_PAGE = 1_000
 TRIES = 4
+EVERY: dict[str, Any] = {
+    "note_id": None, "after": None, "among": None, "kind": None, "tag": None, "q": None, "beyond": False,
+}  # fmt: skip
+"""What the statement ``notes`` is asked by default: every note."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +59,14 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     """Who wrote it: user, app, or the name of a program."""
     recorded_from: datetime
     """When this version was recorded."""
+
+
+class FoundNote(Note, frozen=True, kw_only=True):
+    """A note in a list."""
+
+    matched: Matched | None = None
+    """name: its title has q in it; words: its text has, or more than half of its words; meaning: it is near to q. Null
+    without q."""
 
 
 async def create_note(
@@ -187,29 +200,39 @@ async def notes(
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
     check_storable(q, "q")
-    asked = {
-        "note_id": None,
-        "after": cursor,
-        "kind": None if kind is None else _kind(kind),
-        "tag": None if tag is None else _tags([tag])[0],
-        "q": q or None,
-        "limit": limit + 1,
-    }
+    asked = {"after": cursor, "q": q or None, "limit": limit + 1, **chosen(kind, tag)}
     rows = await _rows(db, owner, asked)
     found = await _notes(db, owner, rows[:limit])
     return found, found[-1].note_id if len(rows) > limit else None
 
 
+async def notes_beyond(
+    db: Database, owner: Owner, among: Sequence[UUID], q: str, *, kind: NoteKind | None, tag: str | None
+) -> list[Note]:
+    """Return those of some notes that have neither title nor text with ``q`` in it, in the order of ``among``."""
+    asked = {"among": list(among), "q": q, "beyond": True, "limit": len(among), **chosen(kind, tag)}
+    found = {one.note_id: one for one in await _notes(db, owner, await _rows(db, owner, asked))}
+    return [found[node] for node in among if node in found]
+
+
+def chosen(kind: NoteKind | None, tag: str | None) -> dict[str, str | None]:
+    """Return the checked kind and tag that notes are to have.
+
+    Raises:
+        InvalidRequestError: one of them cannot be of a note.
+    """
+    return {"kind": None if kind is None else _kind(kind), "tag": None if tag is None else _tags([tag])[0]}
+
+
 async def _rows(db: Database, owner: Owner, asked: dict[str, Any]) -> list[dict[str, Any]]:
     async with db.transaction(owner.user_id) as connection:
-        rows = await connection.execute(query("notes"), {"user_id": owner.user_id, **asked})
+        rows = await connection.execute(query("notes"), {"user_id": owner.user_id, **EVERY, **asked})
         return [dict(row) for row in rows.mappings()]
 
 
 async def _row(db: Database, owner: Owner, note_id: UUID) -> dict[str, Any]:
     canonical = (await read.resolve(db, owner, [note_id]))[note_id]
-    asked = {"note_id": canonical, "after": None, "kind": None, "tag": None, "q": None, "limit": 1}
-    rows = await _rows(db, owner, asked)
+    rows = await _rows(db, owner, {"note_id": canonical, "limit": 1})
     if not rows:
         raise NodeUnknownError(f"Node {note_id} is not a note.")
     return rows[0]

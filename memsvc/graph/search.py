@@ -1,5 +1,7 @@
 """Finds nodes: by their labels and names, page by page, or by one exact name or id as people type it.
 
+By what is said about them, ``memsvc.recall.find`` finds them.
+
 Names are compared by their normal form (case, accents, width and spaces do not count). Exact matches come first, then
 names that begin with the text, then names with a word that begins with it, then names that contain it anywhere.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -25,6 +27,7 @@ from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Match = Literal["exact", "prefix", "word", "part"]
+Matched = Literal["name", "words", "meaning"]
 MATCHES: tuple[Match, ...] = ("exact", "prefix", "word", "part")
 MOST_ASKED = 100
 """Most names or ids in one request."""
@@ -50,9 +53,12 @@ class MatchedNode(FoundNode, frozen=True, kw_only=True):
     """A node that a search found."""
 
     name: str
-    """The label or name that matched, as it was written."""
-    match: Match
-    """exact; prefix: the name begins with the text; word: one of its words does; part: the name contains it."""
+    """The label or name that matched, as it was written; the label where none did."""
+    match: Match | None
+    """exact; prefix: the name begins with the text; word: one of its words does; part: the name contains it; null: no
+    name matched."""
+    matched: Matched
+    """name; words: what is said about the node holds more than half of the words; meaning: it is near to the text."""
     first_seen: datetime | None
     """When the first message or document was said that supports anything known about it; null: none does."""
     last_seen: datetime | None
@@ -104,6 +110,15 @@ async def seen(
     parameters = {"user_id": owner.user_id, "nodes": list(dict.fromkeys(nodes)), "known_at": known_at}
     rows = await connection.execute(query("nodes_seen"), parameters)
     return {row.canonical_id: Seen(row.first_seen, row.last_seen) for row in rows}
+
+
+async def shown_nodes(
+    connection: AsyncConnection, owner: Owner, nodes: Sequence[UUID], as_of: AsOf, known_at: datetime | None
+) -> dict[UUID, dict[str, Any]]:
+    """Return what a list of nodes shows of each canonical node: its card, and when it was spoken of."""
+    cards = await glance(connection, owner, nodes, as_of, known_at)
+    spoken = await seen(connection, owner, nodes, known_at)
+    return {node: {**msgspec.structs.asdict(cards[node]), **spoken[node]._asdict()} for node in nodes}
 
 
 def _read_cursor(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
@@ -158,16 +173,9 @@ async def search_nodes(
         rows = (await connection.execute(query("search_nodes"), parameters)).all()
         shown = rows[:limit]
         ids = [row.canonical_id for row in shown]
-        cards = await glance(connection, owner, ids, asked["as_of"], known_at)
-        spoken = await seen(connection, owner, ids, known_at)
+        cards = await shown_nodes(connection, owner, ids, asked["as_of"], known_at)
     items = [
-        MatchedNode(
-            **msgspec.structs.asdict(cards[row.canonical_id]),
-            **spoken[row.canonical_id]._asdict(),
-            name=row.name,
-            match=MATCHES[row.tier],
-        )
-        for row in shown
+        MatchedNode(**cards[row.canonical_id], name=row.name, match=MATCHES[row.tier], matched="name") for row in shown
     ]
     last = shown[-1] if len(rows) > limit else None
     following = write_cursor((last.tier, last.form, last.node_id, asked["as_of"])) if last is not None else None

@@ -16,6 +16,7 @@ from anyascii import anyascii
 
 from memsvc.identity.similarity import is_typo, likeness, ratio
 from memsvc.identity.words import (
+    COUNTING,
     EPITHETS,
     FEMALE,
     LEGAL_FORMS,
@@ -109,7 +110,17 @@ def agree(a: str, b: str, node_type: str = PERSON) -> Agreement:
     one, two = parse(a, node_type), parse(b, node_type)
     if not one.words or not two.words:
         return Agreement.NONE
-    return _people(one, two) if node_type == PERSON else _things(one, two)
+    if node_type == PERSON:
+        return _people(one, two)
+    if node_type not in PLACES and differently_counted(one.words, two.words):
+        return Agreement.NONE
+    return _things(one, two)
+
+
+def differently_counted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Whether the words of two names have numbers or times, both of them, and not the same."""
+    numbers, others = ({word for word in words if word in COUNTING or re.search(r"\d", word)} for words in (a, b))
+    return bool(numbers and others and numbers != others)
 
 
 def _things(a: Name, b: Name) -> Agreement:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from anyascii import anyascii
 from nicknames import NickNamer
+
+from memsvc.times.words import COUNTS, MONTHS, ORDINALS, SEASONS, WEEKDAYS
 
 MALE, FEMALE, EITHER = "m", "f", ""
 
@@ -55,6 +58,19 @@ LEGAL_FORMS = _words(
 )
 SMALL_WORDS = _words("the a an of de la le les el los las di da do dos das du der die das den van von and y e")
 PLACE_WORDS = _words("city town village county province state municipality district prefecture shi ville")
+
+
+COUNTING = frozenset(
+    anyascii(word)
+    for word in (
+        *MONTHS,
+        *WEEKDAYS,
+        *SEASONS,
+        *ORDINALS,
+        *(word for word, (low, high) in COUNTS.items() if low == high),
+    )
+) - _words("a an ein eine einer einem einen eines last")
+"""Numbers and times as words: they say which one of several a thing is."""
 
 
 @cache

@@ -251,6 +251,19 @@ def parameters(
     }
 
 
+async def query_vectors(
+    db: Database, query: str, embedder: QueryEmbedder | None, settings: Settings
+) -> tuple[tuple[QueryVector | None, QueryVector | None], bool]:
+    """A query's vectors, by the active model and the one that leaves, and whether they should be there and are not."""
+    if embedder is None or not query:
+        return (None, None), False
+    async with _stage("embed"):
+        active, leaving = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+    if active is not None and not legible(active.model, query):
+        return (None, None), False
+    return (active, leaving), active is None
+
+
 async def recall(
     db: Database,
     owner: Owner,
@@ -321,18 +334,11 @@ async def recall(
     began_at = place.known_at if place is not None else chosen.known_at
     known_at = await _known_at(db, owner, chosen, place)
     # Before the transaction: no connection is held while a model works.
-    vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
-    if not by_meaning(weights) or not query:
-        embedder = None
-    if embedder is not None:
-        async with _stage("embed"):
-            vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+    vectors, absent = await query_vectors(db, query, embedder if by_meaning(weights) else None, settings)
     near = chosen.near
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
-    degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
+    degraded: list[Degraded] = ["vector"] if absent else []
     degraded += ["order"] if shipped() is None else []
-    if vectors[0] is not None and not legible(vectors[0].model, query):
-        vectors = (None, None)
     if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
         degraded.append("words")
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit

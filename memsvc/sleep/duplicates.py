@@ -4,6 +4,7 @@ All nodes with a proper name get blocking keys (``memsvc.sleep.blocking``). Pair
 their cards (``memsvc.identity.judging``). Pairs that the judge calls the same are merged, by a merge that can be
 undone. Unsure pairs go to review, and so do pairs whose merge was undone. A pair that a person rejected never comes
 back. Nodes are not merged through a third one alone: every pair of a group must be judged the same, and none different.
+After these pairs come those that are described alike (``memsvc.sleep.described``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from memsvc.identity import candidates
 from memsvc.identity.cards import Card, Verdict
 from memsvc.identity.judging import judge, judge_many
 from memsvc.sleep.blocking import Blocks, keys_of
+from memsvc.sleep.described import described_alike
 from memsvc.sleep.tasks import Applied, Page, Place, Proposal, Scope
 
 READ, COMPARED = 5_000, MAX_OPERATIONS
@@ -37,12 +39,22 @@ Pair = tuple[UUID, UUID]
 
 
 class Duplicates:
-    """See ``memsvc.sleep.tasks.Task``; its ``place`` is the last pair that was compared."""
+    """See ``memsvc.sleep.tasks.Task``; its ``place`` is the last pair that was compared, or the last card."""
 
     name = "duplicates"
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
-        """Yield pages of pairs worth comparing, in the order of their ids, judged."""
+        """Yield pages of pairs worth comparing, in the order of their ids, judged; then those described alike."""
+        proposed: set[Pair] = set()
+        if place is None or "card" not in place:
+            async for page in self._named_alike(db, owner, scope, place):
+                proposed |= {(min(item.nodes), max(item.nodes)) for item in page.proposals}
+                yield page
+        cards = place if place is not None and "card" in place else {"card": None}
+        async for page in described_alike(db, owner, scope, cards, proposed):
+            yield page
+
+    async def _named_alike(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         found, frequencies = await _candidates(db, owner, scope)
         last_done = (UUID(place["node"]), UUID(place["other"])) if place else None
         todo = found if last_done is None else [pair for pair in found if pair > last_done]

@@ -1,7 +1,8 @@
 -- Statements of memsvc.graph.notes.
 
 -- name: notes
--- Notes as they are now, newest first; for merged notes the canonical one.
+-- Notes as they are now, newest first; for merged notes the canonical one. :q: only those with this in title or text,
+-- or (:beyond) only those without it. :among: only these.
 SELECT
   v.node_id AS note_id, v.version_id, v.label AS title, v.description AS text, v.data, v.importance, v.asserted_by,
   v.recorded_from
@@ -13,7 +14,11 @@ WHERE
   AND (CAST(:after AS uuid) IS NULL OR v.node_id < :after)
   AND (CAST(:kind AS text) IS NULL OR coalesce(v.data ->> 'kind', 'fact') = :kind)
   AND (CAST(:tag AS text) IS NULL OR v.data @> jsonb_build_object('tags', jsonb_build_array(CAST(:tag AS text))))
-  AND (CAST(:q AS text) IS NULL OR strpos(lower(v.label || E'\n' || v.description), lower(:q)) > 0)
+  AND (CAST(:among AS uuid []) IS NULL OR v.node_id = any(CAST(:among AS uuid [])))
+  AND (
+    CAST(:q AS text) IS NULL
+    OR (strpos(lower(v.label || E'\n' || v.description), lower(:q)) > 0) <> CAST(:beyond AS boolean)
+  )
   AND NOT EXISTS (
     SELECT 1 FROM memsvc."merges" AS m
     WHERE m.user_id = :user_id AND m.node_id = v.node_id AND m.recorded_to = 'infinity'

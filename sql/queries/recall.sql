@@ -178,3 +178,51 @@ FROM memsvc.memories_shown(
 LEFT JOIN memsvc.overtaken(
   :user_id, ARRAY[s.memory_id], CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
 ) AS t ON s.memory_id = t.passage_id;
+
+-- name: nodes_found
+-- Nodes by the words and the meaning of what their cards, notes and instructions say, best first, but those that are
+-- called as :named says (null: all count), and those that were given before.
+WITH model AS MATERIALIZED (
+  SELECT
+    max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
+    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
+    max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
+    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
+  FROM (
+    VALUES
+    (CAST(:model AS text), CAST(:vector AS public.halfvec)),
+    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec))
+  ) AS v (name, vector)
+  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
+),
+
+found AS MATERIALIZED (
+  SELECT f.node_id, f.matched, f.rank
+  FROM model
+  CROSS JOIN LATERAL memsvc.nodes_found(
+    :user_id, :query, CAST(:least AS double precision), :most,
+    memsvc.scope(
+      CAST(:kinds AS text []), p_as_of => CAST(:as_of AS timestamptz), p_known_at => CAST(:known_at AS timestamptz),
+      p_types => CAST(:types AS text []), p_metadata => CAST(:metadata AS jsonb), p_ended => :ended
+    ),
+    memsvc.question(
+      p_language => :language, p_model_id => model.active_id, p_vector => model.active_vector,
+      p_other_model_id => model.other_id, p_other_vector => model.other_vector
+    )
+  ) AS f
+)
+
+SELECT f.node_id, f.matched
+FROM found AS f
+WHERE
+  f.node_id <> all(CAST(:given AS uuid []))
+  AND (
+    CAST(:named AS text) IS NULL OR f.node_id NOT IN (
+      SELECT c.node_id
+      FROM memsvc.nodes_called_like(
+        :user_id, :named, array(SELECT g.node_id FROM found AS g), CAST(:named_as_of AS timestamptz),
+        CAST(:known_at AS timestamptz)
+      ) AS c (node_id)
+    )
+  )
+ORDER BY f.rank;

@@ -5,6 +5,28 @@
 SELECT n.node_id, n.label, n.names, n.attributes, n.touched
 FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
 
+-- name: nodes_with_cards
+-- Nodes that have the vector of a card; a page.
+SELECT n.node_id
+FROM memsvc.nodes_with_cards(
+  :user_id, CAST(:model AS smallint), CAST(:after AS uuid), CAST(:since AS timestamptz), :limit
+) AS n (node_id);
+
+-- name: near_cards
+-- Pairs of nodes, the smaller id first, whose cards are near to each other, but for those that are stored.
+SELECT p.node_id, p.other_id, max(p.similarity) AS similarity
+FROM (
+  SELECT
+    least(n.node_id, n.other_id) AS node_id, greatest(n.node_id, n.other_id) AS other_id, n.similarity
+  FROM memsvc.near_cards(:user_id, CAST(:model AS smallint), CAST(:nodes AS uuid []), :nearest, :least) AS n
+) AS p
+WHERE NOT EXISTS (
+  SELECT FROM memsvc.duplicate_candidates AS d
+  WHERE d.user_id = :user_id AND d.node_a = p.node_id AND d.node_b = p.other_id
+)
+GROUP BY p.node_id, p.other_id
+ORDER BY p.node_id, p.other_id;
+
 -- name: standing_nodes
 -- The canonical node of each node.
 SELECT r.node_id, r.canonical_id

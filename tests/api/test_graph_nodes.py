@@ -13,9 +13,10 @@ from tests.api.graphs import NEVER, batch, good, homes, refused
 
 
 async def found(client: httpx.AsyncClient, **parameters: Any) -> list[tuple[str, str, str]]:
-    """What a search finds, as (label, the name that matched, how)."""
+    """What a search finds by names, as (label, the name that matched, how)."""
     page = good(await client.get("/v1/nodes", params=parameters))
-    return [(node["label"], node["name"], node["match"]) for node in page["items"]]
+    assert page["degraded"] == []
+    return [(node["label"], node["name"], node["match"]) for node in page["items"] if node["matched"] == "name"]
 
 
 async def labelled(client: httpx.AsyncClient, *labels: str, kind: str = "Concept") -> list[str]:

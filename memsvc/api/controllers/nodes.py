@@ -31,7 +31,8 @@ from memsvc.graph.edit import correct_node
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread, check_conditions
 from memsvc.graph.read import Event
-from memsvc.graph.search import MatchedNode, search_nodes
+from memsvc.graph.search import MatchedNode
+from memsvc.recall.find import FoundPage, find_nodes
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 
 NODE = {
@@ -103,8 +104,11 @@ class NodesController(Controller):
         operation_id="searchNodes",
         summary="Find nodes",
         description="Finds nodes by label or name, ignoring case, accents and spaces. Exact matches come first, then "
-        "names that begin with q, then names with a word that begins with q, then names that contain q. Without q: all "
-        "nodes, sorted by label. Merged nodes appear once, as the node that represents them.",
+        "names that begin with q, then names with a word that begins with q, then names that contain q. After them "
+        "come up to 100 nodes whose description fits q by its words or by meaning, best first; matched says by what "
+        "each node was found. If the embedding model does not answer in time, degraded contains vector and nothing is "
+        "found by meaning. Without q: all nodes, sorted by label. Merged nodes appear once, as the node that "
+        "represents them.",
         response_description="One page of nodes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -113,18 +117,22 @@ class NodesController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        q: Annotated[str, QueryParameter(description="A name or a part of one. No part of it is syntax.")] = "",
+        q: Annotated[
+            str, QueryParameter(description="A name, a part of one, or what it is about. No part of it is syntax.")
+        ] = "",
         node_type: Annotated[str | None, QueryParameter(name="type", description="Only nodes of this type.")] = None,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
-    ) -> Page[MatchedNode]:
+    ) -> FoundPage[MatchedNode]:
         """Return one page."""
-        return await search_nodes(
+        return await find_nodes(
             reader.db,
             reader.owner,
             q,
+            reader.settings,
+            embedder=reader.embedder,
             node_type=node_type,
             as_of=read_as_of(as_of, reader.owner),
             known_at=read_known_at(known_at, reader.owner),

@@ -15,10 +15,11 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.parameters import CursorParameter, OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
-from memsvc.db.paging import Page, read_id
+from memsvc.db.paging import Page
 from memsvc.graph.links import RADIUS, Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
-from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
+from memsvc.graph.notes import FoundNote, Note, NoteKind, create_note, note, update_note
 from memsvc.graph.operations import Evidence
+from memsvc.recall.find import FoundPage, find_notes
 
 PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="The most items on this page.")]
 Relations = Annotated[list[Relation] | None, QueryParameter(description="Only links of these relations.")]
@@ -135,7 +136,10 @@ class NotesController(Controller):
     @get(
         operation_id="listNotes",
         summary="List notes",
-        description="Lists the user's current notes, newest first. Merged notes count as one.",
+        description="Lists the user's current notes, newest first. With q: notes with q in the title or the text, "
+        "newest first, then up to 100 that fit q by words or by meaning, best first; matched says by what each was "
+        "found. If the embedding model does not answer in time, degraded contains vector and nothing is found by "
+        "meaning. Merged notes count as one.",
         response_description="One page of notes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -147,15 +151,23 @@ class NotesController(Controller):
         kind: Annotated[NoteKind | None, QueryParameter(description="Only notes of this kind.")] = None,
         tag: Annotated[str | None, QueryParameter(description="Only notes with this tag.")] = None,
         q: Annotated[
-            str | None, QueryParameter(max_length=1_000, description="Only notes with this in the title or the text.")
+            str | None, QueryParameter(max_length=1_000, description="Only notes that say this, or are about it.")
         ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
-    ) -> Page[Note]:
+    ) -> FoundPage[FoundNote]:
         """Return one page."""
-        after = read_id(cursor)
-        found, following = await notes(reader.db, reader.owner, kind=kind, tag=tag, q=q, cursor=after, limit=limit)
-        return Page(items=found, next_cursor=str(following) if following else None)
+        return await find_notes(
+            reader.db,
+            reader.owner,
+            reader.settings,
+            embedder=reader.embedder,
+            q=q,
+            kind=kind,
+            tag=tag,
+            cursor=cursor,
+            limit=limit,
+        )
 
     @get(
         "/{note_id:uuid}",

@@ -193,3 +193,22 @@ $$;
 COMMENT ON FUNCTION memsvc.search_nodes(
   uuid, text, text, timestamptz, timestamptz, integer, text, uuid, integer
 ) IS 'Nodes by label or name, best matches first; merged nodes once.';
+
+-- Those of some nodes of which a label or name, or one of a node merged with them, contains a wanted text: what
+-- memsvc.search_nodes lists. As canonical nodes.
+CREATE OR REPLACE FUNCTION memsvc.nodes_called_like(
+  p_user_id uuid, p_query text, p_nodes uuid[], p_as_of timestamptz, p_known_at timestamptz
+) RETURNS SETOF uuid
+LANGUAGE sql STABLE ROWS 10
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT s.canonical_id FROM memsvc.node_states(p_user_id, p_nodes, p_as_of, p_known_at) AS s
+  WHERE memsvc.name_tier(memsvc.normal_form(s.label), memsvc.normal_form(p_query)) IS NOT NULL
+  UNION
+  SELECT a.canonical_id FROM memsvc.node_names(p_user_id, p_nodes, p_as_of, p_known_at) AS a
+  WHERE memsvc.name_tier(a.normal_form, memsvc.normal_form(p_query)) IS NOT NULL;
+END;
+COMMENT ON FUNCTION memsvc.nodes_called_like(uuid, text, uuid[], timestamptz, timestamptz) IS
+  'Those of some nodes of which a label or name contains a wanted text.';
