@@ -48,9 +48,9 @@ COUNTS: Mapping[Kind, float] = {
 RIGHT: tuple[Kind, ...] = ("answerable", "impersonal")
 WRONG: tuple[Kind, ...] = ("unanswerable", "foreign", "foreign_impersonal")
 SHIPPED = """
-SELECT memsvc.confidence(g.cosine, g.late, g.mine, g.named, g.others, false)
-FROM unnest(%s::float8[], %s::float8[], %s::boolean[], %s::float8[], %s::float8[])
-  WITH ORDINALITY AS g (cosine, late, mine, named, others, nth)
+SELECT memsvc.confidence(g.cosine, g.late, g.mine, g.lead, false)
+FROM unnest(%s::float8[], %s::float8[], %s::boolean[], %s::float8[])
+  WITH ORDINALITY AS g (cosine, late, mine, lead, nth)
 ORDER BY g.nth
 """
 SAYS_I = (
@@ -63,10 +63,8 @@ EACH = 500
 """Examples that a kind of question counts as, so that the ridge means the same whatever the sets' sizes."""
 BEST = 3
 """So many of the best MaxSims are averaged."""
-FAR = 0.3
-"""MaxSim of the best of others, where nobody else is among the candidates."""
-WIDEST = 0.2
-"""By more nobody counts as nearer, or farther."""
+WIDEST = 1.5
+"""By more points nobody counts as nearer, or farther."""
 LOW, HIGH = 0.35, 0.45
 """Between these cosines saying "I" comes to count."""
 AIM = 0.03
@@ -76,8 +74,8 @@ AIM_IMPERSONAL = 0.08
 THRESHOLDS = [round(0.02 * step, 2) for step in range(1, 21)]
 
 
-Inputs = tuple[float, float, bool, float | None, float | None]
-"""What ``memsvc.confidence`` is computed from: cosine, late, mine, named, others."""
+Inputs = tuple[float, float, bool, float | None]
+"""What ``memsvc.confidence`` is computed from: cosine, late, mine, lead."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -91,34 +89,32 @@ class Seen(msgspec.Struct, frozen=True):
     @property
     def traits(self) -> Traits:
         """What has weights."""
-        cosine, late, mine, named, others = self.inputs
-        given = {"cosine": cosine, "late": late, "mine": 0.0, "named": 0.0, "nearer": 0.0}
+        cosine, late, mine, lead = self.inputs
+        given = {"cosine": cosine, "late": late, "mine": 0.0, "named": 0.0, "lead": 0.0}
         if mine:
             return given | {"mine": _within(0, 1, (cosine - LOW) / (HIGH - LOW))}
-        if named is None:
-            return given
-        return given | {"named": 1.0, "nearer": _within(-WIDEST, WIDEST, named - (FAR if others is None else others))}
+        return given if lead is None else given | {"named": 1.0, "lead": _within(-WIDEST, WIDEST, lead)}
 
 
 def _within(low: float, high: float, value: float) -> float:
     return max(low, min(high, value))
 
 
-def inputs(arms: Sequence[tuple[Mapping[str, Any], bool]], *, says_i: bool) -> Inputs | None:
+def inputs(arms: Sequence[tuple[Mapping[str, Any], bool, float]], *, says_i: bool) -> Inputs | None:
     """Those of an answer; None where nothing has token vectors.
 
     Args:
-        arms: of each passage what the arms found, and whether the query speaks of who speaks.
+        arms: of each passage what the arms found, whether the query speaks of who speaks, and its points but for that.
         says_i: it does so by saying "I".
     """
-    near = [(found["late"]["score"], found["vector"]["score"], speaks) for found, speaks in arms if "late" in found]
+    near = [(found["late"]["score"], found["vector"]["score"]) for found, _, _ in arms if "late" in found]
     if not near:
         return None
-    best = sorted((late for late, _, _ in near), reverse=True)[:BEST]
-    named, others = ([late for late, _, speaks in near if speaks is wanted] for wanted in (True, False))
-    cosine = max(one for _, one, _ in near)
-    mine = says_i and bool(named)
-    return cosine, statistics.fmean(best), mine, max(named, default=None), max(others, default=None)
+    best = sorted((late for late, _ in near), reverse=True)[:BEST]
+    named, others = ([points for _, speaks, points in arms if speaks is wanted] for wanted in (True, False))
+    cosine = max(one for _, one in near)
+    lead = None if not named else max(named) - max(others, default=max(named))
+    return cosine, statistics.fmean(best), says_i and bool(named), lead
 
 
 async def ask(bench: Bench, data: DataSet, outcome: Outcome) -> list[Seen]:
@@ -156,7 +152,9 @@ async def ask(bench: Bench, data: DataSet, outcome: Outcome) -> list[Seen]:
 
 def _seen(data: DataSet, question: Question, place: str, rows: Sequence[Any], *, says_i: bool) -> Seen | None:
     passages = [row for row in rows if row.memory_id is not None and row.version_id is None]
-    given = inputs([(row.arms, row.factors["speaker"] > 0) for row in passages], says_i=says_i)
+    given = inputs(
+        [(row.arms, row.factors["speaker"] > 0, row.score - row.factors["speaker"]) for row in passages], says_i=says_i
+    )
     own: Kind = "answerable" if question.answerable else "unanswerable"
     kind: Kind = own if place == question.conversation_id else "foreign"
     return None if given is None else Seen(data.name, question.conversation_id, kind, given)
@@ -174,7 +172,7 @@ def with_impersonal(seen: Sequence[Seen]) -> list[Seen]:
     """Answerable and foreign ones once more, as if they named nobody."""
     twins: dict[Kind, Kind] = {"answerable": "impersonal", "foreign": "foreign_impersonal"}
     more = [
-        Seen(one.set, one.conversation, twins[one.kind], (*one.inputs[:2], False, None, None))
+        Seen(one.set, one.conversation, twins[one.kind], (*one.inputs[:2], False, None))
         for one in seen if one.kind in twins
     ]  # fmt: skip
     return [*seen, *more]

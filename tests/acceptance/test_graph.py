@@ -138,7 +138,10 @@ def test_the_guides_examples_run(rig: Rig, tmp_path: Path) -> None:
     for script in scripts:
         with rig.admin() as admin:
             last = admin.execute("SELECT change_id FROM memsvc.changes ORDER BY recorded_at DESC LIMIT 1").fetchone()
-            fact = admin.execute("SELECT edge_id FROM memsvc.edge_versions WHERE recorded_to = 'infinity'").fetchone()
+            fact = admin.execute(
+                "SELECT edge_id FROM memsvc.edge_versions WHERE recorded_to = 'infinity' "
+                "ORDER BY recorded_from DESC LIMIT 1"
+            ).fetchone()
         environment["CHANGE"] = str(last[0]) if last is not None else ""
         environment["FACT"] = str(fact[0]) if fact is not None else ""
         ran = subprocess.run(

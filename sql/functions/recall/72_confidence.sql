@@ -1,28 +1,26 @@
 -- How likely it is that the answer is among what was found, 0 to 1; null without token vectors. p_cosine: the best
--- cosine; p_late: the mean of the best three MaxSims; p_mine: the query says "I", and the user speaks; else p_named and
--- p_others: the best MaxSim of those whom the query names (null: it names nobody who speaks here) and of all others
--- (null: there are none, which counts as 0.3); p_told: a fact holds the words of the query. A logistic function of what
--- make bench-confidence fits, for the default embedding model (docs/adr/0036-confidence.md). Saying "I" counts only
--- where something is near. A fact that tells it is above the threshold, whatever the messages are.
+-- cosine; p_late: the mean of the best three MaxSims; p_mine: the query says "I", and the user speaks; else p_lead: by
+-- how many points the best message of those whom the query names leads the best of all others, but for the points that
+-- it has for its speaker (null: it names nobody who speaks here); p_told: a fact holds the words of the query. A logistic
+-- function of what make bench-confidence fits, for the default embedding model (docs/adr/0036-confidence.md). Saying "I"
+-- counts only where something is near. A fact that tells it is above the threshold, whatever the messages are.
 CREATE OR REPLACE FUNCTION memsvc.confidence(
-  p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision,
-  p_others double precision, p_told boolean
+  p_cosine double precision, p_late double precision, p_mine boolean, p_lead double precision, p_told boolean
 ) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN CASE WHEN p_late IS NOT NULL THEN greatest(CASE WHEN p_told THEN 0.2 END, 1 / (1 + exp(-(
-  -4.08
-  + 2.5 * coalesce(p_cosine, 0)
-  + 2.7 * p_late
+  -4.5
+  + 4 * coalesce(p_cosine, 0)
+  + 3.75 * p_late
   + CASE
     WHEN p_mine THEN 2 * greatest(0, least(1, (p_cosine - 0.35) / 0.1))
-    WHEN p_named IS NOT NULL THEN -0.3 + 7 * greatest(-0.2, least(0.2, p_named - coalesce(p_others, 0.3)))
+    WHEN p_lead IS NOT NULL THEN -0.8 + 0.8 * greatest(-1.5, least(1.5, p_lead))
     ELSE 0
   END
 )))) END;
-COMMENT ON FUNCTION memsvc.confidence(
-  double precision, double precision, boolean, double precision, double precision, boolean
-) IS 'How likely it is that the answer is among what was found, 0 to 1.';
+COMMENT ON FUNCTION memsvc.confidence(double precision, double precision, boolean, double precision, boolean) IS
+  'How likely it is that the answer is among what was found, 0 to 1.';
 
 -- Whether a memory holds the words of a query that are rare: all that at most 3 of a user's passages hold (of a large
 -- memory one in 200, 10 at most), those that none holds too, so that one word alone tells nothing where others are
@@ -96,9 +94,10 @@ COMMENT ON FUNCTION memsvc.holds_rare_words(uuid, text, text, memsvc.memory[]) I
 -- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it
 -- that holds more than half of the query's words, or half of them and is about what the query names; so does any memory
 -- that holds its rare words, which is looked up only where nothing else is sure. A question that was asked before, in
--- the same words, is no answer to itself. p_speaking: memories by whom the query asks about.
+-- the same words, is no answer to itself. p_speaks, p_lead: whether those speak whom the query asks about, and by how
+-- much they lead (memsvc.confidence).
 CREATE OR REPLACE FUNCTION memsvc.recall_confidence(
-  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaking uuid[]
+  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaks boolean, p_lead double precision
 ) RETURNS double precision
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -106,7 +105,7 @@ SET search_path = memsvc, pg_temp
 -- plans: kept, no-nested-loop
 BEGIN ATOMIC
   WITH memory AS MATERIALIZED (
-    SELECT m.*, m.memory_id = ANY (p_speaking) AS speaks FROM unnest(p_memories) AS m
+    SELECT m.* FROM unnest(p_memories) AS m
   ),
   telling AS NOT MATERIALIZED ( -- whether a fact holds the words of the query
     SELECT 2 * max(t.words) > t.asked OR 2 * max(t.words) FILTER (WHERE t.named) >= t.asked AS told
@@ -122,13 +121,13 @@ BEGIN ATOMIC
     WHEN s.sure < 0.2 AND memsvc.holds_rare_words(p_user_id, p_query, p_language, p_memories) THEN 0.2 ELSE s.sure
   END
   FROM (SELECT memsvc.confidence(
-    max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), bool_or(h.speaks) AND (SELECT memsvc.says_i(p_query)),
-    max(h.late) FILTER (WHERE h.speaks), max(h.late) FILTER (WHERE NOT h.speaks), (SELECT t.told FROM telling AS t)
+    max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), p_speaks AND (SELECT memsvc.says_i(p_query)), p_lead,
+    (SELECT t.told FROM telling AS t)
   )
   FROM (
-    SELECT c.late, c.similarity, c.speaks, row_number() OVER (ORDER BY c.late DESC) AS rank
+    SELECT c.late, c.similarity, row_number() OVER (ORDER BY c.late DESC) AS rank
     FROM (
-      SELECT m.speaks, CASE WHEN e.again THEN 0 ELSE m.late END AS late,
+      SELECT CASE WHEN e.again THEN 0 ELSE m.late END AS late,
         CASE WHEN e.again THEN 0 ELSE coalesce(m.similarity, m.other_similarity) END AS similarity
       FROM memory AS m
       CROSS JOIN LATERAL (SELECT CASE WHEN m.late > 0.8 AND p_query ~ '[?？؟]' THEN (
@@ -139,5 +138,5 @@ BEGIN ATOMIC
     ) AS c
   ) AS h) AS s (sure);
 END;
-COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, memsvc.memory[], uuid[]) IS
+COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, memsvc.memory[], boolean, double precision) IS
   'How likely it is that the answer to a query is among its candidates.';

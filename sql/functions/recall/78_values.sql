@@ -1,6 +1,5 @@
--- The values of memories by each factor, in the order of memsvc.factors, and whether a memory is by whom the query asks
--- about: whom it names, or the user where it says "I".  p_moment:
--- from then ages are counted. A passage that has no vector yet counts by meaning as it does by words, so that what was
+-- The values of memories by each factor, in the order of memsvc.factors, and whether a message is by whom the query asks
+-- about: whom it names, or the user where it says "I" (null: it is no message). p_moment: from then ages are counted. A passage that has no vector yet counts by meaning as it does by words, so that what was
 -- just written is found among what has one.
 CREATE OR REPLACE FUNCTION memsvc.factor_values(
   p_memories memsvc.memory[], p_query text, p_question memsvc.question, p_moment timestamptz
@@ -84,7 +83,7 @@ BEGIN ATOMIC
     WHERE p_question.sequence IN ('first', 'last')
   ),
   asked AS MATERIALIZED (SELECT memsvc.says_i(p_query) AS says_i, (SELECT s.names FROM speaking AS s) AS named)
-  SELECT m.memory_id, v.speaks IS TRUE, ARRAY[
+  SELECT m.memory_id, CASE m.kind WHEN 'passage' THEN v.speaks IS TRUE END, ARRAY[
     c.words_z,
     memsvc.z_score(c.nearby, s.nearby, s.nearby_spread),
     memsvc.z_score(c.session_words, s.words, s.words_spread),

@@ -32,6 +32,19 @@ COMMENT ON FUNCTION memsvc.arms_told(
   jsonb, double precision, bigint, text, double precision, bigint, jsonb, double precision
 ) IS 'What the arms of recall found of a memory.';
 
+-- Numbers by their names, each times its weight.
+CREATE OR REPLACE FUNCTION memsvc.told_by_name(
+  p_names text[], p_values double precision[], p_weights double precision[] DEFAULT '{}'
+) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN (
+  SELECT jsonb_object_agg(u.name, u.value * coalesce(u.weight, 1))
+  FROM unnest(p_names, p_values, p_weights) AS u (name, value, weight)
+);
+COMMENT ON FUNCTION memsvc.told_by_name(text[], double precision[], double precision[]) IS
+  'Numbers by their names, each times its weight.';
+
 -- How many candidates there were, by which arms, and the traits of the query.
 CREATE OR REPLACE FUNCTION memsvc.candidates_told(
   p_memories memsvc.memory[], p_question memsvc.question, p_traits double precision[]
@@ -59,18 +72,13 @@ COMMENT ON FUNCTION memsvc.candidates_told(memsvc.memory[], memsvc.question, dou
 --
 -- p_scope: what may be recalled (memsvc.scope); p_question: what is asked beside the words (memsvc.question).
 -- p_weights: as memsvc.weights_of has them (memsvc.checked_weights refuses others), for the traits of memsvc.traits_of.
--- p_candidates: of each arm. confidence: how likely it is that the answer is here at all (memsvc.recall_confidence). met: how many candidates there were, by
--- which arms, and the traits. weights: what each factor counted. All three are the same in every row. What the same
--- person said in the same words (memsvc.said_again) comes once, at the place of the best: times, last_said: how often
--- among the candidates, and when last; others: the rest of them, the latest first.
+-- p_candidates: of each arm. confidence: how likely it is that the answer is here at all (memsvc.recall_confidence).
+-- met: how many candidates there were, by which arms, and the traits. weights: what each factor counted. All three are
+-- the same in every row. What the same person said in the same words (memsvc.said_again) comes once, at the place of the
+-- best: times, last_said: how often among the candidates, and when last; others: the rest of them, the latest first.
 CREATE OR REPLACE FUNCTION memsvc.recall(
-  p_user_id uuid,
-  p_query text,
-  p_limit integer,
-  p_scope memsvc.scope DEFAULT memsvc.scope(),
-  p_question memsvc.question DEFAULT memsvc.question(),
-  p_weights jsonb DEFAULT '{}',
-  p_candidates integer DEFAULT 48
+  p_user_id uuid, p_query text, p_limit integer, p_scope memsvc.scope DEFAULT memsvc.scope(),
+  p_question memsvc.question DEFAULT memsvc.question(), p_weights jsonb DEFAULT '{}', p_candidates integer DEFAULT 48
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
   matched text[], confidence double precision, met jsonb, weights jsonb, times bigint, last_said timestamptz,
@@ -131,12 +139,21 @@ BEGIN ATOMIC
       SELECT sum(u.value * u.weight) AS score FROM unnest(b.of_factors, w.of_factors) AS u (value, weight)
     ) AS p
   ),
+  named AS MATERIALIZED ( -- those whom the query asks about, and how far they lead, but for that they speak
+    SELECT bool_or(v.speaks) AS speaks, CASE WHEN bool_or(v.speaks) THEN coalesce(
+        max(p.points) FILTER (WHERE v.speaks) - max(p.points) FILTER (WHERE NOT v.speaks), 0
+      ) END AS lead
+    FROM value AS v
+    CROSS JOIN weight AS w
+    CROSS JOIN LATERAL (SELECT array_position(w.names, 'speaker') AS nth) AS f
+    CROSS JOIN LATERAL (
+      SELECT -(v.of_factors::public.vector OPERATOR(public.<#>) w.of_factors::public.vector)
+        - v.of_factors[f.nth] * w.of_factors[f.nth] AS points
+    ) AS p
+  ),
   sure AS MATERIALIZED (
-    SELECT memsvc.recall_confidence(
-      p_user_id, p_query, p_question.language, e.memories,
-      ARRAY(SELECT v.memory_id FROM value AS v WHERE v.speaks)
-    ) AS confidence
-    FROM every AS e
+    SELECT memsvc.recall_confidence(p_user_id, p_query, p_question.language, e.memories, n.speaks, n.lead) AS confidence
+    FROM every AS e CROSS JOIN named AS n
   ),
   counted AS (
     SELECT memsvc.candidates_told(e.memories, p_question, w.traits) AS met FROM every AS e CROSS JOIN weight AS w
@@ -167,22 +184,14 @@ BEGIN ATOMIC
       ) END,
       f.metres
     ),
-    (
-      SELECT jsonb_object_agg(u.name, u.value * u.weight)
-      FROM weight AS w CROSS JOIN LATERAL unnest(w.names, f.of_factors, w.of_factors) AS u (name, value, weight)
-    ),
-    f.path,
+    memsvc.told_by_name(w.names, f.of_factors, w.of_factors), f.path,
     memsvc.whole_words(ARRAY(
       SELECT h.words ->> t.term FROM spoken AS h CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
       WHERE h.form = f.matched_form
     )),
     (SELECT s.confidence FROM sure AS s), (SELECT c.met FROM counted AS c),
-    (
-      SELECT jsonb_object_agg(u.name, u.weight)
-      FROM weight AS w CROSS JOIN LATERAL unnest(w.names, w.of_factors) AS u (name, weight)
-    ),
-    coalesce(f.times, 1), f.last_said, coalesce(f.others, '{}')
-  FROM found AS f
+    memsvc.told_by_name(w.names, w.of_factors), coalesce(f.times, 1), f.last_said, coalesce(f.others, '{}')
+  FROM found AS f CROSS JOIN weight AS w
   ORDER BY f.place;
 END;
 COMMENT ON FUNCTION memsvc.recall(
