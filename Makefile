@@ -142,6 +142,9 @@ bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared
 bench-extracted: $(BIN)/.installed ## Extract the facts of a set, and measure their effect on recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
 
+bench-days: $(BIN)/.installed ## What contexts hold over simulated weeks: names, facts, newest values, reminders (ARGS=--misses)
+	@$(BIN)/python -m bench.days $(ARGS)
+
 bench-calibration: $(BIN)/.installed ## Fit the offline extractor's confidence to the labels; run it after each change of its rules (ARGS=--show)
 	@$(BIN)/python -m bench.calibration $(ARGS)
 

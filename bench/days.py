@@ -32,7 +32,7 @@ from memsvc.extract.asking import ask_all
 from memsvc.llm.embedders.residents import Residents
 from memsvc.queue.execution import run_due
 from memsvc.recall import salient
-from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.context import NOTHING_LIKELY, ContextOptions, build_context
 from memsvc.recall.items import Context
 from memsvc.recall.options import Filters
 from memsvc.sources.embedding import embed_lacking
@@ -163,9 +163,11 @@ def judge(question: DayQuestion, context: Context) -> Judged:
     given = {memory.message_id for memory in context.memories}
     share = len(given & set(question.evidence)) / len(set(question.evidence)) if question.evidence else 1.0
     if question.kind in UNASKED:
-        return Judged(question, context.relevant, share, context.tokens, "" if context.relevant else "nothing known")
+        told = NOTHING_LIKELY in context.text
+        return Judged(question, not told, share, context.tokens, "nothing known" * told)
     if question.kind == "unknown":
-        return Judged(question, not context.relevant, share, context.tokens, "taken for known" * context.relevant)
+        told = NOTHING_LIKELY in context.text
+        return Judged(question, told, share, context.tokens, "taken for known" * (not told))
     shown = current(context)
     old = [one for one in question.not_ if holds(shown, one)]
     right = answered(context.text, question.answer)

@@ -24,6 +24,7 @@ from memsvc.db.files import query as named
 from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
+from memsvc.recall.asks import asks
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
@@ -49,6 +50,8 @@ EVERYTHING = Filters()
 MOST_AT_ONCE = 32_000
 """Signs of material that are packed in the loop's own thread: by the estimate up to three milliseconds, whatever the
 budget; to hand them over costs a third of one."""
+NOTHING_LIKELY = "Nothing that was recalled is likely to answer; say so rather than guess."
+"""A remark where something was asked; to a greeting or a task there is nothing to answer."""
 SPARE_SALIENT = 10
 """Asked for beyond what is wanted, for some will be recalled anyway."""
 
@@ -330,7 +333,7 @@ class _Asked:
             salient=minded,
             most_salient=options.salient,
             neighbours={memory: _without_words(items, present, stands.source_id) for memory, items in near().items()},
-            notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found)],
+            notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found, self.query)],
             asked=options.memories,
         )
 
@@ -425,13 +428,13 @@ def _neither() -> tuple[list[Item], list[Item]]:
     return [], []
 
 
-def _notes(found: Recalled) -> list[str]:
+def _notes(found: Recalled, query: str) -> list[str]:
     """What an assistant should know of the answer as a whole."""
     notes = []
     if "words" in found.degraded and not found.memories:
         notes.append(NOTHING_TO_LOOK_FOR)
-    elif not found.relevant:
-        notes.append("Nothing that was recalled is likely to answer; say so rather than guess.")
+    elif not found.relevant and asks(query):
+        notes.append(NOTHING_LIKELY)
     for name in found.ambiguous:
         meant = "; ".join(f"{meaning.label} ({meaning.type})" for meaning in name.meanings)
         notes.append(f"“{flat(name.name)}” can mean several: {flat(meant)}. Ask which is meant.")

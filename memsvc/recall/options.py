@@ -184,7 +184,7 @@ FACTORS: Mapping[str, Factor] = {
     ),
     "order": Factor(0.0, "first or last", "nearness to the first or the last, where the query asks for that"),
     "recency": Factor(0.0, "recent", "exponential decay with the age"),
-    "kind": Factor(0.0, "a fact", "it is a fact"),
+    "kind": Factor(0.4, "a fact", "it is a fact"),
     "staleness": Factor(0.5, "out of date", "a fact that ended, or that nothing has confirmed for long: -1 to 0"),
     "importance": Factor(0.0, "important", "how much it matters, from 1 to 10"),
     "strength": Factor(0.0, "recalled lately", "recalled lately; what was recalled often fades more slowly"),

@@ -23,7 +23,7 @@ BEGIN ATOMIC
     ('words', 0.5), ('nearby', 0.15), ('session', 0.25), ('vector', 0.4), ('nearby_vector', 0.3),
     ('session_vector', 0.2), ('late', 0.6), ('session_late', 0.15), ('length', 0), ('asks', -0.4), ('answers', 0.3),
     ('speaker', 1.3), ('time', 2), ('names', 0.5), ('distance', 0.25), ('place', 2), ('order', 0), ('recency', 0),
-    ('kind', 0), ('staleness', 0.5), ('importance', 0), ('strength', 0), ('familiarity', 0), ('usefulness', 0.3),
+    ('kind', 0.4), ('staleness', 0.5), ('importance', 0), ('strength', 0), ('familiarity', 0), ('usefulness', 0.3),
     ('sentiment', 0)
   ) AS f (name, weight);
 END;
