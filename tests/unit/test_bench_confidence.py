@@ -21,28 +21,32 @@ def arms(late: float | None, cosine: float) -> dict[str, dict[str, float]]:
 
 
 def seen(name: str, kind: Kind, late: float, named: float | None = None, conversation: str = "a") -> Seen:
-    return Seen(name, conversation, kind, (0.5, late, False, named, 0.3))
+    return Seen(name, conversation, kind, (0.5, late, False, named))
 
 
-def test_inputs_are_of_passages_with_token_vectors_alone() -> None:
-    assert inputs([(arms(None, 0.9), True)], says_i=True) is None
-    given = [(arms(0.6, 0.4), True), (arms(0.5, 0.7), False), (arms(0.1, 0.2), True), (arms(0.2, 0.1), False)]
+def test_inputs_are_of_passages_with_token_vectors_and_points_of_all() -> None:
+    assert inputs([(arms(None, 0.9), True, 1.0)], says_i=True) is None
+    given = [
+        (arms(0.6, 0.4), True, 3.5), (arms(0.5, 0.7), False, 2.0), (arms(0.1, 0.2), True, 9.0),
+        (arms(0.2, 0.1), False, 4.0),
+    ]  # fmt: skip
     for says_i in (True, False):
         found = inputs(given, says_i=says_i) or ()
-        assert found == pytest.approx((0.7, (0.6 + 0.5 + 0.2) / 3, says_i, 0.6, 0.5))
-    assert inputs([(arms(0.6, 0.4), False), (arms(None, 0.9), True)], says_i=True) == (0.4, 0.6, False, None, 0.6)
+        assert found == pytest.approx((0.7, (0.6 + 0.5 + 0.2) / 3, says_i, 5.0))
+    assert inputs([(arms(0.6, 0.4), False, 1.0)], says_i=True) == (0.4, 0.6, False, None)
+    assert inputs([(arms(0.6, 0.4), True, 1.0)], says_i=False) == (0.4, 0.6, False, 0.0), "nobody else speaks"
 
 
 def test_traits_are_bounded_and_only_of_those_who_are_named() -> None:
     def traits(*given: Any) -> Traits:
         return Seen("s", "a", "foreign", given).traits
 
-    assert traits(0.5, 0.4, False, None, 0.9) == {"cosine": 0.5, "late": 0.4, "mine": 0, "named": 0, "nearer": 0}
-    assert traits(0.5, 0.4, False, 0.9, 0.3)["nearer"] == confidence.WIDEST
-    assert traits(0.5, 0.4, False, 0.4, None)["nearer"] == pytest.approx(0.1)
-    assert traits(0.9, 0.4, True, 0.9, 0.3) == {"cosine": 0.9, "late": 0.4, "mine": 1, "named": 0, "nearer": 0}
-    assert traits(0.4, 0.4, True, 0.9, 0.3)["mine"] == pytest.approx(0.5)
-    assert traits(0.3, 0.4, True, 0.9, 0.3)["mine"] == 0
+    assert traits(0.5, 0.4, False, None) == {"cosine": 0.5, "late": 0.4, "mine": 0, "named": 0, "lead": 0}
+    assert traits(0.5, 0.4, False, 9.0)["lead"] == confidence.WIDEST
+    assert traits(0.5, 0.4, False, -0.25) == {"cosine": 0.5, "late": 0.4, "mine": 0, "named": 1, "lead": -0.25}
+    assert traits(0.9, 0.4, True, 2.0) == {"cosine": 0.9, "late": 0.4, "mine": 1, "named": 0, "lead": 0}
+    assert traits(0.4, 0.4, True, 2.0)["mine"] == pytest.approx(0.5)
+    assert traits(0.3, 0.4, True, 2.0)["mine"] == 0
 
 
 def test_answerable_and_foreign_questions_count_once_more_as_if_they_named_nobody() -> None:
@@ -50,7 +54,7 @@ def test_answerable_and_foreign_questions_count_once_more_as_if_they_named_nobod
     more = with_impersonal(given)
     assert more[:3] == given
     assert [one.kind for one in more[3:]] == ["impersonal", "foreign_impersonal"]
-    assert {one.inputs for one in more[3:]} == {(0.5, 0.6, False, None, None)}
+    assert {one.inputs for one in more[3:]} == {(0.5, 0.6, False, None)}
 
 
 def test_each_set_and_each_kind_of_question_counts_the_same() -> None:
