@@ -377,7 +377,7 @@ def test_words_of_folded_letters_are_made_again_and_the_statistics_follow(
     """Revision 0040. Passages are as PostgreSQL's own configurations make them, as its predecessor did."""
     mine = next(script for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()
                 if script.path.endswith("_words_folded.py"))  # fmt: skip
-    before, revision = mine.down_revision, mine.revision
+    before = mine.down_revision
     assert isinstance(before, str)
     run_upgrade(empty, before)
     texts = ["Ёлка стоит", "Grüße an José", "It cost 1,000 in March", "Herons wade."]
@@ -420,7 +420,7 @@ def test_words_of_folded_letters_are_made_again_and_the_statistics_follow(
         untouched = "SELECT array_agg(DISTINCT xmin::text) FROM memsvc.passages WHERE text = 'Herons wade.'"
         old = value(admin, untouched)
         for _ in range(2):  # again, as after a kill: what is done counts once
-            run_upgrade(empty, revision)
+            run_upgrade(empty)
             admin.execute("UPDATE memsvc.schema_version SET version_num = %s", [before])
             admin.execute("DELETE FROM memsvc.applied_sql")
         run_upgrade(empty)

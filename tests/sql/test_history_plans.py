@@ -136,7 +136,7 @@ def test_types_are_counted_and_notes_listed_without_reading_what_others_have(gra
     assert value(plans.connection, "SELECT sum(facts) FROM memsvc.count_facts(%s)", [user]) == EDGES // 2
     assert "Seq Scan" not in plans.indexes("edge_versions")
     plans.act_for(user)
-    asked = dict.fromkeys(("note_id", "after", "kind", "tag", "q"))
+    asked = dict.fromkeys(("note_id", "after", "kind", "tag", "q", "among", "beyond"))
     listed = re.sub(r":(\w+)", r"%(\1)s", query("notes").text)
     rows = plans.connection.execute(listed.encode(), asked | {"user_id": user, "limit": 10}).fetchall()
     assert len(rows) == 10
