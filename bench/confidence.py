@@ -65,6 +65,8 @@ BEST = 3
 """So many of the best MaxSims are averaged."""
 WIDEST = 1.5
 """By more points nobody counts as nearer, or farther."""
+ALONE = 1.0
+"""The lead where nobody else speaks."""
 LOW, HIGH = 0.35, 0.45
 """Between these cosines saying "I" comes to count."""
 AIM = 0.03
@@ -113,7 +115,7 @@ def inputs(arms: Sequence[tuple[Mapping[str, Any], bool, float]], *, says_i: boo
     best = sorted((late for late, _ in near), reverse=True)[:BEST]
     named, others = ([points for _, speaks, points in arms if speaks is wanted] for wanted in (True, False))
     cosine = max(one for _, one in near)
-    lead = None if not named else max(named) - max(others, default=max(named))
+    lead = None if not named else max(named) - max(others, default=max(named) - ALONE)
     return cosine, statistics.fmean(best), says_i and bool(named), lead
 
 

@@ -118,7 +118,11 @@ async def shown_nodes(
     """Return what a list of nodes shows of each canonical node: its card, and when it was spoken of."""
     cards = await glance(connection, owner, nodes, as_of, known_at)
     spoken = await seen(connection, owner, nodes, known_at)
-    return {node: {**msgspec.structs.asdict(cards[node]), **spoken[node]._asdict()} for node in nodes}
+    return {
+        node: {**msgspec.structs.asdict(cards[node]), **spoken[node]._asdict()}
+        for node in nodes
+        if node in cards and node in spoken  # else it was erased or merged in between
+    }
 
 
 def _read_cursor(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
@@ -128,6 +132,17 @@ def _read_cursor(cursor: str | None) -> tuple[int | None, str | None, UUID | Non
     if found[0] >= len(MATCHES):
         raise BadCursorError(field="cursor")
     return found
+
+
+def check_wanted(wanted: str, node_type: str | None) -> None:
+    """Refuse a name, or a type, that no node can have.
+
+    Raises:
+        InvalidRequestError: it is too long, or cannot be stored.
+    """
+    check_storable([wanted, node_type], "q")
+    if len(wanted) > MAX_NAME_CHARS:
+        raise InvalidRequestError(f"q has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="q")
 
 
 async def search_nodes(
@@ -158,9 +173,7 @@ async def search_nodes(
         TypeUnknownError: the ontology has no such node type.
     """
     check_page(limit)
-    check_storable([wanted, node_type], "q")
-    if len(wanted) > MAX_NAME_CHARS:
-        raise InvalidRequestError(f"q has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="q")
+    check_wanted(wanted, node_type)
     tier, form, node, moment = _read_cursor(cursor)
     asked = times(as_of, known_at)
     if cursor is not None:

@@ -12,10 +12,12 @@ import re
 from pathlib import Path
 
 LOOKED_AT = 400
-"""Characters from the end: a question stands at the end of what leads to it."""
+"""Characters at either end: a greeting or a task begins a text, and a question may end one."""
 AFTER_A_GREETING = 40
 """A text with a question mark that goes on so long behind a greeting asks more than how somebody is."""
 _GAP = " ,.!?¿！。，？-–…"
+_ENDS = r"(?:(?<![a-zA-Z])|(?!\w))"
+"""Behind a word of Latin letters nothing of the same word follows: "hi" is not in "hiking"."""
 
 
 def _alternatives() -> dict[str, str]:
@@ -34,9 +36,9 @@ _WORDS = _alternatives()
 _GREETING, _THANKS, _TASK, _WORK, _TAG, _NEWS, _QUESTION, _ANYWHERE = (
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        _WORDS["greeting"],
-        _WORDS["thanks"] + "(?!.*[?？])",
-        f"{_WORDS['polite']}*{_WORDS['task']}",
+        _WORDS["greeting"] + _ENDS,
+        _WORDS["thanks"] + _ENDS + "(?!.*[?？])",
+        f"{_WORDS['polite']}*{_WORDS['task']}{_ENDS}",
         _WORDS["work in a question"],
         rf"[,，]\s*{_WORDS['tag']}\s*[?？!]*\s*$",
         rf"\W*{_WORDS['news']}",
@@ -54,14 +56,15 @@ def asks(text: str) -> bool:
     Greetings, thanks, tasks that hold what they work on ("Translate …", "48 * 17"), and statements with a question tag
     do not.
     """
-    said = text.strip()[-LOOKED_AT:].lstrip("¡¿")
+    whole = text.strip().lstrip("¡¿")
+    said, end = whole[:LOOKED_AT], whole[-LOOKED_AT:]
     if not said or _TASK.match(said) or _WORK.search(said) or _THANKS.match(said):
         return False
     if (greeting := _GREETING.match(said)) is not None:
-        rest = said[greeting.end() :].lstrip(_GAP)
+        rest = whole[greeting.end() :].lstrip(_GAP)
         asked = _QUESTION.match(rest) is not None or ("?" in rest and len(rest) > AFTER_A_GREETING)
         return asked and _GREETING.match(rest) is None
-    last = _SENTENCE.split(said)[-1].strip()
+    last = _SENTENCE.split(end)[-1].strip()
     if _TAG.search(last) or _NEWS.match(last):
         return False
-    return any((_MARK.search(said), _QUESTION.match(said), _QUESTION.match(last), _ANYWHERE.search(last)))
+    return any((_MARK.search(end), _QUESTION.match(said), _QUESTION.match(last), _ANYWHERE.search(last)))

@@ -22,11 +22,12 @@ from memsvc.db.paging import Moment, check_page, read_cursor, read_id, write_cur
 from memsvc.errors import BadCursorError
 from memsvc.graph.notes import FoundNote, Note, NoteKind, chosen, notes, notes_beyond
 from memsvc.graph.read import AsOf, times
-from memsvc.graph.search import Matched, MatchedNode, glance, search_nodes, shown_nodes
+from memsvc.graph.search import Matched, MatchedNode, check_wanted, glance, search_nodes, shown_nodes
 from memsvc.recall.options import KNOWN, LEAST_COSINE
 from memsvc.recall.search import QueryEmbedder, query_vectors
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible
+from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 MOST_RANKED = 100
@@ -110,6 +111,7 @@ async def find_nodes(
         place, items = _Place(times(as_of, known_at)["as_of"]), named.items
     else:
         check_page(limit)
+        check_wanted(wanted, node_type)
         as_of, items = place.as_of or "always", []
     asked = _Asked(
         text=wanted,
@@ -123,11 +125,13 @@ async def find_nodes(
     async with db.transaction(owner.user_id) as connection:
         if node_type is not None:  # nodes that were merged may have had this type, and have another now
             types = await glance(connection, owner, list(ranked), place.as_of, known_at)
-            ranked = {node: found for node, found in ranked.items() if types[node].type == node_type}
+            ranked = {node: found for node, found in ranked.items() if node in types and types[node].type == node_type}
         shown = list(ranked)[: limit - len(items)]
         cards = await shown_nodes(connection, owner, shown, place.as_of, known_at)
     items += [
-        MatchedNode(**cards[node], name=cards[node]["label"] or "", match=None, matched=ranked[node]) for node in shown
+        MatchedNode(**cards[node], name=cards[node]["label"] or "", match=None, matched=ranked[node])
+        for node in shown
+        if node in cards  # else it was erased or merged in between
     ]
     return FoundPage(items=items, next_cursor=_next(place, shown, len(ranked)), degraded=degraded)
 
@@ -171,8 +175,9 @@ async def find_notes(
         place = _Place(datetime.now(UTC))
     else:
         check_page(limit)
-        if not q:
+        if not q or not is_visible(q):
             raise BadCursorError(field="cursor")
+        check_storable(q, "q")
     # A note whose data has no kind is a fact; notes_beyond tells those.
     narrowed = {"kind": kind if kind != "fact" else None, "tags": [chosen(None, tag)["tag"]] if tag else None}
     metadata = {name: value for name, value in narrowed.items() if value is not None}

@@ -67,6 +67,10 @@ async def annotate_fact(
         IdempotencyConflictError: the key of ``once`` came with another request.
     """
     stance, reason = annotation.stance, _reason(annotation)
+    if once is not None:  # a fact that has changed since then does not hide what was answered
+        async with db.transaction(owner.user_id) as connection:
+            if (before := await once.answer(connection, owner.user_id)) is not None:
+                return msgspec.json.decode(before, type=Change)
     version = await fact_version(db, owner, annotation.edge_id, annotation.version_id)
     message = MessageIn(
         conversation=CONVERSATION,

@@ -146,7 +146,9 @@ async def test_parts_of_a_long_item_take_no_places_of_others(
     await ours.aput(place, "short", {"text": "Green tea."})
     await ours.aput(place, "odd", {"text": "Ada has a cup of tea."})
     await ours.aput(place, "unsearched", {"text": sentence}, index=False)
-    await ours.aput(place, "long", {"text": sentence * (settings.passage_tokens // 2)})
+    await ours.aput(
+        place, "long", {"text": "".join(f"{sentence}Cup {cup}. " for cup in range(settings.passage_tokens // 2))}
+    )
     asked, recall = [], Memory.recall
 
     def counting(memory: Memory, query: str, **options: Unpack[RecallOptions]) -> Recalled:

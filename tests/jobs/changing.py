@@ -47,7 +47,7 @@ class Place:
 
 def text_of(number: int) -> str:
     """A text of three words that no other text has; no two words share a dimension, whatever the model's size."""
-    return " ".join("b" * (number + tens) for tens in (0, 60, 120))
+    return " ".join(letter * (number + tens) for letter, tens in (("b", 0), ("c", 60), ("d", 120)))
 
 
 async def say(db: Database, owner: Owner, settings: Settings, *texts: str, conversation: str = "pond") -> None:

@@ -44,6 +44,12 @@ class Topics(WordsEmbedder):
         return vectors
 
 
+@pytest.fixture(scope="session")
+def settings(settings: Settings) -> Settings:
+    """Patient ones: on a busy machine a query's vector takes longer than a user would wait."""
+    return settings.model_copy(update={"query_embedding_ms": 5_000})
+
+
 @pytest.fixture
 def topics(settings: Settings) -> Alone:
     """The fake under the default model's name, whose threshold is known."""

@@ -19,7 +19,8 @@ GOLD = Path(__file__).parents[2] / "bench" / "gold" / "utterances.json"
         "Wo habe ich geparkt", "Hallo, wann ist der Zahnarzt?", "Sag mir, wie der Arzt heißt", "¿Cuándo es la cena?",
         "dime dónde está el coche", "Où est la clé", "Rappelle-moi quand part le train", "我的车停在哪里",
         "Кто мой врач?",
-        "We drove around for an hour. Where did we stop for lunch?",
+        "You remember my dentist's name?", "Hiking with whom last June?", "Pickup time for Leo?", "His sister's name?",
+        "Listening to what podcast did I start?", "We drove around for an hour. Where did we stop for lunch?",
     ],
 )  # fmt: skip
 def test_a_question_asks_with_and_without_its_mark(text: str) -> None:

@@ -34,7 +34,7 @@ def test_inputs_are_of_passages_with_token_vectors_and_points_of_all() -> None:
         found = inputs(given, says_i=says_i) or ()
         assert found == pytest.approx((0.7, (0.6 + 0.5 + 0.2) / 3, says_i, 5.0))
     assert inputs([(arms(0.6, 0.4), False, 1.0)], says_i=True) == (0.4, 0.6, False, None)
-    assert inputs([(arms(0.6, 0.4), True, 1.0)], says_i=False) == (0.4, 0.6, False, 0.0), "nobody else speaks"
+    assert inputs([(arms(0.6, 0.4), True, 1.0)], says_i=False) == (0.4, 0.6, False, 1.0), "nobody else speaks"
 
 
 def test_traits_are_bounded_and_only_of_those_who_are_named() -> None:

@@ -68,10 +68,11 @@ COMMENT ON FUNCTION memsvc.query_terms(uuid, text, text, text, text[]) IS
 --   3. the rarest common term alone; then, as where filters leave too little, any term.
 -- Of the exact top 10, more than 99 % are kept at 10,000 passages and 98 % at 100,000, by some 330 passages looked at
 -- (without pairs, a budget of 500 keeps 97 and 89 %, of 1,000 99 and 93 %). A passage takes twenty times as long as an
--- entry of the index, for its page is seldom in the processor's cache. is_rare: the first look asks for rare terms.
+-- entry of the index, for its page is seldom in the processor's cache. is_rare: the first look asks for rare terms;
+-- is_planned: it asks for common words alone, and needs a plan of its own.
 CREATE OR REPLACE FUNCTION memsvc.word_looks(
   p_needles tsquery[], p_holders double precision[], p_size double precision, p_limit integer,
-  OUT looks tsquery[], OUT is_rare boolean
+  OUT looks tsquery[], OUT is_rare boolean, OUT is_planned boolean
 )
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = memsvc, public, pg_temp
@@ -100,6 +101,7 @@ BEGIN
     END IF;
   END LOOP;
   is_rare := rare > 0;
+  is_planned := false;
   IF held <= budget + in_pairs THEN
     looks := ARRAY[any_term];
     RETURN;
@@ -128,6 +130,7 @@ BEGIN
   IF several = p_needles[rare + 1] OR several = first THEN
     several := NULL; -- that look comes anyway
   END IF;
+  is_planned := first IS NULL;
   looks := array_remove(CASE
     WHEN held <= 2000 THEN ARRAY[first, any_term] ELSE ARRAY[first, several, p_needles[rare + 1], any_term]
   END, NULL);
@@ -189,7 +192,7 @@ BEGIN
   plan := memsvc.word_looks(asked.needles, asked.holders, asked.size, p_limit);
   last_look := plan.looks[cardinality(plan.looks)];
   FOREACH needle IN ARRAY plan.looks LOOP
-    IF needle IS DISTINCT FROM plan.looks[1] THEN
+    IF plan.is_planned OR needle IS DISTINCT FROM plan.looks[1] THEN
       -- How common words are best looked for depends on them and on the user. Planning takes a tenth of the arm's time.
       PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
     END IF;

@@ -141,7 +141,7 @@ BEGIN ATOMIC
   ),
   named AS MATERIALIZED ( -- those whom the query asks about, and how far they lead, but for that they speak
     SELECT bool_or(v.speaks) AS speaks, CASE WHEN bool_or(v.speaks) THEN coalesce(
-        max(p.points) FILTER (WHERE v.speaks) - max(p.points) FILTER (WHERE NOT v.speaks), 0
+        max(p.points) FILTER (WHERE v.speaks) - max(p.points) FILTER (WHERE NOT v.speaks), 1
       ) END AS lead
     FROM value AS v
     CROSS JOIN weight AS w
