@@ -225,12 +225,6 @@ async def _ranked(
     return {row.node_id: row.matched for row in rows[:left]}, ["vector"] if missing else []
 
 
-def _literally(q: str | None, note: Note) -> Matched | None:
-    if not q:
-        return None
-    return "name" if q.lower() in note.title.lower() else "words"
-
-
 def _found(note: Note, matched: Matched | None) -> FoundNote:
     return FoundNote(**msgspec.structs.asdict(note), matched=matched)
 

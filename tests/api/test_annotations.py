@@ -157,3 +157,13 @@ async def test_a_least_score_leaves_out_what_has_less(ada: httpx.AsyncClient) ->
     none = (await ada.post("/v1/recall", json={"query": "oak", "least_score": 1e9, "mode": "deliberate"})).json()
     assert (none["memories"], none["relevant"], none["next_cursor"]) == ([], False, None)
     refused(await ada.post("/v1/recall", json={"query": "oak", "least_score": "high"}), 400, "invalid_request")
+
+
+async def test_undoing_a_mark_takes_it_from_versions_that_carried_it_on(ada: httpx.AsyncClient, fact: str) -> None:
+    change = await mark(ada, fact, "disputed")
+    ended = await ada.patch(f"/v1/facts/{fact}", json={"ended_at": "2031-01-01T00:00:00Z"})
+    assert ended.status_code == 200, ended.text
+    assert (await ada.get(f"/v1/facts/{fact}")).json()["versions"][0]["contested"]
+    undone = await ada.post(f"/v1/changes/{change['change_id']}/undo")
+    assert undone.status_code < 300, undone.text
+    assert not (await ada.get(f"/v1/facts/{fact}")).json()["versions"][0]["contested"]

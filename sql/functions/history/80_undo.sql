@@ -117,6 +117,14 @@ BEGIN
       (SELECT v.recorded_from FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = l.location_id),
       (SELECT m.recorded_from FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = l.merge_id)
     ) < undone;
+  -- A mark that it made goes from later versions, too, to which the same words carried it on.
+  UPDATE source_links AS l SET recorded_to = change.recorded_at
+  FROM source_links AS m
+  INNER JOIN edge_versions AS v ON v.user_id = m.user_id AND v.version_id = m.edge_version_id
+  WHERE m.user_id = p_user_id AND m.recorded_from = undone AND m.stance IN ('validated', 'disputed')
+    AND v.user_id = p_user_id AND v.recorded_from < undone
+    AND l.user_id = p_user_id AND l.passage_id = m.passage_id AND l.stance = m.stance AND l.recorded_from > undone
+    AND l.recorded_to = 'infinity';
   RETURN QUERY SELECT change.change_id, change.recorded_at;
 END
 $$;
