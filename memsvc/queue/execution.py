@@ -35,6 +35,7 @@ from memsvc.errors import (
 from memsvc.observe import JOB_SECONDS, JOBS_RUN, said
 
 BATCH = 100
+DUE = text("SELECT * FROM memsvc.due_jobs(:limit, CAST(:kinds AS text[]))")
 STEP_LIMIT_S = 300.0
 """A step that takes longer counts as hung: it is cancelled, and its job fails."""
 SLICE_S = 2.0
@@ -221,11 +222,9 @@ async def run_due(db: Database, steps: Steps = WORDS_ALONE, progress: Callable[[
     done = 0
     while True:
         async with db.transaction() as connection:
-            due = (await connection.execute(text("SELECT * FROM memsvc.due_jobs(:limit)"), {"limit": BATCH})).all()
+            due = (await connection.execute(DUE, {"limit": BATCH, "kinds": list(steps)})).all()
         advanced = 0
         for job in due:
-            if job.kind not in steps:
-                continue
             outcome = await run_job(db, job.kind, job.user_id, job.job_id, steps[job.kind])
             advanced += outcome in {"done", "again", "failed"}
             if outcome in {"done", "again"}:

@@ -20,7 +20,7 @@ from memsvc.errors import DatabaseUnavailableError, EmbedderAnswerError, Embedde
 from memsvc.llm.embedders.registry import ensure_model, list_models
 from memsvc.llm.embedders.resident import Embedding
 from memsvc.queue import worker as queue_worker
-from memsvc.queue.execution import run_due
+from memsvc.queue.execution import BATCH, run_due
 from memsvc.queue.jobs import list_jobs, retry_job
 from memsvc.settings import Settings
 from memsvc.sources import embedding
@@ -36,6 +36,19 @@ from tests.sql.world import value
 async def _nothing_else_is_due(db: Database) -> None:
     """Jobs of other tests are done, without vectors."""
     await run_due(db)
+
+
+async def test_due_jobs_of_other_kinds_are_in_nobody_s_way(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    admin.execute(
+        "INSERT INTO memsvc.jobs (user_id, kind, subject_id, run_after) "
+        "SELECT %s, 'extract', uuidv7(), '2020-01-01' FROM generate_series(1, 2 * %s)",
+        [owner.user_id, BATCH],
+    )
+    await say(db, owner, settings, "a heron")
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
+    admin.execute("DELETE FROM memsvc.jobs WHERE user_id = %s AND kind = 'extract'", [owner.user_id])
 
 
 # The usual way ------------------------------------------------------------------------------------------------------

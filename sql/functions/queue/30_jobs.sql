@@ -2,7 +2,7 @@
 
 -- Ids of due jobs of all users, oldest first, for 'memsvc jobs run', which runs them without the queue. Jobs of a user
 -- who is being erased are left out.
-CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
+CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer, p_kinds text[] DEFAULT NULL)
 RETURNS TABLE (user_id uuid, job_id uuid, kind text)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -10,12 +10,12 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT j.user_id, j.job_id, j.kind
   FROM memsvc.jobs AS j
-  WHERE j.state = 'pending' AND j.run_after <= clock_timestamp()
+  WHERE j.state = 'pending' AND j.run_after <= clock_timestamp() AND (p_kinds IS NULL OR j.kind = ANY (p_kinds))
     AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL)
   ORDER BY j.run_after
   LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.due_jobs(integer) IS 'Ids of due jobs of all users, oldest first.';
+COMMENT ON FUNCTION memsvc.due_jobs(integer, text[]) IS 'Ids of due jobs of all users, oldest first.';
 
 -- What a worker has to do, if the job is still pending: ids only, like due_jobs. requests, which the worker passes to
 -- finish_job, is how often work was requested before the worker began. From now on a death of the worker counts against
