@@ -142,6 +142,9 @@ bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared
 bench-extracted: $(BIN)/.installed ## Extract the facts of a set, and measure their effect on recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
 
+bench-context: $(BIN)/.installed ## What a context costs, and how much of the evidence it holds (SET=locomo, ARGS=--curve)
+	@$(BIN)/python -m bench.context --set $(SET) $(ARGS)
+
 bench-days: $(BIN)/.installed ## What contexts hold over simulated weeks: names, facts, newest values, reminders (ARGS=--misses)
 	@$(BIN)/python -m bench.days $(ARGS)
 

@@ -42,8 +42,6 @@ FOLDER = Path(__file__).resolve().parent / "gold" / "days"
 OPEN, KEPT = FOLDER, FOLDER / "kept"
 UNASKED = ("greeting", "task")
 """Kinds of questions that need no memory; the block must not say that nothing is known."""
-OVERTAKEN = ("no longer true: ", "since then: ")
-"""How the reason of a message says that it is over (sql/functions/recall/95_overtaken.sql)."""
 FIGURES = {
     "name": "name", "distracted": "facts.distracted", "week": "facts.week", "newest": "newest",
     "reminder": "reminders", "unknown": "unknown",
@@ -155,7 +153,7 @@ def answered(text: str, answer: Sequence[str | list[str]]) -> bool:
 def current(context: Context) -> str:
     """The texts of the block that do not say of themselves that they are over."""
     items = [item for section in context.sections for item in section.items]
-    return "\n".join(item.text for item in items if not item.stale and not any(mark in item.why for mark in OVERTAKEN))
+    return "\n".join(item.text for item in items if not item.stale and not item.remark)
 
 
 def judge(question: DayQuestion, context: Context) -> Judged:

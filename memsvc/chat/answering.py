@@ -132,6 +132,7 @@ async def answer_question(
         ),
         core=False,
         instructions=(),
+        why="none",
         salient=0,
         chance=False,
     )

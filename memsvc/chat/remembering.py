@@ -156,6 +156,7 @@ class Remembering:
             mode=settings.chat_mode,
             recent_turns=settings.chat_turns,
             present=[turn.text for turn in self.request.turns],
+            why="none",
             salient=0,
             chance=False,
         )

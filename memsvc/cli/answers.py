@@ -29,7 +29,7 @@ def lines_of(memory: Memory, number: int, now: datetime, zone: tzinfo) -> str:
     ended = ", no longer" if memory.stale else ""
     unsure = f", confidence {memory.fact.confidence:.2g}" if memory.fact.confidence < 1 else ""
     said = f"[{number}] fact ({span(memory.fact, zone)}{ended}{unsure}): “{one_line(memory.text)}”"
-    return f"{said}\n    why: {one_line(memory.why)} | source: {source(memory)} | fact {memory.fact.edge_id}"
+    return f"{said}\n    why: {one_line(memory.reason)} | source: {source(memory)} | fact {memory.fact.edge_id}"
 
 
 def show(found: Recalled, question: str, owner: Owner) -> None:

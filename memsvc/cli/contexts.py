@@ -39,8 +39,12 @@ def context(
     said_from: str | None = typer.Option(None, "--from", help="Only memories said at this time or later (ISO 8601)."),
     said_to: str | None = typer.Option(None, "--to", help="Only memories said before this time (ISO 8601)."),
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
-    group_by: str = typer.Option("conversation", "--group-by", help="conversation, or none (best first)."),
-    neighbours: bool = typer.Option(True, "--neighbours/--no-neighbours", help="Include the turns around a message."),
+    fill: bool = typer.Option(False, "--fill", help="Fill the budget, also with what is unlikely to matter."),
+    why: str | None = typer.Option(None, "--why", help="Reasons: none, short (the default) or full."),
+    group_by: str = typer.Option("none", "--group-by", help="none (best first), or conversation."),
+    neighbours: bool = typer.Option(
+        True, "--neighbours/--no-neighbours", help="Include what a message answers, and what answers it."
+    ),
     profile: bool = typer.Option(
         True, "--profile/--no-profile", help="Include core memory and the conversation's working memory."
     ),
@@ -65,6 +69,8 @@ def context(
         "mode": mode,
         "conversation": conversation,
         "recent_turns": recent_turns,
+        "fill": fill,
+        "why": why,
         "group_by": group_by,
         "neighbours": neighbours,
         "profile": profile,

@@ -80,6 +80,6 @@ def top_of_mind(
     for number, memory in enumerate(found, 1):
         said = f"[{number}] {memory.speaker or memory.role}: {memory.text or memory.caption or ''}"
         print(plain(" ".join(said.split())))
-        print(plain(f"    why: {memory.why} | score {memory.score:.2f} | {memory.kind} {memory.memory_id}"))
+        print(plain(f"    why: {memory.reason} | score {memory.score:.2f} | {memory.kind} {memory.memory_id}"))
     if not found:
         print("There are no memories yet.")

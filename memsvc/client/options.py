@@ -16,7 +16,7 @@ from memsvc.graph.notes import NoteKind
 from memsvc.graph.operations import Evidence
 from memsvc.graph.read import Side
 from memsvc.profiles.blocks import Tier
-from memsvc.recall.items import Format
+from memsvc.recall.items import Format, Why
 from memsvc.recall.options import Form, Kind, Mode, SourceKind
 from memsvc.recall.packing import GroupBy
 from memsvc.sources.messages import Role
@@ -90,6 +90,8 @@ class ContextOptions(Filters, total=False):
     limit: int
     mode: Mode
     preset: str
+    fill: bool
+    why: Why
     group_by: GroupBy
     neighbours: bool
     conversation: str

@@ -28,7 +28,7 @@ from memsvc.recall.options import (
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
-from memsvc.recall.rows import memory_of, since_then
+from memsvc.recall.rows import memory_of
 from memsvc.recall.times_in_words import day
 from memsvc.times.reading import QueryTimes, TimeWindow
 
@@ -83,7 +83,7 @@ def _memory(
         arms=arms,
         matched=row.matched,
         path=row.path,
-        why=since_then(why, row),
+        why=why,
         count=row.times,
         last_said=last,
         repeats=row.others[:REPEATS_SHOWN],

@@ -25,12 +25,11 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.asks import asks
-from memsvc.recall.items import Context, Format, Item, memory_item
-from memsvc.recall.options import EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
-from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
+from memsvc.recall.items import CHANCE, SALIENT, Context, Format, Item, Why, memory_item
+from memsvc.recall.options import EFFORTS, MAX_LIMIT, QUESTION_CHARS, WORTH_OF_MANY, Filters, Form, Mode, Weights
+from memsvc.recall.packing import GroupBy, Material, Packed, Packer
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.results import Memory, Recalled
-from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
 from memsvc.recall.times_in_words import age, clock, day, last_before, on_clock_of
@@ -74,10 +73,16 @@ class ContextOptions:
     form: Form = "stemmed"
     weights: Weights = field_of(default_factory=dict)
     filters: Filters = EVERYTHING
-    group_by: GroupBy = "conversation"
-    """conversation: messages under the session and day in which they were said; none: best first."""
+    fill: bool = False
+    """All memories that were considered, as far as the budget goes; else the block ends where the next one is unlikely
+    to tell anything that matters (``EFFORTS``)."""
+    why: Why | None = None
+    """How much of the reasons is told; None: nothing in the format messages, which a model reads, else a short one."""
+    group_by: GroupBy = "none"
+    """none: best first; conversation: messages under the session and day in which they were said, in their order."""
     neighbours: bool = True
-    """The turns before and after a message, where the budget allows; none in the mode eager."""
+    """The question that a message answers, or the answer to it; in the mode deliberate the turns before and after it;
+    none in the mode eager."""
     conversation: str | None = None
     """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
     begins: bool = False
@@ -134,9 +139,14 @@ def check_options(options: ContextOptions) -> None:
         value = getattr(options, field)
         if value is not None and not least <= value <= most:
             raise InvalidRequestError(f"{field} must lie between {least:,} and {most:,}.", field=field)
-    for field, known in (("format", get_args(Format)), ("group_by", get_args(GroupBy)), ("mode", tuple(EFFORTS))):
+    for field, known in (
+        ("format", get_args(Format)),
+        ("group_by", get_args(GroupBy)),
+        ("mode", tuple(EFFORTS)),
+        ("why", (None, *get_args(Why))),
+    ):
         if getattr(options, field) not in known:
-            raise InvalidRequestError(f"{field} is one of: {', '.join(known)}.", field=field)
+            raise InvalidRequestError(f"{field} is one of: {', '.join(filter(None, known))}.", field=field)
     if options.recent_turns and options.conversation is None:
         raise InvalidRequestError(
             "recent_turns are the last turns of a conversation.", hint="Name it as conversation.", field="conversation"
@@ -186,6 +196,8 @@ async def build_context(
         format=chosen.format,
         group_by=chosen.group_by,
         chars=EFFORTS[chosen.mode].chars,
+        why=chosen.why or ("none" if chosen.format == "messages" else "short"),
+        all_around=EFFORTS[chosen.mode].all_around,
     )
     asked = _Asked(db, owner, query, chosen, packer)
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
@@ -270,12 +282,10 @@ class _Asked:
         items: list[Item] = []
         if options.salient:
             minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
-            items = [
-                memory_item(memory, now, zone, why=_since(SALIENT, memory)) for memory in minded if self._may(memory)
-            ]
+            items = [memory_item(memory, now, zone, why=SALIENT) for memory in minded if self._may(memory)]
         drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if options.chance else None
         if drawn is not None and self._may(drawn):
-            items.append(memory_item(drawn, now, zone, why=_since(CHANCE, drawn)))
+            items.append(memory_item(drawn, now, zone, why=CHANCE))
         return items
 
     def _may(self, memory: Memory) -> bool:
@@ -335,7 +345,15 @@ class _Asked:
             neighbours={memory: _without_words(items, present, stands.source_id) for memory, items in near().items()},
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found, self.query)],
             asked=options.memories,
+            worth=self._worth(found),
         )
+
+    def _worth(self, found: Recalled) -> float | None:
+        """How far behind the best a memory may lie; None: no matter, as points of other orders mean something else."""
+        if self.options.fill or self.options.weights or "order" in found.degraded:
+            return None
+        worth = EFFORTS[self.options.mode].worth
+        return worth if len(self.query) <= QUESTION_CHARS else WORTH_OF_MANY * worth
 
     def _times(self) -> dict[str, Any]:
         return moments(self.packer.now, self.options.filters.known_at)
@@ -383,12 +401,6 @@ def _without_present(found: Recalled, present: _Present, said: str | None, sourc
 def _without_words(items: list[Item], words: _Present, source_id: UUID | None) -> list[Item]:
     """Without messages of the conversation that have these words."""
     return [item for item in items if item.conversation_id != source_id or item.text not in words]
-
-
-def _since(why: str, memory: Memory) -> str:
-    """A short reason for what nobody asked for, and what became of it, which stands behind its long reason."""
-    _, mark, remark = memory.why.partition(SINCE)
-    return f"{why}{mark}{remark}"
 
 
 def _meeting(spoken: Sequence[datetime], now: datetime) -> str:
@@ -454,5 +466,5 @@ def render(memory: Memory, number: int, now: datetime) -> str:
         where = f"{memory.kind}, {memory.node_type}"
     if memory.block_id is not None:
         where = f"block b:{short_id(memory.block_id)}, version {memory.ordinal}"
-    reason = f"why: {memory.why} | source: {where} | passage {memory.passage_id}"
+    reason = f"why: {memory.reason} | source: {where} | passage {memory.passage_id}"
     return f"{flat(said)}\n    {flat(reason)}"

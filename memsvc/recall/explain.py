@@ -160,7 +160,7 @@ def _told(memory: Memory, zone: tzinfo) -> Text:
     told.append(f"\n“{_line(memory.text, TEXT_CHARS)}”", style="not bold")
     if memory.caption:
         told.append(f"\npicture: {_line(memory.caption, CUT_CHARS)}", style="not bold")
-    told.append(f"\nwhy: {_line(memory.why)}", style="not bold italic")
+    told.append(f"\nwhy: {_line(memory.reason)}", style="not bold italic")
     if len(memory.path) > 1:
         told.append(f"\npath: {ARROW.join(_line(step, NAME_CHARS) for step in memory.path)}", style="not bold")
     if found := found_by(memory.arms):

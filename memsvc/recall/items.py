@@ -30,7 +30,12 @@ TITLES: dict[SectionName, str] = {
     "recent": "Last turns",
 }
 
-WRITTEN = ("text", "why", "name", "speaker", "caption", "conversation", "session", "validity")
+Why = Literal["none", "short", "full"]
+"""How much its line tells of the reason why an item is here: nothing, the first phrase, or all on a second line."""
+SALIENT, CHANCE = "salient", "a chance find"
+UNASKED = (SALIENT, CHANCE)
+"""Why something is here that was not asked for."""
+WRITTEN = ("text", "why", "remark", "name", "speaker", "caption", "conversation", "session", "validity")
 """Fields of an item that hold what people wrote."""
 
 
@@ -45,6 +50,8 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     text: str
     why: str
     """The reason why it is here, in one line."""
+    remark: str = ""
+    """What became of what a message says, as far as that is known."""
     name: str = ""
     """Of a block, a card, a note or an instruction: what it is called."""
     speaker: str = ""
@@ -81,6 +88,17 @@ def plain_item(item: Item) -> Item:
         if value and (shown := plain_lines(value)) is not value:
             plain[name] = shown
     return msgspec.structs.replace(item, **plain) if plain else item
+
+
+def told(item: Item, why: Why) -> str:
+    """So much of the reason why an item is here; empty: nothing, or no more in short than its heading says."""
+    match why:
+        case "none":
+            return ""
+        case "short":
+            return "" if item.why in UNASKED else item.why.partition("; ")[0]
+        case "full":
+            return item.why
 
 
 class Section(msgspec.Struct, kw_only=True, frozen=True):
@@ -180,6 +198,7 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
         memory_id=memory.memory_id,
         text=memory.text,
         why=why or memory.why or "recalled",
+        remark=memory.remark,
         speaker=memory.speaker or memory.role,
         role=memory.role,
         caption=memory.caption,

@@ -122,6 +122,12 @@ REPEATS_SHOWN = 20
 """Of what was said again in the same words, so many ids are given."""
 
 
+WORTH = 3.0
+"""Points of the learnt order: where a memory lies so far behind the best, about one in 50 still holds evidence."""
+WORTH_OF_MANY = 5 / 3
+"""So many times farther behind counts where the query is no question: to a dialogue many things are a little near."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How hard a mode looks, and how much of what it finds a context shows."""
@@ -136,12 +142,18 @@ class Effort:
     """Characters of a message that a context shows, of the sentences that say the query's words; None: the passage."""
     neighbours: int
     """Turns, or other parts of a long message, that a context may show on each side of a message."""
+    all_around: bool
+    """All of these; else only the question that it answers, and the answer to it."""
+    worth: float
+    """Points behind the best memory from which on a context shows no further one (``bench.marginal``)."""
 
 
 EFFORTS: dict[Mode, Effort] = {
-    "eager": Effort(candidates=32, late=False, hops=0, chars=200, neighbours=0),
-    "balanced": Effort(candidates=CANDIDATES, late=True, hops=1, chars=None, neighbours=1),
-    "deliberate": Effort(candidates=200, late=True, hops=2, chars=None, neighbours=2),
+    "eager": Effort(candidates=32, late=False, hops=0, chars=200, neighbours=0, all_around=False, worth=WORTH),
+    "balanced": Effort(
+        candidates=CANDIDATES, late=True, hops=1, chars=None, neighbours=1, all_around=False, worth=WORTH
+    ),
+    "deliberate": Effort(candidates=200, late=True, hops=2, chars=None, neighbours=2, all_around=True, worth=2 * WORTH),
 }
 
 

@@ -3,7 +3,9 @@
 The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
 instructions (up to a quarter, and up to 40 % where last turns take little), what is salient (up to 15 %), then all that
 is left for recalled memories, best first, and last for their neighbours. What does not fit is left out, and a shorter
-one behind it may still fit. In the end the whole block is counted, for a tokenizer may count the whole otherwise than
+one behind it may still fit. Recalled memories end before the budget does where the next ones are unlikely to tell
+anything that matters: they lie too many points of the learnt order behind the best. Of two that say nearly the same,
+the better one is given. In the end the whole block is counted, for a tokenizer may count the whole otherwise than
 its pieces; while that is too much, what came last goes.
 """
 
@@ -22,6 +24,7 @@ import msgspec
 
 from memsvc.errors import BudgetTooSmallError
 from memsvc.recall.items import (
+    CHANCE,
     SECTIONS,
     ChatMessage,
     Format,
@@ -29,6 +32,7 @@ from memsvc.recall.items import (
     Item,
     Section,
     SectionName,
+    Why,
     group_of,
     memory_item,
     plain_item,
@@ -37,18 +41,22 @@ from memsvc.recall.render_json import JsonRenderer
 from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.results import Memory
+from memsvc.recall.sameness import Said, asks_at_its_end
 from memsvc.recall.shortening import shortened
 from memsvc.text.characters import flat
 from memsvc.text.fence import Form, fenced, new_token
 from memsvc.text.tokens import Tokenizer
 
 NOTHING = "No memory matches."
-SALIENT, CHANCE = "salient", "a chance find"
+SALIENT_CHARS = 120
+"""Of what nobody asked for: enough to be reminded; its id opens the rest."""
 RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
 CORE_SHARE_ALONE = 0.4
 """Where there are no last turns: so a block of usual length fits the usual budget whole."""
 LEAST_CHARS = 40
 """Of a line that is cut."""
+MOST_WORDS_OF_AN_ANSWER = 12
+"""Who answers in more words says by them what was asked."""
 MOST_MISSED = 50
 """So many memories in turn may find no room before no further one is tried."""
 GroupBy = Literal["conversation", "none"]
@@ -96,6 +104,12 @@ class Material:
     """Remarks on top, while there is room."""
     asked: bool = True
     """Memories were asked for."""
+    worth: float | None = None
+    """Points behind the best memory from which on none is given any more; None: any."""
+
+    def is_worth(self, memory: Memory) -> bool:
+        """Whether a recalled memory may tell something that matters."""
+        return self.worth is None or self.memories[0].score - memory.score <= self.worth
 
     def characters(self) -> int:
         """How much there is to count, whatever fits in the end."""
@@ -129,6 +143,10 @@ class Packer:
     group_by: GroupBy = "conversation"
     chars: int | None = None
     """Longest text of a recalled or salient message; None: any."""
+    why: Why = "full"
+    """How much of the reasons is told."""
+    all_around: bool = True
+    """All neighbours, where the budget allows; else only what a message answers, and what answers it."""
 
     def pack(self, material: Material) -> Packed:
         """Fill the budget.
@@ -204,12 +222,14 @@ class Packer:
             if item.memory_id in taken or (item.kind != "fact" and _turn(item) in turns):
                 continue
             wanted = chance or minded < material.most_salient
-            if wanted and block.add("salient", self._brief(item, ()), most, order=(len(taken), 0)):
+            brief = _shortened(item, (), min(self.chars or SALIENT_CHARS, SALIENT_CHARS))
+            if wanted and block.add("salient", brief, most, order=(len(taken), 0)):
                 minded += not chance
                 taken.add(item.memory_id)
 
     def _recalled(self, block: _Block, material: Material, turns: set[Turn]) -> int:
         chosen: list[tuple[int, Item]] = []
+        said = Said()
         new = missed = 0
         for rank, memory in enumerate(material.memories):
             if memory.node_id in block.shown:  # an instruction that stands there
@@ -218,11 +238,12 @@ class Packer:
             if item.kind != "fact" and _turn(item) in turns:
                 continue
             new += 1
-            if missed >= MOST_MISSED:
+            if missed >= MOST_MISSED or not material.is_worth(memory) or said.has(item.speaker, item.text):
                 continue
             section: SectionName = "facts" if item.kind == "fact" else "memories"
             if block.add(section, item, self.budget_tokens, recalled=True, order=(rank, 0)):
                 chosen.append((rank, item))
+                said.add(item.speaker, item.text)
                 block.shown.update(memory.repeats)
                 missed = 0
             else:
@@ -230,17 +251,21 @@ class Packer:
         if chosen or (material.asked and material.memories and not new):
             block.fallback = []
         for rank, item in chosen:
-            for step, near in _nearest(item, material.neighbours.get(item.memory_id, ())):
+            around = _nearest(item, material.neighbours.get(item.memory_id, ()))
+            for step, near in around if self.all_around else _needed(item, around):
                 if near.memory_id not in block.shown and _turn(near) not in turns:
                     block.add("memories", near, self.budget_tokens, order=(rank, step))
         return len(material.memories) - new
 
     def _brief(self, item: Item, words: Sequence[str]) -> Item:
         """A message, or a block of the archive, as short as is wanted; facts are short as they are."""
-        if self.chars is None or item.kind == "fact":
-            return item
-        caption = None if item.caption is None else shortened(item.caption, words, self.chars)
-        return msgspec.structs.replace(item, text=shortened(item.text, words, self.chars), caption=caption)
+        return item if self.chars is None or item.kind == "fact" else _shortened(item, words, self.chars)
+
+
+def _shortened(item: Item, words: Sequence[str], chars: int) -> Item:
+    """An item whose text and caption have so many characters at most."""
+    caption = None if item.caption is None else shortened(item.caption, words, chars)
+    return msgspec.structs.replace(item, text=shortened(item.text, words, chars), caption=caption)
 
 
 def _nearest(item: Item, neighbours: Sequence[Item]) -> list[tuple[int, Item]]:
@@ -249,6 +274,14 @@ def _nearest(item: Item, neighbours: Sequence[Item]) -> list[tuple[int, Item]]:
     after = [near for near in neighbours if _order_of(near) > _order_of(item)]
     steps = [*((-step, near) for step, near in enumerate(reversed(before), 1)), *enumerate(after, 1)]
     return sorted(steps, key=lambda one: abs(one[0]))
+
+
+def _needed(item: Item, around: Sequence[tuple[int, Item]]) -> Iterator[tuple[int, Item]]:
+    """Of what stands around an item that without which it cannot be read: what it answers, and what answers it."""
+    brief = len(item.text.split()) <= MOST_WORDS_OF_AN_ANSWER
+    for step, near in around:
+        if (step == -1 and brief and asks_at_its_end(near.text)) or (step == 1 and asks_at_its_end(item.text)):
+            yield step, near
 
 
 def _begin_of(item: Item, lines: Sequence[str], number: int) -> Item:
@@ -290,11 +323,11 @@ class _Block:
         self.renderer: Renderer
         match packer.format:
             case "json":
-                self.renderer = JsonRenderer()
+                self.renderer = JsonRenderer(packer.why)
             case "markdown":
-                self.renderer = MarkdownRenderer(packer.now)
+                self.renderer = MarkdownRenderer(packer.now, packer.why)
             case _:
-                self.renderer = TextRenderer(packer.now)
+                self.renderer = TextRenderer(packer.now, packer.why)
         self.entries: list[_Entry] = []
         self.shown: set[UUID] = set()
         """Ids of what is in it, and of what says the same in the same words."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from memsvc.recall.items import Group, Item, SectionName
+from memsvc.recall.items import Group, Item, SectionName, Why, told
 from memsvc.text.characters import plain_lines
 from memsvc.text.fence import Form
 
@@ -16,6 +16,10 @@ class JsonRenderer:
     """JSON: sections with their items; there are no headings of groups, each item says where it was said."""
 
     form: ClassVar[Form] = "json"
+
+    def __init__(self, why: Why = "full") -> None:
+        """``why``: how much of the reasons is told."""
+        self._reasons = why
 
     def section(self, name: SectionName) -> str:
         """The begin of a section."""
@@ -33,12 +37,14 @@ class JsonRenderer:
     def item(self, item: Item, *, grouped: bool) -> str:
         """One item."""
         del grouped
-        fields: dict[str, object] = {"id": item.id, "kind": item.kind, "text": item.text, "why": item.why}
+        fields: dict[str, object] = {"id": item.id, "kind": item.kind, "text": item.text}
+        if reason := told(item, self._reasons):
+            fields["why"] = reason
         if item.said_at is not None and item.kind not in {"block", "fact", "node"}:
             fields |= {"speaker": item.speaker, "said_at": item.said_at.isoformat(timespec="minutes")}
         if item.conversation:
             fields["source"] = f"{item.conversation}, session {item.session}" if item.session else item.conversation
-        for name in ("name", "caption", "validity", "stale", "sources"):
+        for name in ("name", "caption", "validity", "remark", "stale", "sources"):
             if value := getattr(item, name):
                 fields[name] = value
         if item.last_said is not None:

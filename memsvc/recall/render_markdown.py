@@ -33,14 +33,14 @@ class MarkdownRenderer(TextRenderer):
         return f"* {quoted(text)}"
 
     def item(self, item: Item, *, grouped: bool) -> str:
-        """One item: what, by whom and when; then why."""
+        """One item, as in plain text."""
         if item.kind == "turn":
             return self._turn(item)
         if item.kind == "block":
             return self._block(item)
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
         said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.text)}{picture}"
-        return said if item.kind == "neighbour" else f"{said}\n{self._why(item)}"
+        return f"{said}{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it; an empty line behind them all."""
@@ -52,14 +52,16 @@ class MarkdownRenderer(TextRenderer):
         return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.text) + picture
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.text)}\n{self._why(item)}"
+        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.text)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:
         broken = "\\\n  | ".join(inline(line) for line in plain_lines(text).split("\n"))
         return f"{begin} {broken}"
 
-    @staticmethod
-    def _why(item: Item) -> str:
+    def _why(self, item: Item) -> str:
+        """The line of the whole reason; empty: it has none."""
+        if self._reasons != "full" or item.kind == "neighbour":
+            return ""
         rests = f" (from {', '.join(f'`{source}`' for source in item.sources)})" if item.sources else ""
-        return f"  - why: {quoted(item.why)}{rests}"
+        return f"\n  - why: {quoted(item.why)}{rests}"

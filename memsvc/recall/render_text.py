@@ -8,13 +8,16 @@ with ``*``. What people wrote stands behind such a mark, without its line breaks
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
-from memsvc.recall.items import OF_NODES, TITLES, Group, Item, SectionName
+from memsvc.recall.items import OF_NODES, TITLES, Group, Item, SectionName, Why, told
 from memsvc.recall.times_in_words import age, clock, day
 from memsvc.text.characters import flat, plain_lines
 from memsvc.text.fence import Form
+
+LATELY = timedelta(days=35)
+"""What is older has its date alone."""
 
 
 class TextRenderer:
@@ -22,9 +25,10 @@ class TextRenderer:
 
     form: ClassVar[Form] = "lines"
 
-    def __init__(self, now: datetime) -> None:
-        """Ages are told as of now."""
+    def __init__(self, now: datetime, why: Why = "full") -> None:
+        """Ages are told as of now; ``why``: how much of the reasons is told."""
         self._now = now
+        self._reasons = why
 
     def section(self, name: SectionName) -> str:
         """The heading of a section."""
@@ -40,7 +44,7 @@ class TextRenderer:
         return flat(f"* {text}")
 
     def item(self, item: Item, *, grouped: bool) -> str:
-        """One item: what, by whom and when; then why."""
+        """One item: by whom, when, why, and what became of it, and behind all that the quote."""
         if item.kind == "turn":
             return self._turn(item)
         if item.kind == "block":
@@ -48,13 +52,24 @@ class TextRenderer:
         head = self._head(item, grouped=grouped)
         picture = f" [picture: {item.caption}]" if item.caption else ""
         said = flat(f"[{item.id}] {head}: “{item.text.strip()}”{picture}")
-        return said if item.kind == "neighbour" else f"{said}\n{self._why(item)}"
+        return f"{said}{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it."""
         return "\n".join([*notes, *(line for heading, lines in sections for line in (heading, *lines))])
 
     def _head(self, item: Item, *, grouped: bool) -> str:
+        """What stands before the quote."""
+        brief = self._reasons != "full"
+        rests = f", from {item.sources[0]}" if brief and item.sources else ""
+        again = f", said {item.count} times, last on {day(item.last_said)}" if brief and item.last_said else ""
+        reason = told(item, "short") if self._reasons == "short" and item.kind != "neighbour" else ""
+        because = f" ({reason})" if reason else ""
+        since = f"; {item.remark}" if item.remark else ""
+        return f"{self._whence(item, grouped=grouped)}{rests}{again}{because}{since}"
+
+    def _whence(self, item: Item, *, grouped: bool) -> str:
+        """When it holds, or who said it and when."""
         if item.kind in {"fact", "node"}:
             return item.validity or ("true, as far as known" if item.kind == "fact" else "instruction")
         if item.kind in OF_NODES:
@@ -64,7 +79,8 @@ class TextRenderer:
             return f"{near}{item.speaker}"
         if grouped:
             return f"{near}{clock(item.said_at)} {item.speaker}"
-        return f"{near}{self._day(item.said_at)}, {item.conversation}, {item.speaker}"
+        where = f"{item.conversation}, " if self._reasons == "full" else ""
+        return f"{near}{self._day(item.said_at)}, {where}{item.speaker}"
 
     def _turn(self, item: Item) -> str:
         moment = f"{clock(item.said_at)} " if item.said_at else ""
@@ -72,17 +88,21 @@ class TextRenderer:
         return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.text) + flat(picture)
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'[{item.id}] {item.name}:', item.text)}\n{self._why(item)}"
+        return f"{self._lines(f'[{item.id}] {item.name}:', item.text)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:
         first, *rest = plain_lines(text).split("\n")
         return "\n".join([f"{flat(begin)} {first}", *(f"  | {line}" for line in rest)])
 
-    @staticmethod
-    def _why(item: Item) -> str:
+    def _why(self, item: Item) -> str:
+        """The line of the whole reason; empty: it has none."""
+        if self._reasons != "full" or item.kind == "neighbour":
+            return ""
         rests = f" (from {', '.join(item.sources)})" if item.sources else ""
-        return f"  {flat(f'why: {item.why}{rests}')}"
+        return f"\n  {flat(f'why: {item.why}{rests}')}"
 
     def _day(self, moment: datetime) -> str:
-        return f"{day(moment)} ({age(moment, self._now)})"
+        """The day, and how long ago it was where that is told in days or weeks."""
+        near = abs(self._now - moment) < LATELY
+        return f"{day(moment)} ({age(moment, self._now)})" if near else day(moment)

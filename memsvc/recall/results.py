@@ -83,6 +83,8 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """Words of the query that the passage holds."""
     why: str
     """The reason in one line, for people and prompts."""
+    remark: str = ""
+    """What became of what a message says: "since then: …" or "no longer true: …"; empty: nothing that is known."""
     count: int = 1
     """How often the same person said it in these words, among what was found; this is the best of them."""
     last_said: datetime | None = None
@@ -90,8 +92,13 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     repeats: list[UUID] = []
     """Ids of the others, the latest first, 20 at most."""
     stale: bool = False
-    """A fact that has ended, or a message of which no fact holds any more; ``why`` has what is true since then."""
+    """A fact that has ended, or a message of which no fact holds any more; ``remark`` has what is true since then."""
     fact: RecalledFact | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen, and what became of what it says."""
+        return f"{self.why}; {self.remark}" if self.remark else self.why
 
 
 class Meaning(msgspec.Struct, kw_only=True, frozen=True):

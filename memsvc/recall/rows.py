@@ -12,8 +12,6 @@ from memsvc.recall.results import Memory, RecalledFact
 
 FILED = ("block", "former")
 """Kinds of passages of blocks in the archive: what they say now, and what they said before."""
-SINCE = "; "
-"""Between a reason and what became of what a message says."""
 
 
 def fact_of(row: Row[Any]) -> RecalledFact | None:
@@ -41,7 +39,7 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
     Args:
         row: with the columns of ``memsvc.memories_shown``, and ``remark`` and ``whole`` of ``memsvc.overtaken``.
         score: the sum of the factors.
-        why: the reason in one line; what became of what was said stands behind it.
+        why: the reason in one line.
         factors: points that each factor gave; their sum is the score.
         now: the moment that is asked about; a fact that has ended by then is stale, as is a message under such facts
             alone.
@@ -72,15 +70,11 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
         arms={},
         factors=factors,
         matched=[],
-        why=since_then(why, row),
+        why=why,
+        remark=row.remark or "",
         stale=bool(row.whole) if fact is None else fact.valid_to is not None and fact.valid_to <= now,
         fact=fact,
     )
-
-
-def since_then(why: str, row: Row[Any]) -> str:
-    """A reason, and what became of what the message says."""
-    return f"{why}{SINCE}{row.remark}" if row.remark else why
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:

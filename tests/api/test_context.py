@@ -108,18 +108,25 @@ async def test_a_message_brings_its_neighbours_and_the_last_turns_do_not_come_tw
     await said(db, owner, settings, [("user", "Which room was it?")], day="2026-06-01", conversation="now")
     ask: dict[str, Any] = {"filters": Filters(as_of=JUNE), "limit": 1}
     found = await build_context(db, owner, "oak room Lindenhof", settings, options=ContextOptions(**ask))
-    assert texts(found, "memories") == [TURNS[1][1], TURNS[2][1], TURNS[3][1]]
-    assert "why: says" in found.text
-    assert "## talk, session 2026-05-01, 1 May 2026 (4 weeks ago)" in found.text
-    assert found.text.count("neighbour, ") == 2
+    assert texts(found, "memories") == [TURNS[1][1], TURNS[2][1]], "the question that it answers, and not what followed"
+    assert "] 1 May 2026 (4 weeks ago), Ada (says “" in found.text
+    assert found.text.count("neighbour, ") == 1
+    whole = await build_context(
+        db, owner, "oak room Lindenhof", settings,
+        options=ContextOptions(mode="deliberate", group_by="conversation", why="full", **ask),
+    )  # fmt: skip
+    assert texts(whole, "memories") == [words for _, words in TURNS], "two before and two behind"
+    assert "  why: says" in whole.text
+    assert "## talk, session 2026-05-01, 1 May 2026 (4 weeks ago)" in whole.text
+    assert whole.text.count("neighbour, ") == len(TURNS) - 1
     assert found.text.splitlines()[1] == "* It is Monday, 1 June 2026, 12:00. You last spoke earlier today."
 
     bare = await build_context(
-        db, owner, "oak room", settings, options=ContextOptions(neighbours=False, elapsed=False, group_by="none", **ask)
+        db, owner, "oak room", settings, options=ContextOptions(neighbours=False, elapsed=False, why="none", **ask)
     )
     assert texts(bare, "memories") == [TURNS[2][1]]
     assert "*" not in bare.text
-    assert ", talk, Ada: “At the Lindenhof, the oak room. At eight.”" in bare.text
+    assert " (4 weeks ago), Ada: “At the Lindenhof, the oak room. At eight.”" in bare.text
 
     until = Filters(as_of=JUNE, said_to=datetime(2026, 5, 1, 10, 3, tzinfo=UTC))
     cut = await build_context(db, owner, "oak room", settings, options=ContextOptions(limit=1, filters=until))
@@ -153,7 +160,7 @@ async def test_what_a_prompt_holds_of_a_conversation_is_left_out_of_that_one_alo
     await append(db, owner, [MessageIn(conversation="now", id=words, text=words) for words in now], settings)
     ask: dict[str, Any] = {"conversation": "now", "filters": Filters(not_conversations=["now"])}
     found = await build_context(
-        db, owner, "oak worktop", settings, options=ContextOptions(present=["Yes.", asked], recent_turns=9, **ask)
+        db, owner, "oak worktop", settings, options=ContextOptions(present=["Yes.", asked], recent_turns=9, mode="deliberate", **ask)
     )
     assert texts(found, "memories") == old
     assert texts(found, "recent") == ["Hello.", "Good."]
@@ -205,8 +212,9 @@ async def test_what_is_salient_and_one_by_chance_come_unasked_and_once(
         db, owner, "nothing of it", settings, options=ContextOptions(seed=0, elapsed=False), salient=Mind()
     )
     assert texts(found, "salient") == [f"Note {'x' * n}" for n in (7, 6, 5, 0)]
-    assert found.text.count("why: salient") == 3
-    assert found.text.count("why: a chance find") == 1
+    whys = [item.why for part in found.sections if part.name == "salient" for item in part.items]
+    assert whys == ["salient"] * 3 + ["a chance find"]
+    assert "(" not in found.text, "the heading says why"
     assert found.seed == 0
     assert found.memories == []
     assert "No memory matches." in found.text

@@ -213,7 +213,7 @@ async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncCl
         assert (await ada.post("/v1/nodes", json=node)).status_code == 201
     first = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which oak?"})).json()["text"]
     assert "Name the grade of oak" in first
-    assert "why: says “oak”" in first
+    assert "why" not in first, "a model reads it"
     assert "Ask how the night was" in first
     second = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which elm?", "message_id": "2"})).json()["text"]
     for label, expected in (("grade", False), ("night", False), ("Be kind", True)):

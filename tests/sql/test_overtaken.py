@@ -98,11 +98,11 @@ async def test_a_quote_says_what_is_true_since_then(kim: Kim, settings: Settings
     assert not before.stale
     recorded = await kim.learn(GRAZ, said=False, valid_from=MOVED)
     now = await quote(kim, settings)
-    assert (now.stale, now.why) == (True, f"{before.why}; since then: Kim lives in Graz")
-    assert (await quote(kim, settings, as_of=LATER)).why == now.why
+    assert (now.stale, now.why, now.remark) == (True, before.why, "since then: Kim lives in Graz")
+    assert (await quote(kim, settings, as_of=LATER)).remark == now.remark
     for times in ({"as_of": MOVED - timedelta(days=1)}, {"known_at": recorded - timedelta(microseconds=1)}):
         then = await quote(kim, settings, **times)
-        assert (then.memory_id, then.stale, then.why) == (before.memory_id, False, before.why), times
+        assert (then.memory_id, then.stale, then.remark) == (before.memory_id, False, ""), times
     for found in (
         [one for one in await top_of_mind(kim.db, kim.owner, limit=9) if one.kind == "message"],
         [await random_memory(kim.db, kim.owner, seed=1)],
@@ -110,7 +110,7 @@ async def test_a_quote_says_what_is_true_since_then(kim: Kim, settings: Settings
         [memory] = found
         assert memory is not None
         assert memory.stale
-        assert memory.why.endswith("; since then: Kim lives in Graz")
+        assert memory.remark == "since then: Kim lives in Graz"
 
 
 async def test_in_a_context_what_nobody_asked_for_says_so_too(kim: Kim, settings: Settings) -> None:
@@ -118,14 +118,14 @@ async def test_in_a_context_what_nobody_asked_for_says_so_too(kim: Kim, settings
     for options, why in (({"chance": False}, "salient"), ({"salient": 0, "seed": 1}, "a chance find")):
         chosen = ContextOptions(**options)
         found = await build_context(kim.db, kim.owner, "heron", settings, options=chosen, salient=salience)
-        assert f"  why: {why}; since then: Kim lives in Graz\n" in found.text
+        assert f"; since then: Kim lives in Graz: “" in found.text
+        assert {item.why for part in found.sections for item in part.items} == {why}
 
 
 async def test_a_long_fact_is_cut(kim: Kim, settings: Settings) -> None:
     """A reason is one line, also where facts are as long as they may be."""
-    before = await quote(kim, settings)
     await kim.learn(f"Kim lives {'near the river ' * 500} in Graz.", said=False, valid_from=MOVED)
-    remark = (await quote(kim, settings)).why.removeprefix(f"{before.why}; ")
+    remark = (await quote(kim, settings)).remark
     assert remark.startswith("since then: Kim lives near the river")
     assert (len(remark), remark[-1]) == (201, "…")
 
@@ -134,20 +134,20 @@ async def test_what_is_left_of_a_message_keeps_it_current(kim: Kim, settings: Se
     await kim.learn(TEA)
     await kim.learn(GRAZ, said=False, valid_from=MOVED)
     part = await quote(kim, settings)
-    assert (part.stale, part.why.split("; ")[-1]) == (False, "since then: Kim lives in Graz")
+    assert (part.stale, part.remark) == (False, "since then: Kim lives in Graz")
     await kim.write(ops.Close(thread=ops.Thread(edge=kim.edges[TEA]), at=LATER))
     whole = await quote(kim, settings)
-    assert (whole.stale, whole.why.split("; ")[-2:]) == (
-        True, ["no longer true: Kim likes tea", "since then: Kim lives in Graz"],
+    assert (whole.stale, whole.remark) == (
+        True, "no longer true: Kim likes tea; since then: Kim lives in Graz",
     )  # fmt: skip
 
 
 async def test_what_never_was_so_is_no_longer_true_either(kim: Kim, settings: Settings) -> None:
     """A value that replaces all of the old one's span, and one that is taken back."""
     await kim.learn(GRAZ, said=False, valid_from=SAID - timedelta(days=9))
-    assert (await quote(kim, settings)).why.endswith("; since then: Kim lives in Graz")
+    assert (await quote(kim, settings)).remark == "since then: Kim lives in Graz"
     await kim.write(ops.Retract(thread=ops.Thread(edge=kim.edges[GRAZ])))
-    assert (await quote(kim, settings)).why.endswith("; no longer true: Kim lives in Lyon")
+    assert (await quote(kim, settings)).remark == "no longer true: Kim lives in Lyon"
 
 
 async def test_what_a_split_gave_to_another_node_is_told_of_that_one(kim: Kim, settings: Settings) -> None:
@@ -156,15 +156,15 @@ async def test_what_a_split_gave_to_another_node_is_told_of_that_one(kim: Kim, s
     [stored] = await append(kim.db, kim.owner, [MessageIn(conversation="elsewhere", text="Kim moved.")], settings)
     talk, kim.passage = kim.passage, stored.passage_id
     await kim.learn(GRAZ, valid_from=MOVED)
-    assert (await quote(kim, settings)).why.endswith("; since then: Kim lives in Graz")
+    assert (await quote(kim, settings)).remark == "since then: Kim lives in Graz"
     tea = await describe_edge(kim.db, kim.owner, kim.edges[TEA])
     await kim.write(ops.Correct(version=tea.versions[0].version_id, content={"fact": "Kim drinks tea."}, refines=True))
     opened = await open_memory(kim.db, kim.owner, str(talk))
     assert opened.source is not None
     await split(kim.db, kim.owner, kim.nodes["Kim"], [opened.source.source_id])
     found = await quote(kim, settings)
-    assert (found.stale, found.why) == (
-        False, "tells of tea; says “drinks”, “tea”; no longer true: Kim lives in Lyon",
+    assert (found.stale, found.why, found.remark) == (
+        False, "tells of tea; says “drinks”, “tea”", "no longer true: Kim lives in Lyon",
     )  # fmt: skip
 
 
@@ -184,7 +184,7 @@ async def test_what_is_still_to_come_has_not_ended(kim: Kim, settings: Settings)
 
 def unmarked(memory: Memory) -> bool:
     """Nothing says that it is out of date."""
-    return not memory.stale and "since then" not in memory.why and "no longer" not in memory.why
+    return not memory.stale and not memory.remark
 
 
 def test_nobody_elses_is_told(kim: Kim, other: Owner, admin: psycopg.Connection) -> None:

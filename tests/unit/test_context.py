@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import BudgetTooSmallError, TokenizerError, TokenizerUnknownError
 from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET, render
-from memsvc.recall.items import TITLES, Format, Item, memory_item
-from memsvc.recall.packing import CHANCE, NOTHING, SALIENT, GroupBy, Material, Packed, Packer
+from memsvc.recall.items import CHANCE, SALIENT, TITLES, Format, Item, memory_item
+from memsvc.recall.packing import NOTHING, GroupBy, Material, Packed, Packer
 from memsvc.recall.results import Memory, RecalledFact
 from memsvc.recall.times_in_words import age, last_before, validity
 from memsvc.settings import Settings
@@ -227,11 +227,11 @@ def test_no_format_holds_characters_that_nobody_sees(form: Format) -> None:
 @settings(max_examples=50)
 @given(materials())
 def test_json_says_what_the_sections_say(material: Material) -> None:
-    made = packed(material, format="json")
+    made = packed(material, format="json", why="full")
     assert len(made.text.splitlines()) == 1
     document = json.loads(made.text)
     assert list(document) == ["memsvc_context", "about", "notes", "sections", "end_of_memsvc_context"]
-    told = [[(item["id"], item["text"], item["why"]) for item in section["items"]] for section in document["sections"]]
+    told = [[(item["id"], item["text"], item.get("why", "")) for item in section["items"]] for section in document["sections"]]
     assert told == [[(item.id, item.text, item.why) for item in section.items] for section in made.sections]
 
 

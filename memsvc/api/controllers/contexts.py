@@ -17,7 +17,7 @@ from memsvc.api.controllers.recall import FiltersIn, Limit, record_later
 from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
-from memsvc.recall.items import Context, Format
+from memsvc.recall.items import Context, Format, Why
 from memsvc.recall.options import Mode
 from memsvc.recall.packing import GroupBy
 from memsvc.recall.presets import chosen_weights
@@ -54,10 +54,17 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """Which order of memories counts, as for a recall: learnt (the default), linear, 70-20-10 or 50-30-20."""
     mode: Mode = "balanced"
     """eager: few candidates and short lines, for every turn; deliberate: more of both, and more around each memory."""
-    group_by: GroupBy = "conversation"
-    """conversation: messages grouped by session and day; none: best first."""
+    fill: bool = False
+    """Fill the budget with all memories that were considered. Else the block ends where the next one is unlikely to
+    matter."""
+    why: Why | None = None
+    """How much the block tells of the reason for each item: none, short (a few words) or full (a line of its own). Left
+    out: none in the format messages, else short. sections always has the whole reason."""
+    group_by: GroupBy = "none"
+    """none: best first; conversation: messages grouped by session and day, in the order in which they were said."""
     neighbours: bool = True
-    """Include the turns before and after a message if there is room; never in the mode eager."""
+    """Include the question that a message answers, or the answer to it, if there is room; in the mode deliberate all
+    turns before and after it; none in the mode eager."""
     conversation: str | None = None
     """The current conversation, by id or identifier, for its last turns and its working memory."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0

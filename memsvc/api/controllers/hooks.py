@@ -152,6 +152,7 @@ class HooksController(Controller):
             mode=data.mode,
             format=data.format,
             recent_turns=data.recent_turns,
+            why="none",
             salient=0,
             chance=False,
         )

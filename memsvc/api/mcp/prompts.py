@@ -36,7 +36,7 @@ async def answer_from_memory(asker: Asker, owner: Owner, question: str) -> str:
         question,
         asker.settings,
         embedder=asker.embedder,
-        options=ContextOptions(budget_tokens=ANSWER_TOKENS),
+        options=ContextOptions(budget_tokens=ANSWER_TOKENS, why="none"),
         salient=salience,
     )
     return (

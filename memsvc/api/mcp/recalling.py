@@ -113,6 +113,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of a block of the profile."""
     text: str
     why: str
+    remark: str
+    """What became of what a message says, as far as that is known; else empty."""
     """Why it was chosen."""
     speaker: str = ""
     said_at: str = ""
@@ -162,6 +164,7 @@ def _remembered(item: Item) -> Remembered:
         name=item.name,
         text=item.text,
         why=item.why,
+        remark=item.remark,
         speaker=item.speaker,
         said_at=item.said_at.isoformat(timespec="minutes") if item.said_at else "",
         conversation=item.conversation,
@@ -205,7 +208,8 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
         mode=given.mode,
         weights=chosen_weights(given.preset, None),
         filters=filters,
-        group_by="none",
+        fill=True,
+        why="none",
         neighbours=given.mode == "deliberate",
         profile=False,
         core=False,
@@ -236,6 +240,7 @@ async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> An
         conversation=given.conversation,
         begins=given.conversation is not None and not _may_be_id(given.conversation),
         recent_turns=given.recent_turns,
+        why="none",
     )
     try:
         return await _packed(asker, owner, given.query, options)
@@ -264,8 +269,8 @@ TOOLS = (
     Tool(
         name="recall",
         title="Recall memories",
-        description="Find memories for a question: messages, facts and archived blocks, best first, each with the "
-        "reason why it was chosen, its date and an id that open_source opens. Use it whenever the user refers to "
+        description="Find memories for a question: messages, facts and archived blocks, best first, each with its "
+        "date and an id that open_source opens. Use it whenever the user refers to "
         "something from before, or when you would have to guess. It says when no memory is likely to answer.",
         scope="read",
         given=RecallArguments,

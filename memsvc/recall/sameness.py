@@ -1,0 +1,50 @@
+"""What two memories have in common, by their words: of two that say nearly the same one is enough."""
+
+from __future__ import annotations
+
+import re
+
+LEAST_WORDS = 4
+"""Of fewer, any two may be alike by chance."""
+LEAST_SHARED = 0.8
+"""Of all their words, so many are common to two that say nearly the same."""
+_WORD = re.compile(r"\w+")
+_QUESTION = re.compile("[?？؟][\\s\"'”’»)]*$")
+
+
+class Said:
+    """What has been given, by who said it and its words."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._words: dict[str, list[frozenset[str]]] = {}
+
+    def add(self, speaker: str, text: str) -> None:
+        """Note what somebody said."""
+        self._words.setdefault(speaker, []).append(words_of(text))
+
+    def has(self, speaker: str, text: str) -> bool:
+        """Whether the same person said nearly the same."""
+        words = words_of(text)
+        return any(alike(words, other) for other in self._words.get(speaker, ()))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The different words of a text, in small letters."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether texts of these words say nearly the same: most words are common, and no number differs."""
+    if min(len(one), len(other)) < LEAST_WORDS:
+        return False
+    differing = one ^ other
+    shared = len(one & other)
+    return shared >= LEAST_SHARED * (shared + len(differing)) and not any(
+        char.isdigit() for word in differing for char in word
+    )
+
+
+def asks_at_its_end(text: str) -> bool:
+    """Whether a text ends with a question mark."""
+    return _QUESTION.search(text) is not None
