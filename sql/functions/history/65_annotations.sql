@@ -34,11 +34,13 @@ END;
 COMMENT ON FUNCTION memsvc.apply_annotations(uuid, text, timestamptz, jsonb) IS
   'Marks facts as validated or disputed.';
 
--- Whether somebody disputes a version of a fact, as known at a time (null: now): the last annotation of each author
--- counts.
-CREATE OR REPLACE FUNCTION memsvc.is_disputed(p_user_id uuid, p_version_id uuid, p_known_at timestamptz DEFAULT NULL)
-RETURNS boolean
-LANGUAGE plpgsql STABLE
+-- Which of some versions of facts somebody disputes, as known at a time (null: now): the last annotation of each author
+-- counts. Their order is that of the reasons, whose ids are ordered by time: evidence that goes to another version, or
+-- comes back when an undo is undone, has a later recorded time.
+CREATE OR REPLACE FUNCTION memsvc.disputed_versions(
+  p_user_id uuid, p_versions uuid[], p_known_at timestamptz DEFAULT NULL
+) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 1
 SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
 -- plans: by-key
@@ -46,19 +48,20 @@ AS $$
 DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
 BEGIN
-  RETURN coalesce((
-    SELECT bool_or(a.stance = 'disputed')
-    FROM (
-      SELECT DISTINCT ON (l.asserted_by) l.stance
-      FROM source_links AS l
-      WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance IN ('validated', 'disputed')
-        AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-      ORDER BY l.asserted_by, l.recorded_from DESC, l.link_id DESC
-    ) AS a
-  ), false);
+  RETURN QUERY
+  SELECT DISTINCT a.edge_version_id
+  FROM (
+    SELECT DISTINCT ON (l.edge_version_id, l.asserted_by) l.edge_version_id, l.stance
+    FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (p_versions) AND l.stance IN ('validated', 'disputed')
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+    ORDER BY l.edge_version_id, l.asserted_by, l.passage_id DESC, l.link_id DESC
+  ) AS a
+  WHERE a.stance = 'disputed';
 END
 $$;
-COMMENT ON FUNCTION memsvc.is_disputed(uuid, uuid, timestamptz) IS 'Whether somebody disputes a version of a fact.';
+COMMENT ON FUNCTION memsvc.disputed_versions(uuid, uuid[], timestamptz) IS
+  'Which of some versions of facts somebody disputes.';
 
 -- Whether a version of a fact is contested: somebody disputes it, or merged nodes have different values of its type,
 -- which allows one at a time, at p_as_of (null: at any of its times).
@@ -71,7 +74,7 @@ SET search_path = memsvc, pg_temp
 -- plans: by-key
 AS $$
 BEGIN
-  IF memsvc.is_disputed(p_user_id, p_version.version_id, p_known_at) THEN
+  IF EXISTS (SELECT FROM memsvc.disputed_versions(p_user_id, ARRAY[p_version.version_id], p_known_at)) THEN
     RETURN true;
   END IF;
   IF NOT p_version.functional
