@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -13,7 +13,7 @@ from sqlalchemy import text
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.history import write
-from memsvc.graph.operations import Edge, Node
+from memsvc.graph.operations import Edge, Evidence, Node
 from memsvc.sources.annotating import CONVERSATION
 from tests.api.conftest import Connect
 from tests.api.graphs import refused
@@ -167,3 +167,71 @@ async def test_undoing_a_mark_takes_it_from_versions_that_carried_it_on(ada: htt
     undone = await ada.post(f"/v1/changes/{change['change_id']}/undo")
     assert undone.status_code < 300, undone.text
     assert not (await ada.get(f"/v1/facts/{fact}")).json()["versions"][0]["contested"]
+
+
+async def undo(client: httpx.AsyncClient, change: dict[str, Any]) -> dict[str, Any]:
+    undone = await client.post(f"/v1/changes/{change['change_id']}/undo")
+    assert undone.status_code < 300, undone.text
+    return dict(undone.json())
+
+
+async def marked(client: httpx.AsyncClient, fact: str) -> list[tuple[bool, list[str]]]:
+    """The versions of a fact, newest first: whether each is contested, and the marks that stand."""
+    versions = (await client.get(f"/v1/facts/{fact}")).json()["versions"]
+    return [(one["contested"], [source["stance"] for source in one["sources"]]) for one in versions]
+
+
+async def test_undoing_the_undo_of_a_mark_brings_it_back(ada: httpx.AsyncClient, fact: str) -> None:
+    """Also on versions that carried it on, and on one written while the mark was away."""
+    change = await mark(ada, fact, "disputed")
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"ended_at": "2036-01-01T00:00:00Z"})).status_code == 200
+    first = await undo(ada, change)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    again = await undo(ada, first)
+    assert await marked(ada, fact) == [(True, ["disputed"]), (True, ["disputed"])]
+    assert await contested(ada, fact) == {True}
+    away = await undo(ada, again)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"ended_at": "2035-01-01T00:00:00Z"})).status_code == 200
+    await undo(ada, away)
+    assert await marked(ada, fact) == [(True, ["disputed"])] * 3
+    assert await contested(ada, fact) == {True}
+    await undo(ada, change)
+    assert await marked(ada, fact) == [(False, [])] * 3
+
+
+async def test_a_mark_that_comes_back_does_not_come_back_to_a_correction(ada: httpx.AsyncClient, fact: str) -> None:
+    first = await undo(ada, await mark(ada, fact, "disputed"))
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"fact": "Ines lives in Porto, by the sea."})).status_code == 200
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, []), (True, ["disputed"])]
+
+
+async def test_a_mark_that_comes_back_has_its_old_place(ada: httpx.AsyncClient, fact: str) -> None:
+    first = await undo(ada, await mark(ada, fact, "disputed"))
+    await mark(ada, fact, "validated", "I asked her.")
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, ["validated", "disputed"])]
+    assert await contested(ada, fact) == {False}, "what was said last counts, not what was written last"
+
+
+async def test_undoing_the_undo_of_evidence_brings_it_back(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, fact: str
+) -> None:
+    """Evidence that a change added to a fact that was known already."""
+    answer = await ada.post("/v1/messages", json={"conversation": "walk", "text": "Ines lives in Porto, she says."})
+    [said] = answer.json()["messages"]
+    shown = (await ada.get(f"/v1/facts/{fact}")).json()
+    same = Edge(
+        from_node=UUID(shown["from_node"]),
+        type="LIVES_IN",
+        to_node=UUID(shown["to_node"]),
+        fact="Ines lives in Porto.",
+        evidence=[Evidence(passage_id=UUID(said["passage_id"]))],
+    )
+    change = await write(db, owner, [same], asserted_by="tests")
+    assert await marked(ada, fact) == [(False, ["supports"])]
+    first = await undo(ada, {"change_id": str(change.change_id)})
+    assert await marked(ada, fact) == [(False, [])]
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, ["supports"])]
