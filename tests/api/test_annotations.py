@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,7 +14,7 @@ from sqlalchemy import text
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.history import write
-from memsvc.graph.operations import Edge, Evidence, Node
+from memsvc.graph.operations import Edge, Evidence, Merge, Node
 from memsvc.sources.annotating import CONVERSATION
 from tests.api.conftest import Connect
 from tests.api.graphs import refused
@@ -235,3 +236,43 @@ async def test_undoing_the_undo_of_evidence_brings_it_back(
     assert await marked(ada, fact) == [(False, [])]
     await undo(ada, first)
     assert await marked(ada, fact) == [(False, ["supports"])]
+
+
+async def test_a_superseded_version_is_contested_by_what_stood_when_it_was_known(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, fact: str
+) -> None:
+    """Merged nodes contradict a fact until it is corrected: its old version says so, the new one does not."""
+    ines = UUID((await ada.get(f"/v1/facts/{fact}")).json()["from_node"])
+    made = await write(
+        db,
+        owner,
+        [
+            Node(type="Person", label="Nessa"),
+            Node(type="Place", label="Lyon"),
+            Edge(from_node=0, type="LIVES_IN", to_node=1, fact="Nessa lives in Lyon."),
+        ],
+        asserted_by="tests",
+    )
+    nessa = made.results[0].node_id
+    merged = await write(db, owner, [Merge(node=nessa, canonical=ines, reason="a nickname")], asserted_by="tests")
+    assert await marked(ada, fact) == [(True, [])]
+    corrected = {"fact": "Ines lives in the middle of Porto."}
+    assert (await ada.patch(f"/v1/facts/{fact}", json=corrected)).status_code == 200
+    await undo(ada, {"change_id": str(merged.change_id)})
+    assert await marked(ada, fact) == [(False, []), (True, [])]
+    known = {"known_at": (merged.recorded_at - timedelta(microseconds=1)).isoformat()}
+    [before] = (await ada.get(f"/v1/facts/{fact}", params=known)).json()["versions"]
+    assert not before["contested"]
+
+
+async def test_only_marks_that_stand_count_for_a_superseded_version(ada: httpx.AsyncClient, fact: str) -> None:
+    made = await mark(ada, fact, "disputed")
+    change = (await ada.get(f"/v1/changes/{made['change_id']}")).json()
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"fact": "Ines lives in Porto, by the sea."})).status_code == 200
+    assert await marked(ada, fact) == [(False, []), (True, ["disputed"])]
+    await undo(ada, made)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    for later, expected in ((-1, False), (0, True)):
+        then = datetime.fromisoformat(change["recorded_at"]) + timedelta(microseconds=later)
+        asked = await ada.get(f"/v1/facts/{fact}", params={"known_at": then.isoformat()})
+        assert [one["contested"] for one in asked.json()["versions"]] == [expected]

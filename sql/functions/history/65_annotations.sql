@@ -64,7 +64,8 @@ COMMENT ON FUNCTION memsvc.disputed_versions(uuid, uuid[], timestamptz) IS
   'Which of some versions of facts somebody disputes.';
 
 -- Whether a version of a fact is contested: somebody disputes it, or merged nodes have different values of its type,
--- which allows one at a time, at p_as_of (null: at any of its times).
+-- which allows one at a time, at p_as_of (null: at any of its times). For a version that is no longer known at
+-- p_known_at (null: now), marks that still stand count, and merges as they were when it was last known.
 CREATE OR REPLACE FUNCTION memsvc.is_contested(
   p_user_id uuid, p_version memsvc.edge_versions, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS boolean
@@ -73,17 +74,22 @@ SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
 -- plans: by-key
 AS $$
+DECLARE
+  -- Null if it is known now.
+  known CONSTANT timestamptz := nullif(
+    least(p_known_at, p_version.recorded_to - interval '1 microsecond'), 'infinity'
+  );
 BEGIN
   IF EXISTS (SELECT FROM memsvc.disputed_versions(p_user_id, ARRAY[p_version.version_id], p_known_at)) THEN
     RETURN true;
   END IF;
   IF NOT p_version.functional
-    OR (SELECT count(*) FROM memsvc.same_nodes(p_user_id, ARRAY[p_version.from_node], p_known_at)) < 2 THEN
+    OR (SELECT count(*) FROM memsvc.same_nodes(p_user_id, ARRAY[p_version.from_node], known)) < 2 THEN
     RETURN false;
   END IF;
   RETURN EXISTS (
     SELECT FROM memsvc.facts(
-      p_user_id, ARRAY[p_version.from_node], ARRAY[p_version.type], p_as_of, p_known_at, 'from'
+      p_user_id, ARRAY[p_version.from_node], ARRAY[p_version.type], p_as_of, known, 'from'
     ) AS f
     WHERE f.version_id = p_version.version_id AND f.contested
   );
