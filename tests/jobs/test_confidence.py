@@ -17,6 +17,7 @@ from memsvc.recall.options import FITTED_MODELS, LEAST_CONFIDENCE, NEAREST_SHOWN
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, append
 from tests.fakes.embedders import TokenWords
 from tests.jobs.changing import Shelf, process, work
 from tests.jobs.working import say
@@ -98,10 +99,11 @@ def test_a_fact_that_tells_it_is_above_the_threshold_and_takes_nothing_away(admi
 
 async def asked(
     db: Database, owner: Owner, settings: Settings, models: Residents, query: str, *, mode: Mode = "balanced",
-    facts: bool = True,
+    facts: bool = True, traces: bool = False,
 ) -> Recalled:  # fmt: skip
     patient = settings.model_copy(update={"query_embedding_ms": 5_000})
-    return await recall(db, owner, query, patient, embedder=models, mode=mode, filters=Filters(facts=facts), limit=8)
+    filters = Filters(facts=facts, traces=traces)
+    return await recall(db, owner, query, patient, embedder=models, mode=mode, filters=filters, limit=8)
 
 
 async def test_what_nothing_answers_gets_the_nearest_few(
@@ -202,3 +204,21 @@ async def test_a_question_with_rare_words_is_no_answer_to_itself(
     await say(db, owner, settings, "Where is the Zirkelkasten?")
     await work(db, models)
     assert not (await asked(db, owner, settings, models, "where is the Zirkelkasten ?")).relevant
+
+
+async def test_words_are_rare_among_what_may_be_recalled(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    """What tools have said often is not asked, unless traces are."""
+    await say(db, owner, settings, "The Zirkelkasten is in the attic.")
+    traces = [
+        MessageIn(conversation="pond", text=f"{number} results for zirkelkasten", role="tool") for number in range(5)
+    ]
+    await append(db, owner, traces, settings)
+    query = "Which of those did they have, if they had any, of zirkelkasten?"
+    for _ in ("counted as differences", "folded"):
+        assert (await asked(db, owner, settings, models, query)).confidence == LIFTED
+        with_traces = (await asked(db, owner, settings, models, query, traces=True)).confidence
+        assert with_traces is not None
+        assert with_traces < LIFTED
+        await work(db, models)

@@ -152,7 +152,9 @@ BEGIN ATOMIC
     ) AS p
   ),
   sure AS MATERIALIZED (
-    SELECT memsvc.recall_confidence(p_user_id, p_query, p_question.language, e.memories, n.speaks, n.lead) AS confidence
+    SELECT memsvc.recall_confidence(
+      p_user_id, p_query, p_question.language, p_scope.kinds, e.memories, n.speaks, n.lead
+    ) AS confidence
     FROM every AS e CROSS JOIN named AS n
   ),
   counted AS (
