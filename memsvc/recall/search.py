@@ -241,6 +241,7 @@ def parameters(
         "other_model": leaving.model if leaving else None,
         "other_vector": leaving.vector if leaving else None,
         "weights": msgspec.json.encode(weights_of(weights, shipped())).decode(),
+        "learnt": msgspec.json.encode(order.weights).decode() if (order := shipped()) is not None else None,
         "candidates": max(effort.candidates, listed),
         "hops": effort.hops,
         "begins": [window.begin for window in told.windows],

@@ -254,6 +254,7 @@ async def test_a_superseded_version_is_contested_by_what_stood_when_it_was_known
         asserted_by="tests",
     )
     nessa = made.results[0].node_id
+    assert nessa is not None
     merged = await write(db, owner, [Merge(node=nessa, canonical=ines, reason="a nickname")], asserted_by="tests")
     assert await marked(ada, fact) == [(True, [])]
     corrected = {"fact": "Ines lives in the middle of Porto."}

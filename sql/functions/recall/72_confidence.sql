@@ -1,8 +1,8 @@
 -- How likely it is that the answer is among what was found, 0 to 1; null without token vectors. p_cosine: the best
 -- cosine; p_late: the mean of the best three MaxSims; p_mine: the query says "I", and the user speaks; else p_lead: by
--- how many points the best message of those whom the query names leads the best of all others, but for the points that
--- it has for its speaker (1 where nobody else speaks, so that it counts for nothing; null: it names nobody who speaks
--- here); p_told: a fact holds the words of the query. A logistic function of what make bench-confidence fits, for the
+-- how many points of the learnt order the best message of those whom the query names leads the best of all others, but
+-- for the points that it has for its speaker (1 where nobody else speaks or nothing was learnt, so that it counts for
+-- nothing; null: it names nobody who speaks here); p_told: a fact holds the words of the query. A logistic function of what make bench-confidence fits, for the
 -- default embedding model (docs/adr/0036-confidence.md). Saying "I" counts only where something is near. A fact that
 -- tells it is above the threshold, whatever the messages are.
 CREATE OR REPLACE FUNCTION memsvc.confidence(
