@@ -184,7 +184,7 @@ def parameters(
     sources: Sequence[UUID] | None = None,
     not_sources: Sequence[UUID] | None = None,
     known_at: datetime | None = None,
-    given: Sequence[UUID] = (),
+    place: cursors.Place | None = None,
     near: Sequence[UUID] | None = None,
     page: int | None = None,
 ) -> dict[str, Any]:
@@ -203,12 +203,13 @@ def parameters(
         sources: only these conversations.
         not_sources: none of these.
         known_at: instead of the filters'.
-        given: memories of earlier pages.
+        place: where the page begins; None: it is the first.
         near: only what speaks of these nodes, as they are stored; None: anything.
         page: memories that are wanted; None: all rows are.
     """
     chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
     active, leaving = vectors
+    given, repeats = (place.given, place.repeats) if place is not None else ((), ())
     depth = limit + len(given)
     listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
@@ -247,7 +248,7 @@ def parameters(
         "begins": [window.begin for window in told.windows],
         "ends": [window.end for window in told.windows],
         "sequence": told.order,
-        "given": list(given),
+        "given": [*given, *repeats],
         "near": None if near is None else list(near),
     }
 
@@ -355,7 +356,7 @@ async def recall(
         vectors=vectors,
         times=times,
         known_at=known_at,
-        given=place.given if place is not None else (),
+        place=place,
         page=limit if mode == "deliberate" else wanted,
         **await _narrowed(db, owner, chosen, around, known_at),
     )
