@@ -62,15 +62,12 @@ async def candidates(db: Any, data: DataSet, bench: Bench, resident: Residents) 
             owner = owners[question.conversation_id]
             vector, _ = await resident.query_vectors(db, question.question, EMBEDDING_MS)
             readable = vector is not None and legible(vector.model, question.question)
-            asked = search.parameters(
-                owner,
-                question.question,
-                limit=ALL,
-                page=10,
-                weights=EVERYTHING,
+            prepared = search.Prepared(
                 vectors=(vector if readable else None, None),
                 times=read_times(question.question, datetime.now(UTC), ZoneInfo(owner.time_zone)),
+                page=10,
             )
+            asked = search.parameters(owner, question.question, prepared, limit=ALL, weights=EVERYTHING)
             rows = [row for row in (await timed(db, owner, asked))[0] if row.memory_id is not None]
             if rows:
                 found.append(

@@ -40,9 +40,8 @@ def parameters(
         page: memories that are wanted, where more rows are; None: all rows are.
     """
     times = read_times(question, datetime.now(UTC), ZoneInfo(owner.time_zone))
-    return search.parameters(
-        owner, question, limit=limit, weights=weights, vectors=(vector, None), times=times, filters=filters, page=page
-    )
+    prepared = search.Prepared(vectors=(vector, None), times=times, page=page)
+    return search.parameters(owner, question, prepared, limit=limit, weights=weights, filters=filters)
 
 
 async def timed(db: Database, owner: Owner, asked: dict[str, Any]) -> tuple[Sequence[Any], float]:

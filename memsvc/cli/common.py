@@ -25,6 +25,11 @@ UserRef = typer.Option(
     None, "--user", "-u", envvar="MEMSVC_USER", help="User id or external id; optional if the app has one user."
 )
 AsJson = typer.Option(False, "--json", help="Print one JSON document.")
+WITHOUT = {
+    "words": "It has no words that recall can look for: ask in other words.",
+    "order": "The learnt order of this installation cannot be used: install memsvc again.",
+}
+"""What helps where a search had to do without something that is no model; 'memsvc doctor' checks models."""
 
 
 def note(line: str) -> None:
@@ -132,9 +137,10 @@ def finding(
 
 
 def note_missing(degraded: Sequence[str]) -> None:
-    """Say on standard error which models did not take part in a search."""
+    """Say on standard error what a search had to do without, and what helps."""
     if degraded:
-        note(f"Searched without: {', '.join(degraded)}. 'memsvc doctor' says why.")
+        helps = dict.fromkeys(WITHOUT.get(part, "'memsvc doctor' says why.") for part in degraded)
+        note(f"Searched without: {', '.join(degraded)}. {' '.join(helps)}")
 
 
 def as_uuid(value: str, what: str) -> UUID:

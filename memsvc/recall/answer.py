@@ -201,6 +201,7 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
             [memory.memory_id for memory in kept],
             asked.question,
             more=asked.mode == "deliberate" and len(memories) > len(kept),
+            repeats=(repeat for memory in kept for repeat in memory.repeats),
         ),
         explanation=_explanation(asked, first, found, kept, alike) if asked.explain else None,
     )

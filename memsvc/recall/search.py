@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from dataclasses import field as field_of
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -170,45 +171,56 @@ def check_filters(filters: Filters) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What is found out about a question before the statement runs."""
+
+    vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
+    """The query's, by the active model and by the one that leaves."""
+    times: QueryTimes = field_of(default_factory=QueryTimes)
+    """What the query says about time."""
+    sources: Sequence[UUID] | None = None
+    """Only these conversations."""
+    not_sources: Sequence[UUID] | None = None
+    """None of these."""
+    near: Sequence[UUID] | None = None
+    """Only what speaks of these nodes, as they are stored; None: anything."""
+    known_at: datetime | None = None
+    """Instead of the filters'."""
+    place: cursors.Place | None = None
+    """Where the page begins; None: it is the first."""
+    page: int | None = None
+    """Memories that are wanted; None: all rows are."""
+
+
 def parameters(
     owner: Owner,
     query: str,
+    prepared: Prepared,
     *,
     limit: int,
     form: Form = "stemmed",
     mode: Mode = "balanced",
     weights: Weights = LEARNT,
     filters: Filters | None = None,
-    vectors: tuple[QueryVector | None, QueryVector | None] = (None, None),
-    times: QueryTimes | None = None,
-    sources: Sequence[UUID] | None = None,
-    not_sources: Sequence[UUID] | None = None,
-    known_at: datetime | None = None,
-    given: Sequence[UUID] = (),
-    near: Sequence[UUID] | None = None,
-    page: int | None = None,
 ) -> dict[str, Any]:
     """What the statement ``recall`` is given; the one place that knows its parameters.
 
     Args:
         owner: whose memory is asked.
         query: the question.
+        prepared: what was found out about it.
         limit: rows, at most ``BEYOND`` more than the page.
         form: stemmed words or simple ones.
         mode: how hard to look.
         weights: what factors count, in place of what was learnt.
         filters: what may be recalled, but conversations, which come as ids.
-        vectors: the query's, by the active model and by the one that leaves.
-        times: what the query says about time.
-        sources: only these conversations.
-        not_sources: none of these.
-        known_at: instead of the filters'.
-        given: memories of earlier pages.
-        near: only what speaks of these nodes, as they are stored; None: anything.
-        page: memories that are wanted; None: all rows are.
     """
-    chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
-    active, leaving = vectors
+    chosen, effort, told = filters or Filters(), EFFORTS[mode], prepared.times
+    place, page = prepared.place, prepared.page
+    active, leaving = prepared.vectors
+    given, repeats = (place.given, place.repeats) if place is not None else ((), ())
+    known_at = prepared.known_at or chosen.known_at
     depth = limit + len(given)
     listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
@@ -221,13 +233,13 @@ def parameters(
         "depth": depth,
         "form": form,
         "language": owner.language,
-        "kinds": replace(chosen, known_at=known_at or chosen.known_at).searched,
-        "sources": sources,
-        "not_sources": not_sources,
+        "kinds": replace(chosen, known_at=known_at).searched,
+        "sources": prepared.sources,
+        "not_sources": prepared.not_sources,
         "said_from": chosen.said_from,
         "said_to": chosen.said_to,
         "as_of": chosen.as_of,
-        "known_at": known_at or chosen.known_at,
+        "known_at": known_at,
         "speakers": list(chosen.speakers) or None,
         "source_kinds": list(chosen.source_kinds) or None,
         "types": list(chosen.types) or None,
@@ -241,13 +253,14 @@ def parameters(
         "other_model": leaving.model if leaving else None,
         "other_vector": leaving.vector if leaving else None,
         "weights": msgspec.json.encode(weights_of(weights, shipped())).decode(),
+        "learnt": msgspec.json.encode(order.weights).decode() if (order := shipped()) is not None else None,
         "candidates": max(effort.candidates, listed),
         "hops": effort.hops,
         "begins": [window.begin for window in told.windows],
         "ends": [window.end for window in told.windows],
         "sequence": told.order,
-        "given": list(given),
-        "near": None if near is None else list(near),
+        "given": [*given, *repeats],
+        "near": None if prepared.near is None else list(prepared.near),
     }
 
 
@@ -346,17 +359,19 @@ async def recall(
     values = parameters(
         owner,
         query,
+        Prepared(
+            vectors=vectors,
+            times=times,
+            known_at=known_at,
+            place=place,
+            page=limit if mode == "deliberate" else wanted,
+            **await _narrowed(db, owner, chosen, around, known_at),
+        ),
         limit=wanted + (CUT_SHOWN if explain else 1),
         form=form,
         mode=mode,
         weights=weights,
         filters=chosen,
-        vectors=vectors,
-        times=times,
-        known_at=known_at,
-        given=place.given if place is not None else (),
-        page=limit if mode == "deliberate" else wanted,
-        **await _narrowed(db, owner, chosen, around, known_at),
     )
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     rows = trip.ask(named("recall"), values)

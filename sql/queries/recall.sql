@@ -54,7 +54,7 @@ found AS MATERIALIZED (
       model.other_vector, meant.nodes, :hops, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []),
       CAST(:sequence AS text)
     ),
-    CAST(:weights AS jsonb), :candidates
+    CAST(:weights AS jsonb), :candidates, CAST(:learnt AS jsonb)
   ) AS r
   WHERE r.memory_id <> all(CAST(:given AS uuid [])) AND NOT r.others && CAST(:given AS uuid [])
   ORDER BY r.rank

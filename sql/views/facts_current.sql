@@ -49,14 +49,14 @@ SELECT
     WHERE k.user_id = s.user_id AND p.user_id = o.user_id AND k.edge_version_id = v.version_id
       AND k.stance = 'supports' AND k.recorded_to = 'infinity'
   ) AS sources,
-  -- As memsvc.is_disputed: of each author the last annotation counts.
+  -- As memsvc.disputed_versions: of each author the last annotation counts.
   (r.canonical_id IS NOT NULL AND v.functional) OR EXISTS (
     SELECT FROM (
       SELECT DISTINCT ON (k.asserted_by) k.stance
       FROM memsvc.source_links AS k
       WHERE k.user_id = s.user_id AND k.edge_version_id = v.version_id AND k.stance IN ('validated', 'disputed')
         AND k.recorded_to = 'infinity'
-      ORDER BY k.asserted_by ASC, k.recorded_from DESC, k.link_id DESC
+      ORDER BY k.asserted_by ASC, k.passage_id DESC, k.link_id DESC
     ) AS a
     WHERE a.stance = 'disputed'
   ) AS contested,

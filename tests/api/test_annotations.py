@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy import text
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.history import write
-from memsvc.graph.operations import Edge, Node
+from memsvc.graph.operations import Edge, Evidence, Merge, Node
 from memsvc.sources.annotating import CONVERSATION
 from tests.api.conftest import Connect
 from tests.api.graphs import refused
@@ -167,3 +168,112 @@ async def test_undoing_a_mark_takes_it_from_versions_that_carried_it_on(ada: htt
     undone = await ada.post(f"/v1/changes/{change['change_id']}/undo")
     assert undone.status_code < 300, undone.text
     assert not (await ada.get(f"/v1/facts/{fact}")).json()["versions"][0]["contested"]
+
+
+async def undo(client: httpx.AsyncClient, change: dict[str, Any]) -> dict[str, Any]:
+    undone = await client.post(f"/v1/changes/{change['change_id']}/undo")
+    assert undone.status_code < 300, undone.text
+    return dict(undone.json())
+
+
+async def marked(client: httpx.AsyncClient, fact: str) -> list[tuple[bool, list[str]]]:
+    """The versions of a fact, newest first: whether each is contested, and the marks that stand."""
+    versions = (await client.get(f"/v1/facts/{fact}")).json()["versions"]
+    return [(one["contested"], [source["stance"] for source in one["sources"]]) for one in versions]
+
+
+async def test_undoing_the_undo_of_a_mark_brings_it_back(ada: httpx.AsyncClient, fact: str) -> None:
+    """Also on versions that carried it on, and on one written while the mark was away."""
+    change = await mark(ada, fact, "disputed")
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"ended_at": "2036-01-01T00:00:00Z"})).status_code == 200
+    first = await undo(ada, change)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    again = await undo(ada, first)
+    assert await marked(ada, fact) == [(True, ["disputed"]), (True, ["disputed"])]
+    assert await contested(ada, fact) == {True}
+    away = await undo(ada, again)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"ended_at": "2035-01-01T00:00:00Z"})).status_code == 200
+    await undo(ada, away)
+    assert await marked(ada, fact) == [(True, ["disputed"])] * 3
+    assert await contested(ada, fact) == {True}
+    await undo(ada, change)
+    assert await marked(ada, fact) == [(False, [])] * 3
+
+
+async def test_a_mark_that_comes_back_does_not_come_back_to_a_correction(ada: httpx.AsyncClient, fact: str) -> None:
+    first = await undo(ada, await mark(ada, fact, "disputed"))
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"fact": "Ines lives in Porto, by the sea."})).status_code == 200
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, []), (True, ["disputed"])]
+
+
+async def test_a_mark_that_comes_back_has_its_old_place(ada: httpx.AsyncClient, fact: str) -> None:
+    first = await undo(ada, await mark(ada, fact, "disputed"))
+    await mark(ada, fact, "validated", "I asked her.")
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, ["validated", "disputed"])]
+    assert await contested(ada, fact) == {False}, "what was said last counts, not what was written last"
+
+
+async def test_undoing_the_undo_of_evidence_brings_it_back(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, fact: str
+) -> None:
+    """Evidence that a change added to a fact that was known already."""
+    answer = await ada.post("/v1/messages", json={"conversation": "walk", "text": "Ines lives in Porto, she says."})
+    [said] = answer.json()["messages"]
+    shown = (await ada.get(f"/v1/facts/{fact}")).json()
+    same = Edge(
+        from_node=UUID(shown["from_node"]),
+        type="LIVES_IN",
+        to_node=UUID(shown["to_node"]),
+        fact="Ines lives in Porto.",
+        evidence=[Evidence(passage_id=UUID(said["passage_id"]))],
+    )
+    change = await write(db, owner, [same], asserted_by="tests")
+    assert await marked(ada, fact) == [(False, ["supports"])]
+    first = await undo(ada, {"change_id": str(change.change_id)})
+    assert await marked(ada, fact) == [(False, [])]
+    await undo(ada, first)
+    assert await marked(ada, fact) == [(False, ["supports"])]
+
+
+async def test_a_superseded_version_is_contested_by_what_stood_when_it_was_known(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, fact: str
+) -> None:
+    """Merged nodes contradict a fact until it is corrected: its old version says so, the new one does not."""
+    ines = UUID((await ada.get(f"/v1/facts/{fact}")).json()["from_node"])
+    made = await write(
+        db,
+        owner,
+        [
+            Node(type="Person", label="Nessa"),
+            Node(type="Place", label="Lyon"),
+            Edge(from_node=0, type="LIVES_IN", to_node=1, fact="Nessa lives in Lyon."),
+        ],
+        asserted_by="tests",
+    )
+    nessa = made.results[0].node_id
+    assert nessa is not None
+    merged = await write(db, owner, [Merge(node=nessa, canonical=ines, reason="a nickname")], asserted_by="tests")
+    assert await marked(ada, fact) == [(True, [])]
+    corrected = {"fact": "Ines lives in the middle of Porto."}
+    assert (await ada.patch(f"/v1/facts/{fact}", json=corrected)).status_code == 200
+    await undo(ada, {"change_id": str(merged.change_id)})
+    assert await marked(ada, fact) == [(False, []), (True, [])]
+    known = {"known_at": (merged.recorded_at - timedelta(microseconds=1)).isoformat()}
+    [before] = (await ada.get(f"/v1/facts/{fact}", params=known)).json()["versions"]
+    assert not before["contested"]
+
+
+async def test_only_marks_that_stand_count_for_a_superseded_version(ada: httpx.AsyncClient, fact: str) -> None:
+    made = await mark(ada, fact, "disputed")
+    change = (await ada.get(f"/v1/changes/{made['change_id']}")).json()
+    assert (await ada.patch(f"/v1/facts/{fact}", json={"fact": "Ines lives in Porto, by the sea."})).status_code == 200
+    assert await marked(ada, fact) == [(False, []), (True, ["disputed"])]
+    await undo(ada, made)
+    assert await marked(ada, fact) == [(False, []), (False, [])]
+    for later, expected in ((-1, False), (0, True)):
+        then = datetime.fromisoformat(change["recorded_at"]) + timedelta(microseconds=later)
+        asked = await ada.get(f"/v1/facts/{fact}", params={"known_at": then.isoformat()})
+        assert [one["contested"] for one in asked.json()["versions"]] == [expected]

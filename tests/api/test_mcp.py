@@ -82,6 +82,7 @@ async def test_recall_and_contexts_take_the_filters_of_rest(api: Litestar, ada: 
             ({"kinds": ["message"]}, 2), ({"kinds": ["note", "fact"]}, 0), ({"source_kinds": ["graph"]}, 0),
             ({"source_kinds": ["conversation"]}, 2), ({"types": ["LIVES_IN"]}, 0), ({"least_importance": 5.5}, 0),
             ({"least_importance": 5, "speakers": ["Rui"], "preset": "linear"}, 1),
+            ({"least_score": -50}, 2), ({"least_score": 50.5}, 0),
         ):  # fmt: skip
             over_rest = (await ada.post("/v1/recall", json={"query": "oak", **filters})).json()
             _, found = await use(client, "recall", query="oak", **filters)
@@ -259,6 +260,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("recall", {"query": ["oak"]}),
     ("recall", {"query": "oak", "kinds": ["rumour"]}),
     ("recall", {"query": "oak", "least_importance": 11}),
+    ("recall", {"query": "oak", "least_score": "high"}),
     ("recall", {"query": "oak", "speakers": ["a\0b"]}),
     ("recall", {"query": "oak", "metadata": []}),
     ("recall", {"query": "oak", "metadata": {"x": "y" * 1_000_000}}),
@@ -318,7 +320,7 @@ async def test_hostile_arguments_are_refused_and_change_nothing(api: Litestar, c
 @pytest.mark.parametrize(
     "value", ["NaN", "Infinity", "-Infinity", "1e999", '{"x":' * 1_000 + "1" + "}" * 1_000, "[" * 50_000 + "]" * 50_000]
 )
-@pytest.mark.parametrize("field", ["least_importance", "metadata", "limit"])
+@pytest.mark.parametrize("field", ["least_importance", "least_score", "metadata", "limit"])
 async def test_numbers_that_are_none_and_deep_values_are_refused(
     ada: httpx.AsyncClient, value: str, field: str
 ) -> None:

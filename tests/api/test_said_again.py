@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 from litestar import Litestar
 
+from memsvc.access.users import Owner
+from tests.api.conftest import Connect
 from tests.api.mcp_clients import mcp_client, use
 from tests.api.test_recall_doors import recalled, texts
 
@@ -77,6 +79,24 @@ async def test_pages_give_what_was_said_again_once_whatever_happens_between_them
         page = await recalled(ada, **asked, cursor=page["next_cursor"])
         given += texts(page)
     assert sorted(given) == sorted(set(said))
+
+
+async def test_pages_do_not_give_words_again_whose_first_memory_was_erased(connect: Connect, owner: Owner) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    said = [f"oak number{number} is a tree" for number in range(6)]
+    await tell(ada, *said, *[SENTENCE.replace("lamp", "oak")] * 4)
+    asked: dict[str, Any] = {"query": "Is the oak in the hall broken?", "mode": "deliberate", "limit": 1}
+    page = await recalled(ada, **asked)
+    [first] = page["memories"]
+    assert first["count"] == 4
+    given = texts(page)
+    for erased in (first["memory_id"], first["repeats"][0]):
+        assert (await ada.delete(f"/v1/passages/{erased}")).status_code < 300
+        page = await recalled(ada, **asked, cursor=page["next_cursor"])
+        given += texts(page)
+    page = await recalled(ada, **asked | {"limit": 50}, cursor=page["next_cursor"])
+    assert page["next_cursor"] is None
+    assert sorted(given + texts(page)) == sorted([*said, first["text"]])
 
 
 async def test_a_filter_counts_only_what_it_lets_through(ada: httpx.AsyncClient) -> None:

@@ -13,10 +13,11 @@ from memsvc.graph import operations as ops
 from memsvc.graph.history import write
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall import search
-from memsvc.recall.options import FITTED_MODELS, LEAST_CONFIDENCE, NEAREST_SHOWN, Filters, Mode
+from memsvc.recall.options import FITTED_MODELS, LEARNT, LEAST_CONFIDENCE, NEAREST_SHOWN, Filters, Mode, Weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, append
 from tests.fakes.embedders import TokenWords
 from tests.jobs.changing import Shelf, process, work
 from tests.jobs.working import say
@@ -98,10 +99,13 @@ def test_a_fact_that_tells_it_is_above_the_threshold_and_takes_nothing_away(admi
 
 async def asked(
     db: Database, owner: Owner, settings: Settings, models: Residents, query: str, *, mode: Mode = "balanced",
-    facts: bool = True,
+    facts: bool = True, traces: bool = False, weights: Weights = LEARNT,
 ) -> Recalled:  # fmt: skip
     patient = settings.model_copy(update={"query_embedding_ms": 5_000})
-    return await recall(db, owner, query, patient, embedder=models, mode=mode, filters=Filters(facts=facts), limit=8)
+    filters = Filters(facts=facts, traces=traces)
+    return await recall(
+        db, owner, query, patient, embedder=models, mode=mode, filters=filters, weights=weights, limit=8
+    )
 
 
 async def test_what_nothing_answers_gets_the_nearest_few(
@@ -202,3 +206,44 @@ async def test_a_question_with_rare_words_is_no_answer_to_itself(
     await say(db, owner, settings, "Where is the Zirkelkasten?")
     await work(db, models)
     assert not (await asked(db, owner, settings, models, "where is the Zirkelkasten ?")).relevant
+
+
+async def test_words_are_rare_among_what_may_be_recalled(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    """What tools have said often is not asked, unless traces are."""
+    await say(db, owner, settings, "The Zirkelkasten is in the attic.")
+    traces = [
+        MessageIn(conversation="pond", text=f"{number} results for zirkelkasten", role="tool") for number in range(5)
+    ]
+    await append(db, owner, traces, settings)
+    query = "Which of those did they have, if they had any, of zirkelkasten?"
+    for _ in ("counted as differences", "folded"):
+        assert (await asked(db, owner, settings, models, query)).confidence == LIFTED
+        with_traces = (await asked(db, owner, settings, models, query, traces=True)).confidence
+        assert with_traces is not None
+        assert with_traces < LIFTED
+        await work(db, models)
+
+
+async def test_weights_of_ones_own_change_the_order_and_not_the_confidence(
+    db: Database, owner: Owner, settings: Settings, models: Residents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By how much those who are named lead is told in points of the learnt order; without one, a name tells nothing."""
+    said = {"Carla": "A heron is on the roof.", "Bob": "Three herons stood in the reeds, and a stork at dawn."}
+    await append(
+        db, owner, [MessageIn(conversation="roof", text=text, speaker=who) for who, text in said.items()], settings
+    )
+    await work(db, models)
+    query = "Which herons stood in the reeds at dawn, Carla?"
+    own: list[Weights] = [{"words": 5.0}, {"speaker": 0.0, "asks": 3.0}, {"recency": 9.0, "late": 0.1}]
+    learnt = await asked(db, owner, settings, models, query)
+    found = [await asked(db, owner, settings, models, query, weights=weights) for weights in own]
+    assert learnt.confidence is not None
+    assert {one.confidence for one in found} == {learnt.confidence}
+    assert len({tuple(memory.memory_id for memory in one.memories) for one in found}) > 1
+    monkeypatch.setattr(search, "shipped", lambda: None)
+    linear = await asked(db, owner, settings, models, query)
+    assert linear.degraded == ["order"]
+    assert linear.confidence is not None
+    assert linear.confidence > learnt.confidence

@@ -89,6 +89,16 @@ def test_what_is_known_now_is_read_from_the_partial_indexes(graph: tuple[Plans, 
     assert all("node = ANY" in cond for name, cond in used.items() if name != "Bitmap Heap Scan")
 
 
+def test_marks_of_facts_are_read_at_once(graph: tuple[Plans, UUID, UUID]) -> None:
+    plans, user, node = graph
+    for known_at in (None, "2025-06-01"):
+        plans.act_for(user)
+        call = "SELECT count(*) FROM memsvc.facts(%s, ARRAY[%s], NULL, NULL, %s)"
+        assert value(plans.connection, call, [user, node, known_at]) > 5
+        scans = [scan for scan in plans.scans("source_links") if scan["Node Type"] != "Bitmap Heap Scan"]
+        assert [scan["Index Name"] for scan in scans] == ["source_links_of_edge_version"]
+
+
 def test_what_was_known_is_read_from_indexes_too(graph: tuple[Plans, UUID, UUID]) -> None:
     plans, user, node = graph
     plans.act_for(user)

@@ -23,11 +23,18 @@ ASKED = question(ADA, query="oak", filters=Filters(), weights=LEARNT)
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis
 
 
-@given(moments, st.lists(st.uuids(), min_size=1, max_size=40).map(tuple), st.none() | st.floats(0, 1), st.booleans())
+@given(
+    moments, st.lists(st.uuids(), min_size=1, max_size=40).map(tuple), st.lists(st.uuids(), max_size=9).map(tuple),
+    st.none() | st.floats(0, 1), st.booleans(),
+)  # fmt: skip
 def test_a_cursor_leads_back_to_its_place(
-    known_at: datetime, given_before: tuple[UUID, ...], confidence: float | None, relevant: bool
+    known_at: datetime,
+    given_before: tuple[UUID, ...],
+    repeats: tuple[UUID, ...],
+    confidence: float | None,
+    relevant: bool,
 ) -> None:
-    place = Place(known_at=known_at, given=given_before, confidence=confidence, relevant=relevant)
+    place = Place(known_at=known_at, given=given_before, repeats=repeats, confidence=confidence, relevant=relevant)
     assert decode(encode(place, ASKED), ASKED) == place
 
 
@@ -77,7 +84,8 @@ def test_a_cursor_that_leads_elsewhere_is_refused() -> None:
     [
         "", "x", "ö", "====", "null", "\0", "A" * 40_000, base64.urlsafe_b64encode(b"[]").decode(),
         write_cursor((1, 2)), write_cursor(("2026-03-14T00:00:00Z", ADA)), write_cursor((1, 0, b"", b"", b"")),
-        write_cursor((2, 10**30, ASKED, ADA.bytes, None, True, b"x" * 12)),
+        write_cursor((3, 10**30, ASKED, ADA.bytes, b"", None, True, b"x" * 12)),
+        write_cursor((2, 0, ASKED, ADA.bytes, None, True, b"x" * 12)),
     ],
 )  # fmt: skip
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
@@ -86,16 +94,19 @@ def test_what_is_no_cursor_is_refused(cursor: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("moment", "ids", "confidence"),
+    ("moment", "ids", "repeats", "confidence"),
     [
-        (-1, ADA.bytes, None), (10**18, ADA.bytes, None), (0, b"", None), (0, ADA.bytes[1:], None),
-        (0, ADA.bytes * 1_000, None), (0, ADA.bytes, 1.5), (0, ADA.bytes, -1),
+        (-1, ADA.bytes, b"", None), (10**18, ADA.bytes, b"", None), (0, b"", b"", None), (0, ADA.bytes[1:], b"", None),
+        (0, ADA.bytes * 1_000, b"", None), (0, ADA.bytes, b"", 1.5), (0, ADA.bytes, b"", -1),
+        (0, ADA.bytes, ADA.bytes[1:], None), (0, ADA.bytes, ADA.bytes * 1_000, None),
     ],
 )  # fmt: skip
-def test_a_cursor_that_was_made_up_with_care_is_refused_too(moment: int, ids: bytes, confidence: float | None) -> None:
+def test_a_cursor_that_was_made_up_with_care_is_refused_too(
+    moment: int, ids: bytes, repeats: bytes, confidence: float | None
+) -> None:
     from memsvc.recall.cursor import _check_digest  # noqa: PLC0415
 
-    good, parts = (2, 0, ASKED, ADA.bytes, 0.5, True), (2, moment, ASKED, ids, confidence, True)
+    good, parts = (3, 0, ASKED, ADA.bytes, ADA.bytes, 0.5, True), (3, moment, ASKED, ids, repeats, confidence, True)
     assert decode(write_cursor((*good, _check_digest(good))), ASKED).given == (ADA,)
     with pytest.raises(InvalidRequestError, match="was not issued by memsvc"):
         decode(write_cursor((*parts, _check_digest(parts))), ASKED)
@@ -110,8 +121,10 @@ def test_pages_go_on_until_nothing_is_left_or_a_thousand_were_given() -> None:
     assert first is not None
     place = decode(first, ASKED)
     assert (place.known_at, place.confidence, place.relevant) == (NOW, 0.25, False), "as the first page was judged"
-    second = next_cursor(place, [uuid4() for _ in page], ASKED, more=True)
+    repeats = [uuid4() for _ in range(5_000)]
+    second = next_cursor(place, [uuid4() for _ in page], ASKED, more=True, repeats=repeats)
     assert second is not None
+    assert decode(second, ASKED).repeats == tuple(repeats[:200]), "in the room that is left"
     assert len(second) < 40_000, "longer than the API takes"
     assert decode(second, ASKED).given[:400] == tuple(page)
     assert next_cursor(decode(second, ASKED), page, ASKED, more=True) is None

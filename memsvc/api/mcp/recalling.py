@@ -46,6 +46,9 @@ class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     types: Annotated[Names, Meta(description="Only about nodes or edges of these types.")] = []
     least_importance: Annotated[float, Meta(ge=1, le=10)] | None = None
     metadata: Annotated[dict[str, Any], Meta(description='Such as {"tags": ["garden"]}.')] | None = None
+    least_score: (
+        Annotated[float, Meta(description="Only what has at least this score, as POST /v1/recall gives scores.")] | None
+    ) = None
     preset: Preset | None = None
 
     def filters(self) -> Filters:
@@ -57,6 +60,7 @@ class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             types=self.types,
             least_importance=self.least_importance,
             metadata=self.metadata,
+            least_score=self.least_score,
         )
 
 

@@ -178,7 +178,7 @@ BEGIN
     AND NOT EXISTS (SELECT FROM memsvc.links_of(p_user_id, w.kind, w.version_id) AS d
       WHERE (d.passage_id, d.span_from, d.span_to, d.stance)
         IS NOT DISTINCT FROM (k.passage_id, k.span_from, k.span_to, k.stance))
-  ORDER BY k.recorded_from, k.link_id; -- of marks the last one counts
+  ORDER BY k.recorded_from, k.link_id; -- sources are shown in this order
 END
 $$;
 COMMENT ON FUNCTION memsvc.link_evidence(uuid, text, timestamptz, jsonb, jsonb) IS

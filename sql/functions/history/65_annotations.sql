@@ -34,11 +34,13 @@ END;
 COMMENT ON FUNCTION memsvc.apply_annotations(uuid, text, timestamptz, jsonb) IS
   'Marks facts as validated or disputed.';
 
--- Whether somebody disputes a version of a fact, as known at a time (null: now): the last annotation of each author
--- counts.
-CREATE OR REPLACE FUNCTION memsvc.is_disputed(p_user_id uuid, p_version_id uuid, p_known_at timestamptz DEFAULT NULL)
-RETURNS boolean
-LANGUAGE plpgsql STABLE
+-- Which of some versions of facts somebody disputes, as known at a time (null: now): the last annotation of each author
+-- counts. Their order is that of the reasons, whose ids are ordered by time: evidence that goes to another version, or
+-- comes back when an undo is undone, has a later recorded time.
+CREATE OR REPLACE FUNCTION memsvc.disputed_versions(
+  p_user_id uuid, p_versions uuid[], p_known_at timestamptz DEFAULT NULL
+) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 1
 SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
 -- plans: by-key
@@ -46,22 +48,24 @@ AS $$
 DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
 BEGIN
-  RETURN coalesce((
-    SELECT bool_or(a.stance = 'disputed')
-    FROM (
-      SELECT DISTINCT ON (l.asserted_by) l.stance
-      FROM source_links AS l
-      WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance IN ('validated', 'disputed')
-        AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-      ORDER BY l.asserted_by, l.recorded_from DESC, l.link_id DESC
-    ) AS a
-  ), false);
+  RETURN QUERY
+  SELECT DISTINCT a.edge_version_id
+  FROM (
+    SELECT DISTINCT ON (l.edge_version_id, l.asserted_by) l.edge_version_id, l.stance
+    FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (p_versions) AND l.stance IN ('validated', 'disputed')
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+    ORDER BY l.edge_version_id, l.asserted_by, l.passage_id DESC, l.link_id DESC
+  ) AS a
+  WHERE a.stance = 'disputed';
 END
 $$;
-COMMENT ON FUNCTION memsvc.is_disputed(uuid, uuid, timestamptz) IS 'Whether somebody disputes a version of a fact.';
+COMMENT ON FUNCTION memsvc.disputed_versions(uuid, uuid[], timestamptz) IS
+  'Which of some versions of facts somebody disputes.';
 
 -- Whether a version of a fact is contested: somebody disputes it, or merged nodes have different values of its type,
--- which allows one at a time, at p_as_of (null: at any of its times).
+-- which allows one at a time, at p_as_of (null: at any of its times). For a version that is no longer known at
+-- p_known_at (null: now), marks that still stand count, and merges as they were when it was last known.
 CREATE OR REPLACE FUNCTION memsvc.is_contested(
   p_user_id uuid, p_version memsvc.edge_versions, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS boolean
@@ -70,17 +74,22 @@ SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
 -- plans: by-key
 AS $$
+DECLARE
+  -- Null if it is known now.
+  known CONSTANT timestamptz := nullif(
+    least(p_known_at, p_version.recorded_to - interval '1 microsecond'), 'infinity'
+  );
 BEGIN
-  IF memsvc.is_disputed(p_user_id, p_version.version_id, p_known_at) THEN
+  IF EXISTS (SELECT FROM memsvc.disputed_versions(p_user_id, ARRAY[p_version.version_id], p_known_at)) THEN
     RETURN true;
   END IF;
   IF NOT p_version.functional
-    OR (SELECT count(*) FROM memsvc.same_nodes(p_user_id, ARRAY[p_version.from_node], p_known_at)) < 2 THEN
+    OR (SELECT count(*) FROM memsvc.same_nodes(p_user_id, ARRAY[p_version.from_node], known)) < 2 THEN
     RETURN false;
   END IF;
   RETURN EXISTS (
     SELECT FROM memsvc.facts(
-      p_user_id, ARRAY[p_version.from_node], ARRAY[p_version.type], p_as_of, p_known_at, 'from'
+      p_user_id, ARRAY[p_version.from_node], ARRAY[p_version.type], p_as_of, known, 'from'
     ) AS f
     WHERE f.version_id = p_version.version_id AND f.contested
   );

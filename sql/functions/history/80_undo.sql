@@ -83,6 +83,9 @@ BEGIN
       UNION
       SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
       WHERE m.user_id = p_user_id AND (m.recorded_from = undone OR m.recorded_to = undone)
+      UNION
+      SELECT v.from_node FROM memsvc.marks_touched(p_user_id, undone) AS l
+      INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = l.edge_version_id
     ), p_change_id
   );
   IF EXISTS (
@@ -125,10 +128,90 @@ BEGIN
     AND v.user_id = p_user_id AND v.recorded_from < undone
     AND l.user_id = p_user_id AND l.passage_id = m.passage_id AND l.stance = m.stance AND l.recorded_from > undone
     AND l.recorded_to = 'infinity';
+  PERFORM memsvc.links_back(p_user_id, change.recorded_at, undone);
   RETURN QUERY SELECT change.change_id, change.recorded_at;
 END
 $$;
 COMMENT ON FUNCTION memsvc.undo_change(uuid, text, uuid) IS 'Undoes a change by a new one.';
+
+-- Evidence that the undo at a time took away. It has the passages of what the undone change had added.
+CREATE OR REPLACE FUNCTION memsvc.links_taken(p_user_id uuid, p_at timestamptz) RETURNS SETOF memsvc.source_links
+LANGUAGE plpgsql STABLE ROWS 2
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT l.* FROM source_links AS l
+  WHERE l.user_id = p_user_id AND l.recorded_to = p_at AND l.passage_id = ANY (ARRAY(
+    SELECT m.passage_id
+    FROM changes AS u
+    INNER JOIN changes AS c ON c.user_id = p_user_id AND c.change_id = u.undoes
+    INNER JOIN source_links AS m ON m.user_id = p_user_id AND m.recorded_from = c.recorded_at
+    WHERE u.user_id = p_user_id AND u.recorded_at = p_at
+  ));
+END
+$$;
+COMMENT ON FUNCTION memsvc.links_taken(uuid, timestamptz) IS 'Evidence that the undo at a time took away.';
+
+-- Marks of facts that a change made or took away.
+CREATE OR REPLACE FUNCTION memsvc.marks_touched(p_user_id uuid, p_at timestamptz) RETURNS SETOF memsvc.source_links
+LANGUAGE plpgsql STABLE ROWS 2
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT l.* FROM source_links AS l
+  WHERE l.user_id = p_user_id AND l.recorded_from = p_at AND l.stance IN ('validated', 'disputed')
+  UNION ALL
+  SELECT l.* FROM memsvc.links_taken(p_user_id, p_at) AS l WHERE l.stance IN ('validated', 'disputed');
+END
+$$;
+COMMENT ON FUNCTION memsvc.marks_touched(uuid, timestamptz) IS 'Marks of facts that a change made or took away.';
+
+-- Restores, at a time, the evidence that an undo took away. A mark also goes to versions written since the undo that say
+-- the same and derive from the one that had it.
+CREATE OR REPLACE FUNCTION memsvc.links_back(p_user_id uuid, p_at timestamptz, p_undone timestamptz) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  INSERT INTO source_links (
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, merge_id, stance,
+    confidence, asserted_by, recorded_from
+  )
+  WITH RECURSIVE back AS (
+    SELECT l.passage_id, l.span_from, l.span_to, l.node_version_id, l.edge_version_id, l.alias_id, l.location_id,
+      l.merge_id, l.stance, l.confidence, l.asserted_by, l.link_id
+    FROM memsvc.links_taken(p_user_id, p_undone) AS l
+    UNION
+    SELECT b.passage_id, b.span_from, b.span_to, b.node_version_id, v.version_id, b.alias_id, b.location_id,
+      b.merge_id, b.stance, b.confidence, b.asserted_by, b.link_id
+    FROM back AS b
+    INNER JOIN edge_versions AS w ON w.user_id = p_user_id AND w.version_id = b.edge_version_id
+    INNER JOIN edge_versions AS v
+      ON v.user_id = p_user_id AND v.edge_id = w.edge_id AND v.derived_from = w.version_id AND v.recorded_from > p_undone
+    WHERE b.stance IN ('validated', 'disputed') AND memsvc.content_of(v) = memsvc.content_of(w)
+  )
+  SELECT p_user_id, b.passage_id, b.span_from, b.span_to, b.node_version_id, b.edge_version_id, b.alias_id,
+    b.location_id, b.merge_id, b.stance, b.confidence, b.asserted_by, p_at
+  FROM back AS b
+  WHERE NOT EXISTS (
+    SELECT FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.passage_id = b.passage_id AND l.recorded_to = 'infinity'
+      AND (l.span_from, l.span_to, l.node_version_id, l.edge_version_id, l.alias_id, l.location_id, l.merge_id, l.stance)
+      IS NOT DISTINCT FROM
+      (b.span_from, b.span_to, b.node_version_id, b.edge_version_id, b.alias_id, b.location_id, b.merge_id, b.stance)
+  )
+  ORDER BY b.link_id; -- sources are shown in this order
+END
+$$;
+COMMENT ON FUNCTION memsvc.links_back(uuid, timestamptz, timestamptz) IS 'Restores evidence that an undo took away.';
 
 -- Whether anything but this content (null: nothing) is true anywhere in a span of valid time.
 CREATE OR REPLACE FUNCTION memsvc.differs_now(

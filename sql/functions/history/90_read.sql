@@ -94,6 +94,10 @@ BEGIN ATOMIC
       SELECT f.from_node FROM found AS f UNION SELECT f.to_node FROM found AS f
       UNION SELECT v.from_node FROM rival AS v UNION SELECT v.to_node FROM rival AS v
     ), p_known_at) AS r
+  ),
+  disputed AS MATERIALIZED (
+    SELECT d.version_id
+    FROM memsvc.disputed_versions(p_user_id, ARRAY(SELECT f.version_id FROM found AS f), p_known_at) AS d (version_id)
   )
   SELECT f.version_id, f.edge_id, rf.canonical_id, f.type, rt.canonical_id, e.key, f.fact, f.data, f.weight,
     f.confidence, f.asserted_by, f.valid_from, f.valid_to, f.recorded_from, f.recorded_to,
@@ -104,7 +108,7 @@ BEGIN ATOMIC
       WHERE v.type = f.type AND vf.canonical_id = rf.canonical_id AND vt.canonical_id <> rt.canonical_id
         AND v.valid_from < f.valid_to AND v.valid_to > f.valid_from
         AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-    ) OR memsvc.is_disputed(p_user_id, f.version_id, p_known_at), f.from_node, f.to_node
+    ) OR f.version_id IN (SELECT d.version_id FROM disputed AS d), f.from_node, f.to_node
   FROM found AS f
   INNER JOIN resolved AS rf ON rf.node_id = f.from_node
   INNER JOIN resolved AS rt ON rt.node_id = f.to_node

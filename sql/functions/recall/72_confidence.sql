@@ -1,8 +1,8 @@
 -- How likely it is that the answer is among what was found, 0 to 1; null without token vectors. p_cosine: the best
 -- cosine; p_late: the mean of the best three MaxSims; p_mine: the query says "I", and the user speaks; else p_lead: by
--- how many points the best message of those whom the query names leads the best of all others, but for the points that
--- it has for its speaker (1 where nobody else speaks, so that it counts for nothing; null: it names nobody who speaks
--- here); p_told: a fact holds the words of the query. A logistic function of what make bench-confidence fits, for the
+-- how many points of the learnt order the best message of those whom the query names leads the best of all others, but
+-- for the points that it has for its speaker (1 where nobody else speaks or nothing was learnt, so that it counts for
+-- nothing; null: it names nobody who speaks here); p_told: a fact holds the words of the query. A logistic function of what make bench-confidence fits, for the
 -- default embedding model (docs/adr/0036-confidence.md). Saying "I" counts only where something is near. A fact that
 -- tells it is above the threshold, whatever the messages are.
 CREATE OR REPLACE FUNCTION memsvc.confidence(
@@ -23,12 +23,12 @@ RETURN CASE WHEN p_late IS NOT NULL THEN greatest(CASE WHEN p_told THEN 0.2 END,
 COMMENT ON FUNCTION memsvc.confidence(double precision, double precision, boolean, double precision, boolean) IS
   'How likely it is that the answer is among what was found, 0 to 1.';
 
--- Whether a memory holds the words of a query that are rare: all that at most 3 of a user's passages hold (of a large
--- memory one in 200, 10 at most), those that none holds too, so that one word alone tells nothing where others are
--- missing. A code tells by itself: a number with letters, of five digits, or of four after a hyphen. A question that was
+-- Whether a memory holds the words of a query that are rare: all that at most 3 of a user's passages of the kinds asked
+-- for hold (of a large memory one in 200, 10 at most), those that none holds too, so that one word alone tells nothing
+-- where others are missing. A code tells by itself: a number with letters, of five digits, or of four after a hyphen. A question that was
 -- asked before, in the same words, is no answer to itself.
 CREATE OR REPLACE FUNCTION memsvc.holds_rare_words(
-  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[]
+  p_user_id uuid, p_query text, p_language text, p_kinds text[], p_memories memsvc.memory[]
 ) RETURNS boolean
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -47,12 +47,12 @@ BEGIN ATOMIC
     FROM (
       SELECT t.term, t.passages
       FROM memsvc.terms AS t
-      WHERE t.user_id = p_user_id AND t.kind = ANY (ARRAY(SELECT k.kind FROM memsvc.passage_kinds() AS k))
+      WHERE t.user_id = p_user_id AND t.kind = ANY (p_kinds)
         AND t.form = (SELECT a.form FROM asked AS a) AND t.term = ANY (ARRAY(SELECT unnest(a.terms) FROM asked AS a))
       UNION ALL
       SELECT u.term, u.change
       FROM memsvc.term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
-      WHERE d.user_id = p_user_id AND d.form = (SELECT a.form FROM asked AS a)
+      WHERE d.user_id = p_user_id AND d.kind = ANY (p_kinds) AND d.form = (SELECT a.form FROM asked AS a)
         AND u.term = ANY (ARRAY(SELECT unnest(a.terms) FROM asked AS a))
     ) AS c
     GROUP BY c.term
@@ -61,10 +61,10 @@ BEGIN ATOMIC
     SELECT sum(c.passages) AS passages
     FROM (
       SELECT o.passages FROM memsvc.corpora AS o
-      WHERE o.user_id = p_user_id AND o.form = (SELECT a.form FROM asked AS a)
+      WHERE o.user_id = p_user_id AND o.kind = ANY (p_kinds) AND o.form = (SELECT a.form FROM asked AS a)
       UNION ALL
       SELECT d.passages FROM memsvc.term_deltas AS d
-      WHERE d.user_id = p_user_id AND d.form = (SELECT a.form FROM asked AS a)
+      WHERE d.user_id = p_user_id AND d.kind = ANY (p_kinds) AND d.form = (SELECT a.form FROM asked AS a)
     ) AS c
   ),
   rare AS MATERIALIZED (
@@ -89,16 +89,17 @@ BEGIN ATOMIC
       ))
   );
 END;
-COMMENT ON FUNCTION memsvc.holds_rare_words(uuid, text, text, memsvc.memory[]) IS
+COMMENT ON FUNCTION memsvc.holds_rare_words(uuid, text, text, text[], memsvc.memory[]) IS
   'Whether one of the memories that were found holds the words of a query that are rare.';
 
 -- How likely it is that the answer to a query is here at all; null where nothing has token vectors. A fact tells it
 -- that holds more than half of the query's words, or half of them and is about what the query names; so does any memory
 -- that holds its rare words, which is looked up only where nothing else is sure. A question that was asked before, in
--- the same words, is no answer to itself. p_speaks, p_lead: whether those speak whom the query asks about, and by how
--- much they lead (memsvc.confidence).
+-- the same words, is no answer to itself. p_kinds: of passages that may be recalled; p_speaks, p_lead: whether those
+-- speak whom the query asks about, and by how much they lead (memsvc.confidence).
 CREATE OR REPLACE FUNCTION memsvc.recall_confidence(
-  p_user_id uuid, p_query text, p_language text, p_memories memsvc.memory[], p_speaks boolean, p_lead double precision
+  p_user_id uuid, p_query text, p_language text, p_kinds text[], p_memories memsvc.memory[], p_speaks boolean,
+  p_lead double precision
 ) RETURNS double precision
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -119,7 +120,8 @@ BEGIN ATOMIC
     GROUP BY t.asked
   )
   SELECT CASE
-    WHEN s.sure < 0.2 AND memsvc.holds_rare_words(p_user_id, p_query, p_language, p_memories) THEN 0.2 ELSE s.sure
+    WHEN s.sure < 0.2 AND memsvc.holds_rare_words(p_user_id, p_query, p_language, p_kinds, p_memories) THEN 0.2
+    ELSE s.sure
   END
   FROM (SELECT memsvc.confidence(
     max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), p_speaks AND (SELECT memsvc.says_i(p_query)), p_lead,
@@ -139,5 +141,5 @@ BEGIN ATOMIC
     ) AS c
   ) AS h) AS s (sure);
 END;
-COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, memsvc.memory[], boolean, double precision) IS
+COMMENT ON FUNCTION memsvc.recall_confidence(uuid, text, text, text[], memsvc.memory[], boolean, double precision) IS
   'How likely it is that the answer to a query is among its candidates.';

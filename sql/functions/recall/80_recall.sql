@@ -72,13 +72,16 @@ COMMENT ON FUNCTION memsvc.candidates_told(memsvc.memory[], memsvc.question, dou
 --
 -- p_scope: what may be recalled (memsvc.scope); p_question: what is asked beside the words (memsvc.question).
 -- p_weights: as memsvc.weights_of has them (memsvc.checked_weights refuses others), for the traits of memsvc.traits_of.
--- p_candidates: of each arm. confidence: how likely it is that the answer is here at all (memsvc.recall_confidence).
+-- p_candidates: of each arm. p_learnt: the learnt weights, whatever p_weights are, for the confidence was fitted on their
+-- points (null: whom the query names counts for nothing in it).
+-- confidence: how likely it is that the answer is here at all (memsvc.recall_confidence).
 -- met: how many candidates there were, by which arms, and the traits. weights: what each factor counted. All three are
 -- the same in every row. What the same person said in the same words (memsvc.said_again) comes once, at the place of the
 -- best: times, last_said: how often among the candidates, and when last; others: the rest of them, the latest first.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid, p_query text, p_limit integer, p_scope memsvc.scope DEFAULT memsvc.scope(),
-  p_question memsvc.question DEFAULT memsvc.question(), p_weights jsonb DEFAULT '{}', p_candidates integer DEFAULT 48
+  p_question memsvc.question DEFAULT memsvc.question(), p_weights jsonb DEFAULT '{}', p_candidates integer DEFAULT 48,
+  p_learnt jsonb DEFAULT NULL
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
   matched text[], confidence double precision, met jsonb, weights jsonb, times bigint, last_said timestamptz,
@@ -98,10 +101,15 @@ BEGIN ATOMIC
   every AS MATERIALIZED (
     SELECT coalesce(array_agg(ROW(m.*)::memsvc.memory), '{}') AS memories FROM memory AS m
   ),
-  weight AS MATERIALIZED (
-    SELECT t.of_query AS traits, memsvc.weights_of(p_weights, t.of_query) AS of_factors,
+  weight AS MATERIALIZED ( -- a weight of a factor takes long to look up, so not twice
+    SELECT t.of_query AS traits, o.of_factors, CASE
+        WHEN p_learnt = p_weights THEN o.of_factors
+        WHEN p_learnt IS NOT NULL THEN memsvc.weights_of(p_learnt, t.of_query)
+      END AS learnt,
       ARRAY(SELECT f.name FROM memsvc.factors() AS f ORDER BY f.nth) AS names
-    FROM every AS e CROSS JOIN LATERAL memsvc.traits_of(e.memories, p_query) AS t (of_query)
+    FROM every AS e
+    CROSS JOIN LATERAL memsvc.traits_of(e.memories, p_query) AS t (of_query)
+    CROSS JOIN LATERAL (SELECT memsvc.weights_of(p_weights, t.of_query) AS of_factors OFFSET 0) AS o
   ),
   value AS MATERIALIZED (
     SELECT v.memory_id, v.speaks, v.of_factors
@@ -147,12 +155,14 @@ BEGIN ATOMIC
     CROSS JOIN weight AS w
     CROSS JOIN LATERAL (SELECT array_position(w.names, 'speaker') AS nth) AS f
     CROSS JOIN LATERAL (
-      SELECT -(v.of_factors::public.vector OPERATOR(public.<#>) w.of_factors::public.vector)
-        - v.of_factors[f.nth] * w.of_factors[f.nth] AS points
+      SELECT -(v.of_factors::public.vector OPERATOR(public.<#>) w.learnt::public.vector)
+        - v.of_factors[f.nth] * w.learnt[f.nth] AS points
     ) AS p
   ),
   sure AS MATERIALIZED (
-    SELECT memsvc.recall_confidence(p_user_id, p_query, p_question.language, e.memories, n.speaks, n.lead) AS confidence
+    SELECT memsvc.recall_confidence(
+      p_user_id, p_query, p_question.language, p_scope.kinds, e.memories, n.speaks, n.lead
+    ) AS confidence
     FROM every AS e CROSS JOIN named AS n
   ),
   counted AS (
@@ -195,5 +205,5 @@ BEGIN ATOMIC
   ORDER BY f.place;
 END;
 COMMENT ON FUNCTION memsvc.recall(
-  uuid, text, integer, memsvc.scope, memsvc.question, jsonb, integer
+  uuid, text, integer, memsvc.scope, memsvc.question, jsonb, integer, jsonb
 ) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
