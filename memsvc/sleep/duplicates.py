@@ -28,7 +28,7 @@ from memsvc.identity import candidates
 from memsvc.identity.cards import Card, Verdict
 from memsvc.identity.judging import judge, judge_many
 from memsvc.sleep.blocking import Blocks, keys_of
-from memsvc.sleep.described import described_alike
+from memsvc.sleep.described import cards_left, described_alike, keep_mark
 from memsvc.sleep.tasks import Applied, Page, Place, Proposal, Scope
 
 READ, COMPARED = 5_000, MAX_OPERATIONS
@@ -46,11 +46,12 @@ class Duplicates:
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield pages of pairs worth comparing, in the order of their ids, judged; then those described alike."""
         proposed: set[Pair] = set()
-        if place is None or "card" not in place:
+        cards = place if place is not None and "card" in place else None
+        if cards is None:
+            later = await cards_left(db, owner, scope)
             async for page in self._named_alike(db, owner, scope, place):
                 proposed |= {(min(item.nodes), max(item.nodes)) for item in page.proposals}
-                yield page
-        cards = place if place is not None and "card" in place else {"card": None}
+                yield msgspec.structs.replace(page, left=page.left + later)
         async for page in described_alike(db, owner, scope, cards, proposed):
             yield page
 
@@ -58,7 +59,7 @@ class Duplicates:
         found, frequencies = await _candidates(db, owner, scope)
         last_done = (UUID(place["node"]), UUID(place["other"])) if place else None
         todo = found if last_done is None else [pair for pair in found if pair > last_done]
-        pairs = iter(todo)
+        pairs, left = iter(todo), len(todo)
         while page := list(islice(pairs, COMPARED)):
             nodes = sorted({node for pair in page for node in pair})
             async with db.transaction(owner.user_id) as connection:
@@ -67,16 +68,21 @@ class Duplicates:
                 parted = await _parted(connection, owner, nodes)
             judged = [pair for pair in page if pair[0] in cards and pair[1] in cards and pair not in refused]
             proposals = await asyncio.to_thread(_propose, judged, cards, frequencies, refused | parted)
-            last = page[-1]
+            last, left = page[-1], left - len(page)
             yield Page(
                 place={"node": str(last[0]), "other": str(last[1])},
                 examined=len(page),
-                total=len(todo),
+                left=left,
                 proposals=proposals,
             )
 
-    async def apply(self, connection: AsyncConnection, owner: Owner, proposals: Sequence[Proposal]) -> Applied:
+    async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
         """Merge the same and store the unsure for review; nodes merged in the meantime are left for the next run."""
+        if page.mark is not None:
+            await keep_mark(connection, owner, page.mark)
+        proposals = page.proposals
+        if not proposals:
+            return Applied()
         merges = await _still_apart(connection, owner, [item for item in proposals if item.action == "merge"])
         if merges:
             operations = [

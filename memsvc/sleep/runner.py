@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -25,7 +25,7 @@ from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sleep.duplicates import Duplicates
-from memsvc.sleep.tasks import Applied, Page, Proposal, Scope, Task
+from memsvc.sleep.tasks import Applied, Page, Place, Scope, Task
 
 TASKS: Mapping[str, Task] = {task.name: task for task in (Duplicates(),)}
 """Every task, in the order in which they run."""
@@ -48,7 +48,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Only what was learnt since then."""
     budget_s: float | None
     examined: int
-    """Items that it examined; for duplicates: pairs that were compared."""
+    """Items that it examined; for duplicates: pairs and cards that were compared."""
     applied: int
     """Changes that it made; for duplicates: merges."""
     proposed: int
@@ -60,6 +60,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     error_code: str | None
     started_at: datetime
     finished_at: datetime | None
+
+
+class _Opened(NamedTuple):
+    """A run, the position that it reached, and whether it is recurring work."""
+
+    run: Run
+    place: Place | None
+    nightly: bool
 
 
 def known_tasks(names: Sequence[str]) -> list[str]:
@@ -110,18 +118,18 @@ async def get_run(db: Database, user_id: UUID, run_id: UUID) -> Run:
 
 async def _opened(
     db: Database, owner: Owner, task: str, scope: Scope, budget_s: float | None, *, nightly: bool
-) -> tuple[Run, Any]:
-    """Return the open run of a task and the position that it reached; open one if there is none."""
+) -> _Opened:
+    """Return the open run of a task; open one if there is none."""
     values = {
         "user_id": owner.user_id, "task": task, "from_node": scope.from_node, "since": scope.since,
         "budget_s": budget_s, "nightly": nightly,
     }  # fmt: skip
 
-    async def work(connection: AsyncConnection) -> tuple[Run, Any]:
+    async def work(connection: AsyncConnection) -> _Opened:
         row = (await connection.execute(query("open_sleep_run"), values)).one_or_none()
         if row is None:  # another process opened or ended it while the statement ran
             raise ContendedError
-        return _run(row), row.place
+        return _Opened(_run(row), row.place, row.nightly)
 
     return await db.attempt(owner.user_id, work)
 
@@ -135,7 +143,7 @@ async def ask(
         InvalidRequestError: there is no such task.
     """
     runs = [
-        (await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False))[0] for task in known_tasks(tasks)
+        (await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)).run for task in known_tasks(tasks)
     ]
 
     async def job(connection: AsyncConnection) -> UUID:
@@ -167,9 +175,9 @@ async def sleep(
         if not mine:
             raise SleepBusyError
         for task in known_tasks(tasks):
-            opened, place = await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)
-            await _work(db, owner, opened, place, progress)
-            runs.append(await get_run(db, owner.user_id, opened.run_id))
+            opened = await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)
+            await _work(db, owner, opened, progress)
+            runs.append(await get_run(db, owner.user_id, opened.run.run_id))
     return runs
 
 
@@ -191,15 +199,14 @@ def _lock(user_id: UUID) -> str:
     return f"memsvc.sleep {user_id}"
 
 
-async def _work(
-    db: Database, owner: Owner, run: Run, place: Any, progress: Progress, *, until: float | None = None
-) -> bool:
-    """Continue a run after ``place``; return True if the time ``until`` came before its end."""
+async def _work(db: Database, owner: Owner, opened: _Opened, progress: Progress, *, until: float | None = None) -> bool:
+    """Continue a run where it stopped; return True if the time ``until`` came before its end."""
+    run = opened.run
     task = TASKS[run.task]
-    scope = Scope(from_node=run.from_node, since=run.since)
+    scope = Scope(from_node=run.from_node, since=run.since, nightly=opened.nightly)
     spent, began = run.seconds, time.monotonic()
     try:
-        async with aclosing(task.pages(db, owner, scope, place)) as pages:
+        async with aclosing(task.pages(db, owner, scope, opened.place)) as pages:
             async for page in pages:
                 now = time.monotonic()
                 done = await _apply(db, owner, run, page, now - began)
@@ -208,7 +215,7 @@ async def _work(
                     run, examined=run.examined + page.examined, applied=run.applied + done.applied,
                     proposed=run.proposed + done.proposed, seconds=spent,
                 )  # fmt: skip
-                progress(run, page.total)
+                progress(run, run.examined + page.left)
                 if run.budget_s is not None and spent >= run.budget_s:
                     await _end(db, owner, run, within_budget=False)
                     return False
@@ -227,8 +234,7 @@ async def _apply(db: Database, owner: Owner, run: Run, page: Page, seconds: floa
     """Apply the proposals of a page and record them, in one transaction."""
 
     async def work(connection: AsyncConnection) -> Applied:
-        proposals: Sequence[Proposal] = page.proposals
-        done = await TASKS[run.task].apply(connection, owner, proposals) if proposals else Applied()
+        done = await TASKS[run.task].apply(connection, owner, page)
         values = {
             "user_id": owner.user_id, "run_id": run.run_id, "place": msgspec.json.encode(page.place).decode(),
             "examined": page.examined, "applied": done.applied, "proposed": done.proposed, "seconds": seconds,
@@ -269,8 +275,8 @@ def sleep_steps(settings: Settings) -> Steps:
             if not mine:
                 raise SleepBusyError
             for name in [name for name in names if name in TASKS] or list(TASKS):
-                run, place = await _opened(db, owner, name, Scope(), None, nightly=True)
-                if await _work(db, owner, run, place, lambda _run, _total: None, until=until):
+                opened = await _opened(db, owner, name, Scope(), None, nightly=True)
+                if await _work(db, owner, opened, lambda _run, _total: None, until=until):
                     return True
         await _forget(db, user_id, kept)
         return False

@@ -28,6 +28,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """Only what concerns this node."""
     since: datetime | None = None
     """Only what was learnt since then."""
+    nightly: bool = False
+    """Whether it recurs: a task may go on from where earlier runs came, and do a part."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,9 +52,11 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     place: Place
     """The position from which the work continues after this page."""
     examined: int
-    total: int
-    """Number of all items of this run, as far as known now."""
+    left: int
+    """Number of items of this run that are not examined yet, as far as known now."""
     proposals: Sequence[Proposal] = ()
+    mark: Place | None = None
+    """How far all work is done, for later runs; the task itself stores it."""
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,5 +76,5 @@ class Task(Protocol):
     def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield the work after a position, in an order that is the same every time. Only reads."""
 
-    async def apply(self, connection: AsyncConnection, owner: Owner, proposals: Sequence[Proposal]) -> Applied:
-        """Apply the proposals in the caller's transaction; those that do not fit any more are left out."""
+    async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
+        """Apply a page's proposals in the caller's transaction; those that do not fit any more are left out."""

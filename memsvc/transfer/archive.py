@@ -50,6 +50,7 @@ LEFT_OUT = {
     "fact_reviews": "proposals of one service's extractors; accepted ones are facts, rejections stay there",
     "recall_events": "answers of one service; their totals are in memory_signals",
     "sleep_runs": "nightly runs of one service; their results are in changes and duplicate_candidates",
+    "cards_compared": "how far one service has compared cards, by vectors that an export does not contain",
     "analysis_runs": "analyses of one service; they can be computed again from the facts",
     "analysis_results": "analyses of one service; they can be computed again from the facts",
     "answered_requests": "recent requests of one service's clients, which they may repeat",

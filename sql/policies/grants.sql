@@ -14,7 +14,8 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
+memsvc.sleep_runs, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
+memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
@@ -30,7 +31,8 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
+memsvc.sleep_runs, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
+memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
@@ -56,6 +58,7 @@ TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
 GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
 ON memsvc.sleep_runs TO memsvc_app;
+GRANT UPDATE (made_at, passage_id) ON memsvc.cards_compared TO memsvc_app;
 GRANT UPDATE (state, found, figures, seconds, error_code, finished_at) ON memsvc.analysis_runs TO memsvc_app;
 GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs,
 memsvc.used_tickets, memsvc.answered_requests, memsvc.analysis_runs, memsvc.analysis_results

@@ -5,27 +5,60 @@
 SELECT n.node_id, n.label, n.names, n.attributes, n.touched
 FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
 
--- name: nodes_with_cards
--- Nodes that have the vector of a card; a page.
-SELECT n.node_id
-FROM memsvc.nodes_with_cards(
-  :user_id, CAST(:model AS smallint), CAST(:after AS uuid), CAST(:since AS timestamptz), :limit
-) AS n (node_id);
+-- name: cards_made
+-- Nodes with the vectors of their cards, behind a position; a page, whose last row is where the next one begins.
+SELECT c.node_id, c.made_at, c.card, c.settled_at
+FROM memsvc.cards_made(
+  :user_id, CAST(:model AS smallint), CAST(:made AS timestamptz), CAST(:card AS uuid), :limit
+) AS c;
+
+-- name: cards_left
+-- How many cards are behind a position, among the next vectors; more are left uncounted.
+SELECT count(*) AS cards_left
+FROM (
+  SELECT e.passage_id FROM memsvc.embeddings AS e
+  WHERE
+    e.user_id = :user_id AND e.model_id = CAST(:model AS smallint)
+    AND (e.created_at, e.passage_id) > (CAST(:made AS timestamptz), CAST(:card AS uuid))
+  ORDER BY e.created_at, e.passage_id
+  LIMIT :most
+) AS l
+INNER JOIN memsvc.node_versions AS v ON v.user_id = :user_id AND l.passage_id = v.version_id
+WHERE
+  v.recorded_to = 'infinity' AND v.description <> ''
+  AND v.type IN (SELECT t.name FROM memsvc.node_types AS t WHERE t.category = 'entity');
+
+-- name: has_card
+-- Whether a node has the vector of a card that was made since a time.
+SELECT EXISTS (
+  SELECT FROM memsvc.node_versions AS v
+  INNER JOIN memsvc.embeddings AS e ON e.user_id = :user_id AND v.version_id = e.passage_id
+  WHERE
+    v.user_id = :user_id AND v.node_id = :node AND v.recorded_to = 'infinity' AND v.description <> ''
+    AND e.model_id = CAST(:model AS smallint) AND e.created_at >= CAST(:since AS timestamptz)
+    AND v.type IN (SELECT t.name FROM memsvc.node_types AS t WHERE t.category = 'entity')
+) AS has_card;
+
+-- name: cards_compared
+-- How far the cards of a user have been compared by a model.
+SELECT c.made_at, c.passage_id FROM memsvc.cards_compared AS c
+WHERE c.user_id = :user_id AND c.model_id = CAST(:model AS smallint);
+
+-- name: note_cards_compared
+-- Moves that forward, never back.
+INSERT INTO memsvc.cards_compared AS c (user_id, model_id, made_at, passage_id)
+VALUES (:user_id, CAST(:model AS smallint), CAST(:made AS timestamptz), CAST(:card AS uuid))
+ON CONFLICT (user_id, model_id) DO UPDATE SET made_at = excluded.made_at, passage_id = excluded.passage_id
+WHERE (c.made_at, c.passage_id) < (excluded.made_at, excluded.passage_id);
 
 -- name: near_cards
--- Pairs of nodes, the smaller id first, whose cards are near to each other, but for those that are stored.
-SELECT p.node_id, p.other_id, max(p.similarity) AS similarity
-FROM (
-  SELECT
-    least(n.node_id, n.other_id) AS node_id, greatest(n.node_id, n.other_id) AS other_id, n.similarity
-  FROM memsvc.near_cards(:user_id, CAST(:model AS smallint), CAST(:nodes AS uuid []), :nearest, :least) AS n
-) AS p
-WHERE NOT EXISTS (
-  SELECT FROM memsvc.duplicate_candidates AS d
-  WHERE d.user_id = :user_id AND d.node_a = p.node_id AND d.node_b = p.other_id
-)
-GROUP BY p.node_id, p.other_id
-ORDER BY p.node_id, p.other_id;
+-- Pairs of nodes, the smaller id first, whose cards are near to each other, but for those that are stored or decided.
+SELECT
+  least(n.node_id, n.other_id) AS node_id, greatest(n.node_id, n.other_id) AS other_id,
+  max(n.similarity) AS similarity
+FROM memsvc.near_cards(:user_id, CAST(:model AS smallint), CAST(:nodes AS uuid []), :nearest, :least) AS n
+GROUP BY least(n.node_id, n.other_id), greatest(n.node_id, n.other_id)
+ORDER BY node_id, other_id;
 
 -- name: standing_nodes
 -- The canonical node of each node.
@@ -61,7 +94,7 @@ WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d
 -- The open run of a task; opened if there is none. A nightly run examines what is new since the last run began that
 -- left no gap: a run that examined everything, or everything new since another such run began.
 WITH made AS (
-  INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s)
+  INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s, nightly)
   VALUES (
     :user_id, :task, CAST(:from_node AS uuid),
     CASE
@@ -76,7 +109,7 @@ WITH made AS (
       )
       ELSE CAST(:since AS timestamptz)
     END,
-    CAST(:budget_s AS real)
+    CAST(:budget_s AS real), CAST(:nightly AS boolean)
   )
   ON CONFLICT (user_id, task) WHERE state = 'open' DO NOTHING
   RETURNING r.*

@@ -25,8 +25,8 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
-    "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
+    "answered_requests", "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -79,6 +79,7 @@ UPDATED = {
         "error_code",
         "finished_at",
     },
+    "cards_compared": {"made_at", "passage_id"},
     "analysis_runs": {"state", "found", "figures", "seconds", "error_code", "finished_at"},
     "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }

@@ -221,6 +221,19 @@ def test_vectors_of_a_big_user_are_found_by_their_index(plans: Plans) -> None:
     assert "Merge Append" in {node["Node Type"] for node in walk(look)}
 
 
+def test_a_night_finds_new_cards_by_the_time_of_their_vectors(plans: Plans) -> None:
+    user = plans.users[0]
+    plans.act_for(user)
+    table = partition(plans, user)
+    latest = value(plans.connection, "SELECT max(created_at) FROM memsvc.embeddings WHERE user_id = %s", [user])
+    plans.seen.clear()
+    page = "SELECT * FROM memsvc.cards_made(%s, 1::smallint, %s, '00000000-0000-0000-0000-000000000000', 100)"
+    assert len(plans.connection.execute(page, [user, latest]).fetchall()) == 1
+    [index] = plans.indexes(table)
+    assert index == f"{table.rpartition('.')[2]}_made"
+    assert "created_at" in plans.indexes(table)[index]
+
+
 def test_vectors_of_a_big_user_among_many_more_are_compared_one_by_one(plans: Plans) -> None:
     """The index would walk past a thousand of others' for each of the user's."""
     plans.act_for(plans.users[0])

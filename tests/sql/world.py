@@ -32,7 +32,7 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
-    "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
+    "sleep_runs", "cards_compared", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
     "analysis_runs", "analysis_results",
     "locations",
 )  # fmt: skip
@@ -244,6 +244,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
+        app.execute("INSERT INTO memsvc.cards_compared VALUES (%s, 1, now(), uuidv7())", [user_id])
         run_id = value(
             app, "INSERT INTO memsvc.analysis_runs (user_id, kind) VALUES (%s, 'hubs') RETURNING run_id", [user_id]
         )
