@@ -169,7 +169,7 @@ INSERT INTO memsvc.source_links (user_id, passage_id, location_id, asserted_by, 
 SELECT '{USER}', min(passage_id::text)::uuid, '{THING}', 'user', '2026-01-02' FROM memsvc.passages
 WHERE user_id = '{USER}';
 """,
-    "0043": f"""
+    "0042": f"""
 INSERT INTO memsvc.cards_compared (user_id, model_id, made_at, passage_id)
 VALUES ('{USER}', 1, '2026-01-02Z', '{THING}');
 """,

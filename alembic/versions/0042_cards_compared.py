@@ -1,6 +1,6 @@
 """How far the search for nodes that are described alike has come, and an index of vectors by when they were made.
 
-Revision: 0043, after 0041. The mark begins empty, so that each night compares some of the cards that are there already,
+Revision: 0042, after 0041. The mark begins empty, so that each night compares some of the cards that are there already,
 the oldest first. The index is built for each partition without blocking writers; one that a killed build left is built
 anew, so the migration can simply be run again.
 """
@@ -11,7 +11,7 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0043"
+revision = "0042"
 down_revision = "0041"
 branch_labels = None
 depends_on = None
