@@ -22,12 +22,12 @@ from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongErro
 from memsvc.graph import read
 from memsvc.graph.history import write
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
-from memsvc.graph.search import Matched
 from memsvc.text.characters import trimmed
 from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 NoteKind = Literal["fact", "preference", "decision", "insight", "question", "concept"]
+NoteMatched = Literal["name", "text", "words", "meaning"]
 MAX_TITLE_CHARS = 200
 MAX_TAGS = 50
 MAX_TAG_CHARS = 100
@@ -64,9 +64,9 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 class FoundNote(Note, frozen=True, kw_only=True):
     """A note in a list."""
 
-    matched: Matched | None = None
-    """name: its title has q in it; words: its text has, or more than half of its words; meaning: it is near to q. Null
-    without q."""
+    matched: NoteMatched | None = None
+    """name: its title has q in it; text: its text has; words: it has more than half of q's words; meaning: it is near
+    to q. Null without q."""
 
 
 async def create_note(
@@ -204,6 +204,13 @@ async def notes(
     rows = await _rows(db, owner, asked)
     found = await _notes(db, owner, rows[:limit])
     return found, found[-1].note_id if len(rows) > limit else None
+
+
+async def notes_passed_over(db: Database, owner: Owner, q: str, kind: NoteKind | None) -> list[UUID]:
+    """Return notes with ``q`` in title or text and, if a kind is given, of another; with nodes merged into them."""
+    asked = {"user_id": owner.user_id, "q": q, "kind": chosen(kind, None)["kind"]}
+    async with db.transaction(owner.user_id) as connection:
+        return list((await connection.execute(query("notes_passed_over"), asked)).scalars())
 
 
 async def notes_beyond(

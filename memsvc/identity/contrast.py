@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import product, takewhile
 
 from memsvc.identity.cards import Card
+from memsvc.identity.counts import differently_counted, pieces
 from memsvc.identity.judging import CONTRARY, judge
-from memsvc.identity.names import PERSON, differently_counted, parse
+from memsvc.identity.names import PERSON, parse
 
 MOST_NAMES = 10
 """Most names of each node that are compared."""
@@ -25,6 +26,7 @@ def told_apart(a: str, b: str, node_type: str) -> bool:
     ours, theirs = parse(a, node_type).words, parse(b, node_type).words
     if differently_counted(ours, theirs):
         return True
+    ours, theirs = pieces(ours), pieces(theirs)
     alike = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(ours), reversed(theirs), strict=False))
     )

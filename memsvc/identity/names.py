@@ -14,9 +14,9 @@ from functools import lru_cache
 import msgspec
 from anyascii import anyascii
 
+from memsvc.identity.counts import differently_counted, numbers, pieces
 from memsvc.identity.similarity import is_typo, likeness, ratio
 from memsvc.identity.words import (
-    COUNTING,
     EPITHETS,
     FEMALE,
     LEGAL_FORMS,
@@ -36,6 +36,8 @@ PLACES = frozenset({"Place"})
 ORGANIZATIONS = frozenset({"Organization"})
 WORD = re.compile(r"[^\W_]+(?:[.'’](?=[^\W_]))?")
 RELATIVE = re.compile(r"^.*\s?['’]s\s(?=(?:aunt|uncle|cousin|mother|father|sister|brother)\s)", re.IGNORECASE)
+HYPHENED = re.compile(r"\b([A-Za-z])-(?=[0-9])")
+"""A letter and a number that belong together: in F-150 and A-4, of which the A is no article."""
 POSSESSIVE = re.compile(r"\s?['’]s\b", re.IGNORECASE)
 MOST_COMPARED = 400
 """Most pairs of names of two cards that are compared letter by letter."""
@@ -86,7 +88,8 @@ def latin(text: str) -> str:
 @lru_cache(maxsize=500_000)
 def parse(text: str, node_type: str = PERSON) -> Name:
     """Split a name of a node of this type into its parts."""
-    words = [word.rstrip(".'’") for word in latin(text).split()]
+    plain = text if node_type == PERSON else HYPHENED.sub(r"\1", text)
+    words = [word.rstrip(".'’") for word in latin(plain).split()]
     if node_type == PERSON:
         titles: list[str] = []
         while len(words) > 1 and words[0] in BEFORE_NAMES:
@@ -117,24 +120,25 @@ def agree(a: str, b: str, node_type: str = PERSON) -> Agreement:
     return _things(one, two)
 
 
-def differently_counted(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether the words of two names have numbers or times, both of them, and not the same."""
-    numbers, others = ({word for word in words if word in COUNTING or re.search(r"\d", word)} for words in (a, b))
-    return bool(numbers and others and numbers != others)
-
-
 def _things(a: Name, b: Name) -> Agreement:
-    if a.words == b.words or "".join(a.words) == "".join(b.words):
-        return Agreement.EQUAL
-    if sorted(a.words) == sorted(b.words):
-        return Agreement.ORDER
-    numbers, others = ({word for word in name.words if word.isdigit()} for name in (a, b))
-    if numbers and others and numbers != others:
+    if differently_counted(a.words, b.words, times=False):
         return Agreement.NONE
-    one, two = " ".join(a.words), " ".join(b.words)
-    if is_typo(one, two) and numbers == others:
+    found = _spellings(a.words, b.words)
+    ours, theirs = pieces(a.words), pieces(b.words)
+    if found == Agreement.EQUAL or (ours, theirs) == (a.words, b.words):
+        return found
+    return max(found, _spellings(ours, theirs))
+
+
+def _spellings(a: tuple[str, ...], b: tuple[str, ...]) -> Agreement:
+    if "".join(a) == "".join(b):
+        return Agreement.EQUAL
+    if sorted(a) == sorted(b):
+        return Agreement.ORDER
+    one, two = " ".join(a), " ".join(b)
+    if is_typo(one, two) and bool(numbers(a)) == bool(numbers(b)):
         return Agreement.TYPO
-    short, long = sorted((a.words, b.words), key=len)
+    short, long = sorted((a, b), key=len)
     if long[: len(short)] == short:
         return Agreement.PART
     if len(one) > LEAST_ALIKE_CHARS and (ratio(one, two) >= SPELLED_ALIKE or likeness(one, two) >= SPELLED_LIKENESS):

@@ -60,17 +60,17 @@ SMALL_WORDS = _words("the a an of de la le les el los las di da do dos das du de
 PLACE_WORDS = _words("city town village county province state municipality district prefecture shi ville")
 
 
-COUNTING = frozenset(
-    anyascii(word)
-    for word in (
-        *MONTHS,
-        *WEEKDAYS,
-        *SEASONS,
-        *ORDINALS,
-        *(word for word, (low, high) in COUNTS.items() if low == high),
-    )
-) - _words("a an ein eine einer einem einen eines last")
-"""Numbers and times as words: they say which one of several a thing is."""
+_ARTICLES = _words("a an ein eine einer einem einen eines")
+NUMBERS = {
+    **{anyascii(word): str(low) for word, (low, high) in COUNTS.items() if low == high and word not in _ARTICLES},
+    **{anyascii(word): str(place + 1) for word, place in ORDINALS.items() if place >= 0 and word.isalpha()},
+    "eins": "1",
+    "fuenf": "5",
+    "zwoelf": "12",
+}
+"""Numbers up to twelve as words, in Latin letters, and their digits."""
+TIMES = frozenset(anyascii(word) for word in (*MONTHS, *WEEKDAYS, *SEASONS))
+"""Names of months, weekdays and seasons, in Latin letters."""
 
 
 @cache

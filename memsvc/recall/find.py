@@ -20,7 +20,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Moment, check_page, read_cursor, read_id, write_cursor
 from memsvc.errors import BadCursorError
-from memsvc.graph.notes import FoundNote, Note, NoteKind, chosen, notes, notes_beyond
+from memsvc.graph.notes import FoundNote, Note, NoteKind, NoteMatched, chosen, notes, notes_beyond, notes_passed_over
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.search import Matched, MatchedNode, check_wanted, glance, search_nodes, shown_nodes
 from memsvc.recall.options import KNOWN, LEAST_COSINE
@@ -68,6 +68,8 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What is called like the text was listed before."""
     given: Sequence[UUID] = ()
     """What earlier pages gave of the ranking."""
+    without: Sequence[UUID] = ()
+    """Nodes that are left out, and take no place of others."""
 
 
 async def find_nodes(
@@ -167,9 +169,7 @@ async def find_notes(
     place, items = _read(cursor), list[FoundNote]()
     if place is None:
         listed, following = await notes(db, owner, kind=kind, tag=tag, q=q, cursor=read_id(cursor), limit=limit)
-        items = [
-            _found(one, None if not q else "name" if q.lower() in one.title.lower() else "words") for one in listed
-        ]
+        items = [_found(one, None if not q else "name" if q.lower() in one.title.lower() else "text") for one in listed]
         if following is not None or not q or not is_visible(q):
             return FoundPage(items=items, next_cursor=str(following) if following is not None else None)
         place = _Place(datetime.now(UTC))
@@ -178,10 +178,18 @@ async def find_notes(
         if not q or not is_visible(q):
             raise BadCursorError(field="cursor")
         check_storable(q, "q")
-    # A note whose data has no kind is a fact; notes_beyond tells those.
+    # A note whose data has no kind is a fact, so the metadata cannot tell those.
     narrowed = {"kind": kind if kind != "fact" else None, "tags": [chosen(None, tag)["tag"]] if tag else None}
     metadata = {name: value for name, value in narrowed.items() if value is not None}
-    asked = _Asked(text=q, as_of=None, types=["Note"], metadata=metadata or None, by_name=False, given=place.given)
+    asked = _Asked(
+        text=q,
+        as_of=None,
+        types=["Note"],
+        metadata=metadata or None,
+        by_name=False,
+        given=place.given,
+        without=await notes_passed_over(db, owner, q, "fact" if kind == "fact" else None),
+    )
     ranked, degraded = await _ranked(db, owner, asked, settings, embedder)
     found = await notes_beyond(db, owner, list(ranked), q, kind=kind, tag=tag)
     shown = found[: limit - len(items)]
@@ -215,6 +223,7 @@ async def _ranked(
         "ended": always,
         "known_at": asked.known_at,
         "given": list(asked.given),
+        "without": list(asked.without),
         "named": asked.text if asked.by_name else None,
         "named_as_of": moments["as_of"],
     }
@@ -225,7 +234,7 @@ async def _ranked(
     return {row.node_id: row.matched for row in rows[:left]}, ["vector"] if missing else []
 
 
-def _found(note: Note, matched: Matched | None) -> FoundNote:
+def _found(note: Note, matched: NoteMatched | None) -> FoundNote:
     return FoundNote(**msgspec.structs.asdict(note), matched=matched)
 
 

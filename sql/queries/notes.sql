@@ -26,6 +26,30 @@ WHERE
 ORDER BY v.node_id DESC
 LIMIT :limit;
 
+-- name: notes_passed_over
+-- Notes as they are now that have :q in title or text, or are of another kind than :kind, where it is given; and the
+-- nodes that are merged into them.
+WITH note AS MATERIALIZED (
+  SELECT v.node_id
+  FROM memsvc.node_versions AS v
+  WHERE
+    v.user_id = :user_id AND v.type = 'Note' AND v.recorded_to = 'infinity'
+    AND v.valid_from <= clock_timestamp() AND v.valid_to > clock_timestamp()
+    AND (
+      strpos(lower(v.label || E'\n' || v.description), lower(:q)) > 0
+      OR coalesce(v.data ->> 'kind', 'fact') <> CAST(:kind AS text)
+    )
+)
+
+SELECT n.node_id
+FROM note AS n
+UNION ALL
+SELECT m.node_id
+FROM memsvc."merges" AS m
+WHERE
+  m.user_id = :user_id AND m.recorded_to = 'infinity'
+  AND m.canonical_id = any(array(SELECT n.node_id FROM note AS n));
+
 -- name: note_subjects
 -- What notes are about now: the linked nodes, and their canonical nodes.
 SELECT f.from_node, f.to_node

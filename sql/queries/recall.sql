@@ -181,7 +181,7 @@ LEFT JOIN memsvc.overtaken(
 
 -- name: nodes_found
 -- Nodes by the words and the meaning of what their cards, notes and instructions say, best first, but those that are
--- called as :named says (null: all count), and those that were given before.
+-- called as :named says (null: all count), and those that were given before; :without take no place of others.
 WITH model AS MATERIALIZED (
   SELECT
     max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
@@ -208,7 +208,8 @@ found AS MATERIALIZED (
     memsvc.question(
       p_language => :language, p_model_id => model.active_id, p_vector => model.active_vector,
       p_other_model_id => model.other_id, p_other_vector => model.other_vector
-    )
+    ),
+    CAST(:without AS uuid [])
   ) AS f
 )
 

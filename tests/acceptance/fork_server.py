@@ -4,8 +4,8 @@ Most of what a short command takes is the loading of SQLAlchemy, psycopg, pydant
 again. Here one process loads them, and nothing of memsvc, and forks for each command. A fork is a process of its own
 with the command's arguments, environment, working folder, pipes and exit code; it imports memsvc anew and runs the
 installed program to the interpreter's end. What a fork cannot show (start-up itself, what ``--help`` loads, the wheel,
-services) is tested by real starts: ``Rig.start``, ``test_command_line``, ``test_installed``. All forks of a process
-have its hash seed, so two take turns: the order of a set still differs from one command to the next.
+services) is tested by real starts: ``Rig.start``, ``test_command_line``, ``test_command_jobs``, ``test_installed``. All
+forks of a process have its hash seed, so two take turns: the order of a set still differs from one command to the next.
 
 As a program (``python fork_server.py PROGRAM SOCKET``) this file is such a process, and imports nothing of the tests.
 """

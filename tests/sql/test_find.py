@@ -204,11 +204,11 @@ async def test_notes_that_say_it_come_before_those_that_are_about_it(
         assert page.degraded == []
         return [(one.note_id, one.matched) for one in page.items]
 
-    literal = [(title.note_id, "name"), (told.note_id, "words")]
+    literal = [(title.note_id, "name"), (told.note_id, "text")]
     whole = await listed(q="wood")
     assert whole[:2] == literal
     assert set(whole[2:]) == {(beech.note_id, "meaning"), (plain, "meaning")}
-    assert await listed(q="wood", tag="kitchen") == [(told.note_id, "words"), (beech.note_id, "meaning")]
+    assert await listed(q="wood", tag="kitchen") == [(told.note_id, "text"), (beech.note_id, "meaning")]
     assert await listed(q="wood", kind="insight") == [(beech.note_id, "meaning")]
     assert await listed(q="wood", kind="fact") == [(title.note_id, "name"), (plain, "meaning")], "a fact by default"
     assert {by for _, by in await listed()} == {None}
@@ -222,6 +222,32 @@ async def test_notes_that_say_it_come_before_those_that_are_about_it(
     await update_note(db, owner, beech.note_id, title="Stone", text="Never swells.")
     await embed(db, topics)
     assert beech.note_id not in {note for note, _ in await listed(q="wood")}
+
+
+@pytest.mark.parametrize("measured", [True, False])
+async def test_notes_that_are_left_out_take_no_place_in_the_ranking(
+    db: Database, owner: Owner, settings: Settings, topics: Alone, monkeypatch: pytest.MonkeyPatch, *, measured: bool
+) -> None:
+    """Neither those with the text nor those of another kind; nor one of the nearest five, where these count."""
+    if not measured:
+        monkeypatch.setattr("memsvc.recall.find.LEAST_COSINE", {})
+    told = ops.Node(type="Note", label="Offer", description="Oak wood oak.", data={"kind": "fact"})
+    other = ops.Node(type="Note", label="Why", description="Oak or timber oak?", data={"kind": "question"})
+    await made(db, owner, *[told] * (MOST_RANKED + 10))
+    await made(db, owner, *[other] * (MOST_RANKED + 10))
+    fact = ops.Node(type="Note", label="Beech", description="Swells; so much for the beech that I bought.")
+    [beech] = await made(db, owner, fact)
+    await embed(db, topics)
+    ranked: list[tuple[UUID, str | None]] = []
+    cursor: str | None = None
+    while cursor is not None or not ranked:
+        page = await find_notes(
+            db, owner, settings, embedder=topics, q="oak wood", kind="fact", cursor=cursor, limit=500
+        )
+        ranked += [(one.note_id, one.matched) for one in page.items]
+        cursor = page.next_cursor
+    assert {by for _, by in ranked[: MOST_RANKED + 10]} == {"text"}
+    assert ranked[MOST_RANKED + 10 :] == [(beech, "meaning")]
 
 
 async def test_another_user_s_nodes_are_not_found(

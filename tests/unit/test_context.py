@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import EntryPoint, EntryPoints
 from typing import get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -16,18 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsvc.db.short_ids import id_range, short_id
-from memsvc.errors import BudgetTooSmallError, TokenizerError, TokenizerUnknownError
+from memsvc.errors import BudgetTooSmallError
 from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET, render
 from memsvc.recall.items import CHANCE, SALIENT, TITLES, Format, Item, memory_item
 from memsvc.recall.packing import NOTHING, GroupBy, Material, Packed, Packer
 from memsvc.recall.results import Memory, RecalledFact
-from memsvc.recall.times_in_words import age, last_before, validity
-from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, split_message
-from memsvc.text import tokens
 from memsvc.text.characters import without_hidden
 from memsvc.text.fence import fenced, find_blocks, split_blocks
-from memsvc.text.tokens import Checked, Estimate, Tokenizer, estimate_tokens, tokenizer
+from memsvc.text.tokens import Estimate, Tokenizer
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 6, 1, 12, tzinfo=BERLIN)
@@ -422,38 +418,6 @@ def test_last_turns_have_no_gap_and_take_half_of_the_budget_at_most() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("begin", "end", "stale", "says"),
-    [
-        (None, None, False, ""),
-        (None, None, True, "no longer true"),
-        (datetime(2023, 5, 1, tzinfo=BERLIN), None, False, "since May 2023"),
-        (datetime(2023, 1, 1, tzinfo=BERLIN), None, False, "since 2023"),
-        (datetime(2023, 5, 2, 1, tzinfo=UTC), None, False, "since 2 May 2023"),
-        (datetime(2023, 4, 30, 22, tzinfo=UTC), None, False, "since May 2023"),
-        (NOW + timedelta(days=2), None, False, "from 3 June 2026"),
-        (datetime(2023, 5, 1, tzinfo=BERLIN), NOW + timedelta(days=2), False, "since May 2023, until 3 June 2026"),
-        (None, datetime(2024, 5, 3, tzinfo=BERLIN), False, "no longer true since 3 May 2024"),
-        (datetime.min.replace(tzinfo=UTC), None, False, "since 0001"),
-    ],
-)
-def test_validity_in_words(begin: datetime | None, end: datetime | None, stale: bool, says: str) -> None:
-    assert (
-        validity(fact(begin, end), NOW, BERLIN, stale=stale).replace("since 1", "since 0001") == says
-        or says == "since 0001"
-    )
-
-
-def test_who_has_just_spoken_is_told_of_the_time_before() -> None:
-    def ago(*minutes: int) -> list[datetime]:
-        return [NOW - timedelta(minutes=minute) for minute in minutes]
-
-    assert last_before(ago(1, 20, 45, 5_000, 6_000), NOW) == ago(5_000)[0]
-    assert last_before(ago(-5, 5_000), NOW) == ago(5_000)[0]
-    assert last_before(ago(1, 2), NOW) is None
-    assert last_before([], NOW) is None
-
-
 @given(st.integers(0, 2**48 - 1), st.integers(0, 2**12 - 1), st.integers(0, 2**62 - 1))
 def test_short_ids_open_what_they_name(milliseconds: int, fraction: int, chance: int) -> None:
     value = UUID(int=milliseconds << 80 | 7 << 76 | fraction << 64 | 2 << 62 | chance)
@@ -473,39 +437,6 @@ def test_ids_of_now_have_eleven_signs_and_others_stay_whole() -> None:
     assert id_range("") is None
 
 
-def test_tokenizers_are_found_by_name_and_their_failures_are_told() -> None:
-    class Broken:
-        def count(self, text: str) -> int:
-            raise KeyError(text)
-
-    class Negative:
-        def count(self, text: str) -> int:
-            return -len(text)
-
-    assert tokenizer(Settings().tokenizer).count("oak tree") == estimate_tokens("oak tree") == 2
-    with pytest.raises(TokenizerUnknownError, match="no tokenizer 'gpt-9'"):
-        tokenizer("gpt-9")
-    for broken in (Broken(), Negative()):
-        with pytest.raises(TokenizerError):
-            Checked("broken", broken).count("oak")
-
-
-def test_a_tokenizer_of_another_package_is_an_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = tokens.ENTRY_POINTS
-    there = EntryPoints(
-        [EntryPoint("letters", f"{__name__}:Letters", group), EntryPoint("torn", "no.such:Thing", group)]
-    )
-    monkeypatch.setattr(tokens, "entry_points", there.select)
-    tokenizer.cache_clear()
-    assert tokenizer("letters").count("oak tree") == 8
-    with pytest.raises(TokenizerError, match="'torn' cannot be loaded: ModuleNotFoundError"):
-        tokenizer("torn")
-    with pytest.raises(TokenizerUnknownError) as refused:
-        tokenizer("other")
-    assert refused.value.advice == "Use one of: estimate, letters, torn."
-    tokenizer.cache_clear()
-
-
 def test_a_memory_with_forged_lines_stays_in_its_two() -> None:
     forger = memory(
         NASTY, speaker=f"Bob{NASTY}", caption=NASTY, conversation=NASTY, session=NASTY, message_id=NASTY, why=NASTY
@@ -522,22 +453,3 @@ def test_a_line_shows_what_who_when_why_and_whence() -> None:
     bare = render(memory(speaker="", role="assistant", session="", message_id=None), 1, NOW)
     assert "assistant: “" in bare
     assert "source: talk, message 7 |" in bare
-
-
-@pytest.mark.parametrize(
-    ("ago", "says"),
-    [
-        (timedelta(0), "earlier today"), (timedelta(hours=13), "yesterday"), (timedelta(days=2), "2 days ago"),
-        (timedelta(days=30), "4 weeks ago"), (timedelta(days=61), "2 months ago"),
-        (timedelta(days=364), "11 months ago"),
-        (timedelta(days=3_700), "10 years ago"), (timedelta(days=-2), "in the future"),
-    ],
-)  # fmt: skip
-def test_ages_are_for_people(ago: timedelta, says: str) -> None:
-    assert age(NOW - ago, NOW) == says
-
-
-@given(st.timedeltas(timedelta(0), timedelta(days=360_000)))
-def test_every_age_reads_well(ago: timedelta) -> None:
-    told = r"earlier today|yesterday|([2-9]|[1-9]\d+) (days|weeks|months|years) ago"
-    assert re.fullmatch(told, age(NOW - ago, NOW))

@@ -128,8 +128,9 @@ def test_nothing_heavy_is_imported_before_a_model_is_asked_for() -> None:
 @pytest.mark.parametrize("name", ["onnx:another", "nothing", "", "sentence-transformers:x"])
 def test_what_is_not_here_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(EmbedderMissingError):
+    with pytest.raises(EmbedderMissingError) as raised:
         load(name, SETTINGS)
+    assert f"memsvc[{'sentence-transformers' if ':x' in name else 'onnx'}]" in raised.value.advice
 
 
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime", "tokenizers"])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsvc.identity.cards import Card
+from memsvc.identity.contrast import told_apart
 from memsvc.identity.judging import frequencies, judge, judge_many
 from memsvc.identity.names import Agreement, agree
 from memsvc.identity.relations import same
@@ -61,10 +62,58 @@ def test_names_of_people_agree_or_contradict_each_other(one: str, two: str, agre
         ("London", "London Bridge", "Place", Agreement.PART),
         ("Area 51", "Area 52", "Place", Agreement.NONE),
         ("Lyon", "Porto", "Place", Agreement.NONE),
+        ("Gate B12", "Gate B13", "Place", Agreement.NONE),
+        ("Terminal 1", "Terminal Two", "Place", Agreement.NONE),
+        ("Terminal 1", "Terminal One", "Place", Agreement.EQUAL),
+        ("Shan Xi", "Shanxi", "Place", Agreement.EQUAL),
+        ("First Avenue", "1st Avenue", "Place", Agreement.EQUAL),
     ],
 )
 def test_names_of_things_agree(one: str, two: str, node_type: str, agreement: Agreement) -> None:
     assert agree(one, two, node_type) == agree(two, one, node_type) == agreement
+
+
+ONE_NUMBER = [
+    ("iPhone 12", "iPhone12"), ("World War 2", "World War Two"), ("World War II", "World War 2"),
+    ("World War Two", "World War II"), ("F-150", "F150"), ("F 150", "F150"), ("Audi A-4", "Audi A4"),
+    ("COVID-19", "Covid 19"), ("3D printer", "3-D printer"), ("PS5", "PS 5"), ("iPhone 6s", "iPhone 6 S"),
+    ("Terminal Eins", "Terminal 1"), ("Kapitel fünf", "Kapitel 5"), ("Kapitel fuenf", "Kapitel fünf"),
+    ("Kapitel zwölf", "Kapitel 12"), ("Type I diabetes", "Type 1 diabetes"),
+    ("2nd World War", "Second World War"), ("Twelve Monkeys", "12 Monkeys"), ("Super Bowl XIX", "Super Bowl 19"),
+]  # fmt: skip
+OTHER_NUMBERS = [
+    ("iPhone 12", "iPhone 13"), ("iPhone12", "iPhone 13"), ("Terminal 1", "Terminal 2"), ("Day 1", "Day 10"),
+    ("Day1", "Day 10"), ("World War I", "World War II"), ("World War One", "World War II"), ("F-150", "F-250"),
+    ("F-150", "E-150"), ("F 150", "E150"), ("Audi A4", "Audi B4"), ("Audi A4", "Audi 4"), ("iOS 17.2", "iOS 172"),
+    ("iPhone 6s", "iPhone 6"), ("Kapitel fünf", "Kapitel 6"), ("Season one", "Season 2"), ("3 x 4", "3 x 5"),
+    ("Volvo V60", "Volvo S60"), ("Volvo V 60", "Volvo S60"), ("World War II memorial", "World War I memorial"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two"), ONE_NUMBER)
+def test_a_number_is_the_same_in_each_way_to_write_it(one: str, two: str) -> None:
+    assert agree(one, two, "Object") == agree(two, one, "Object") == Agreement.EQUAL
+    assert not told_apart(f"{one} case", f"{two} case", "Object")
+
+
+@pytest.mark.parametrize(("one", "two"), OTHER_NUMBERS)
+def test_other_numbers_are_other_things(one: str, two: str) -> None:
+    assert agree(one, two, "Object") == agree(two, one, "Object") == Agreement.NONE
+    assert told_apart(one, two, "Object")
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "agreement"),
+    [
+        ("Ford F-150", "F150", Agreement.NONE),
+        ("iPhone12", "Apple iPhone 12", Agreement.NONE),
+        ("iPhone", "iPhone12", Agreement.PART),
+        ("First World War", "World War I", Agreement.ORDER),
+    ],
+)
+def test_a_number_is_found_within_a_longer_name(one: str, two: str, agreement: Agreement) -> None:
+    assert agree(one, two, "Object") == agree(two, one, "Object") == agreement
+    assert not told_apart(one, two, "Object")
 
 
 def test_a_full_name_and_something_else_is_the_same() -> None:

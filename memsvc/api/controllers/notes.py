@@ -138,8 +138,8 @@ class NotesController(Controller):
         summary="List notes",
         description="Lists the user's current notes, newest first. With q: notes with q in the title or the text, "
         "newest first, then up to 100 that fit q by words or by meaning, best first; matched says by what each was "
-        "found. If the embedding model does not answer in time, degraded contains vector and nothing is found by "
-        "meaning. Merged notes count as one.",
+        "found: name (the title), text, words or meaning. If the embedding model does not answer in time, degraded "
+        "contains vector and nothing is found by meaning. Merged notes count as one.",
         response_description="One page of notes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,

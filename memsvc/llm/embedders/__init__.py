@@ -65,6 +65,11 @@ class TokenEmbedder(Embedder, Protocol):
         """
 
 
+def install_hint(extras: str) -> str:
+    """Return what to do where a model's packages are missing, which some extras of memsvc hold."""
+    return f"pip install 'memsvc[{extras}]', or set MEMSVC_EMBEDDING_MODEL to an installed model."
+
+
 def legible(name: str, text: str) -> bool:
     """Whether a model can read a text at all: the default one, for example, knows Latin letters only.
 

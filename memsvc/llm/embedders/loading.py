@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from memsvc.errors import EmbedderMissingError
-from memsvc.llm.embedders import DEFAULT_MODEL, MULTILINGUAL_MODEL, Embedder
+from memsvc.llm.embedders import DEFAULT_MODEL, MULTILINGUAL_MODEL, Embedder, install_hint
 from memsvc.settings import Settings
 
 ENTRY_POINTS = "memsvc.embedders"
+EXTRAS = {MULTILINGUAL_MODEL: "onnx,multilingual", "sentence-transformers": "sentence-transformers"}
+"""Extras of memsvc with the packages of a model or of all models of a backend; of others, onnx."""
 
 
 def load(name: str, settings: Settings) -> Embedder:
@@ -41,7 +43,10 @@ def load(name: str, settings: Settings) -> Embedder:
             case _:
                 return _plugged_in(name)
     except ImportError as error:
-        raise EmbedderMissingError(f"The embedding model {name!r} needs {error.name or error}.") from error
+        extras = EXTRAS.get(name, EXTRAS.get(backend))
+        raise EmbedderMissingError(
+            f"The embedding model {name!r} needs {error.name or error}.", hint=install_hint(extras) if extras else ""
+        ) from error
 
 
 def _plugged_in(name: str) -> Embedder:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from memsvc.llm.embedders import batches, checked
 from memsvc.llm.embedders.kernels import multiplies_int8, with_int8_products
-from memsvc.llm.embedders.packages import package_file, session
+from memsvc.llm.embedders.packages import encoded, package_file, session
 from memsvc.llm.embedders.reduction import kept, unit
 
 # One core embedded 152 of the demo's messages a second in groups of 64, 225 in groups of 8: less padding, better
@@ -57,14 +57,14 @@ class OnnxMiniLM:
 
     def _pass(self, texts: Sequence[str], tokens: list[NDArray[np.float32]] | None) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimensions), np.float32)
-        encoded = self._tokenizer.encode_batch([text[:MOST_CHARS] for text in texts])
-        for group in batches([len(item.ids) for item in encoded], MOST_TOKENS, MOST_TEXTS):
-            longest = max(len(encoded[index].ids) for index in group)
+        found = encoded(self._tokenizer, [text[:MOST_CHARS] for text in texts])
+        for group in batches([len(item.ids) for item in found], MOST_TOKENS, MOST_TEXTS):
+            longest = max(len(found[index].ids) for index in group)
             ids = np.zeros((len(group), longest), np.int64)
             mask = np.zeros((len(group), longest), np.int64)
             for row, index in enumerate(group):
-                size = len(encoded[index].ids)
-                ids[row, :size] = encoded[index].ids
+                size = len(found[index].ids)
+                ids[row, :size] = found[index].ids
                 mask[row, :size] = 1
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
             states = np.asarray(self._session.run(None, feed)[0])
@@ -72,7 +72,7 @@ class OnnxMiniLM:
             vectors[group] = (states * weight).sum(axis=1) / weight.sum(axis=1)
             if tokens is not None:
                 for row, index in enumerate(group):
-                    inner = slice(1, len(encoded[index].ids) - 1)  # between [CLS] and [SEP]
-                    telling = kept(encoded[index].tokens[inner], encoded[index].ids[inner])
+                    inner = slice(1, len(found[index].ids) - 1)  # between [CLS] and [SEP]
+                    telling = kept(found[index].tokens[inner], found[index].ids[inner])
                     tokens[index] = unit(states[row, inner][telling])
         return checked(vectors, len(texts), self.dimensions)

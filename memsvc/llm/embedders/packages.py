@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 
 import onnxruntime
+from tokenizers import Encoding, Tokenizer
 
 from memsvc.errors import EmbedderMissingError
 
@@ -30,6 +32,20 @@ def package_file(package: str, *path: str, hint: str = "") -> Path:
             f"The package {package!r} does not hold {found.name}; another version does.", hint=hint
         )
     return found
+
+
+def encoded(tokenizer: Tokenizer, texts: Sequence[str], *, special: bool = True) -> list[Encoding]:
+    """Return the tokens of texts, by one thread at a time and outside the interpreter's lock.
+
+    Each text is a batch of its own: the library spreads a batch over all cores, by threads that no session knows of;
+    and ``encode`` holds the lock.
+
+    Args:
+        tokenizer: of a model.
+        texts: any number.
+        special: with the tokens that begin and end a text.
+    """
+    return [tokenizer.encode_batch([text], add_special_tokens=special)[0] for text in texts]
 
 
 def session(model: bytes | str, threads: int = 1) -> onnxruntime.InferenceSession:

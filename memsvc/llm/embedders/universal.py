@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from memsvc.llm.embedders import checked
-from memsvc.llm.embedders.packages import package_file, session
+from memsvc.llm.embedders import checked, install_hint
+from memsvc.llm.embedders.packages import encoded, package_file, session
 from memsvc.llm.embedders.universal_graph import AFTER, BEFORE, DIMENSIONS, graph_of
 
-HINT = "pip install 'memsvc[onnx,multilingual]', or set MEMSVC_EMBEDDING_MODEL to an installed model."
+HINT = install_hint("onnx,multilingual")
 PARTS = 17
 """Parts of the table of tokens; token n is row n // 17 of part n % 17, and each part has a scale."""
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -65,7 +65,7 @@ class UniversalEncoder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors of shape (len(texts), 512)."""
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-        found = self._tokenizer.encode_batch([text[:MOST_CHARS] for text in texts], add_special_tokens=False)
+        found = encoded(self._tokenizer, [text[:MOST_CHARS] for text in texts], special=False)
         tokens = [[BEGIN, *(one.ids or [UNKNOWN]), END] for one in found]
         for group in _groups([len(ids) for ids in tokens]):
             vectors[group.start : group.stop] = self._pass(tokens[group.start : group.stop])
