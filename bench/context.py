@@ -2,16 +2,18 @@
 
 Every question of the set's main group is asked for a block as any client gets it, within 1,500 tokens and within 300.
 Tokens are counted by the WordPiece tokenizer of the default embedding model; the budget counts by memsvc's estimate.
-``evidence``: share of the evidence's turns that stand in the block, recalled or as a neighbour; ``first_three``: share
-of questions where one of the first three recalled items is evidence (what is salient was not asked for and does not
-count). ``--curve`` prints how many of the memories at each distance behind the best are evidence, by which the end of a
-block is chosen (``WORTH`` in ``memsvc/recall/options.py``).
+``evidence``: share of the evidence's turns that stand in the block, recalled or as a neighbour; ``text``: share of
+their text, for the later ones are shortened; ``first_three``: share of questions where one of the first three recalled
+items is evidence (what is salient was not asked for and does not count). ``--curve`` prints how many of the memories at
+each distance behind the best are evidence, by which the end of a block is chosen (``WORTH`` in
+``memsvc/recall/options.py``).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -20,14 +22,14 @@ from uuid import UUID
 from tokenizers import Tokenizer
 
 from bench.asking import EMBEDDING_MS, World, key
-from bench.contexts import share_of_evidence, texts_of
+from bench.contexts import share_of_evidence, share_of_text, texts_of
 from bench.datasets import FORMS, DataSet, Key, load
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run, table
 from bench.recall import world_of
 from memsvc.llm.embedders.packages import package_file
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall import salient
-from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.context import CHANCES, ContextOptions, build_context
 from memsvc.recall.items import Context, Item
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
@@ -48,6 +50,7 @@ class Held:
     """What a block holds of a question's evidence."""
 
     evidence: float
+    text: float
     first: bool
     """Evidence stands in the first three places."""
     tokens: int
@@ -81,11 +84,16 @@ def held(
     context: Context, evidence: Collection[Key], passages: Mapping[UUID, tuple[Key, int]], counter: Tokenizer
 ) -> Held:
     """Compare a block with the evidence."""
+    lengths = Counter[Key]()
+    for turn, length in passages.values():
+        if turn in evidence:
+            lengths[turn] += length
     memories = {memory.memory_id: memory for memory in context.memories}
     asked = [item for section in context.sections if section.name in RECALLED for item in section.items]
     turns = turns_in(asked, memories, passages)
     return Held(
         share_of_evidence([turn for turn in turns if turn is not None], evidence),
+        share_of_text(asked, evidence, passages, lengths),
         any(turn in evidence for turn in turns[:FIRST]),
         len(counter.encode(context.text, add_special_tokens=False).ids),
         len(asked),
@@ -96,10 +104,10 @@ async def blocks(world: World, budget: int) -> dict[str, Held]:
     """A block for each question of the main group."""
     passages, counter, asked = texts_of(world.bench), wordpiece(), world.data.main()
     settings = world.bench.settings.model_copy(update={"query_embedding_ms": EMBEDDING_MS})
-    options = ContextOptions(budget_tokens=budget, seed=0)
     found: dict[str, Held] = {}
     with progress(f"packing contexts of {budget:,} tokens", len(asked)) as done:
-        for question in asked:
+        for number, question in enumerate(asked):
+            options = ContextOptions(budget_tokens=budget, seed=number, chance=number % CHANCES == 0)
             context = await build_context(
                 world.db, world.owners[question.conversation_id], question.question, settings,
                 embedder=world.embedder, options=options, salient=salient,
@@ -134,6 +142,7 @@ def add_figures(data: DataSet, budget: int, found: Mapping[str, Held], outcome: 
         values = [found[question.question_id] for question in asked]
         figures = {
             "evidence": fmean(one.evidence for one in values),
+            "text": fmean(one.text for one in values),
             "first_three": fmean(one.first for one in values),
             "tokens.mean": fmean(one.tokens for one in values),
             "items.mean": fmean(one.items for one in values),

@@ -16,9 +16,9 @@ from memsvc.graph.notes import NoteKind
 from memsvc.graph.operations import Evidence
 from memsvc.graph.read import Side
 from memsvc.profiles.blocks import Tier
+from memsvc.recall.block import GroupBy
 from memsvc.recall.items import Format, Why
 from memsvc.recall.options import Form, Kind, Mode, SourceKind
-from memsvc.recall.packing import GroupBy
 from memsvc.sources.messages import Role
 
 Time = datetime | str

@@ -25,9 +25,22 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.asks import asks
+from memsvc.recall.block import GroupBy
+from memsvc.recall.changes import later_words
 from memsvc.recall.items import CHANCE, SALIENT, Context, Format, Item, Why, memory_item
-from memsvc.recall.options import EFFORTS, MAX_LIMIT, QUESTION_CHARS, WORTH_OF_MANY, Filters, Form, Mode, Weights
-from memsvc.recall.packing import GroupBy, Material, Packed, Packer
+from memsvc.recall.options import (
+    EFFORTS,
+    MAX_LIMIT,
+    QUESTION_CHARS,
+    WORTH,
+    WORTH_TO_A_TEXT,
+    Filters,
+    Form,
+    Mode,
+    Weights,
+    Worth,
+)
+from memsvc.recall.packing import Material, Packed, Packer
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
@@ -45,6 +58,8 @@ MIN_BUDGET, MAX_BUDGET = 50, 100_000
 MAX_TURNS = 100
 MAX_SALIENT = 3
 MAX_SEED = 2**31 - 1
+CHANCES = 4
+"""In one of so many blocks a memory is drawn, where nobody gives a seed."""
 EVERYTHING = Filters()
 MOST_AT_ONCE = 32_000
 """Signs of material that are packed in the loop's own thread: by the estimate up to three milliseconds, whatever the
@@ -102,7 +117,7 @@ class ContextOptions:
     salient: int = 3
     """Most items that are salient without matching the query, 0 to 3."""
     chance: bool = True
-    """One memory drawn at random."""
+    """One memory drawn at random, with a seed each time, else in one block of four."""
     seed: int | None = None
     """By which it is drawn, 0 to 2,147,483,647; None: another each time."""
     elapsed: bool = True
@@ -188,6 +203,7 @@ async def build_context(
     check_options(chosen)
     name = chosen.tokenizer or settings.tokenizer
     zone = valid_zone(owner.time_zone)
+    effort = EFFORTS[chosen.mode]
     packer = Packer(
         tokenizer=tokenizer(name),
         budget_tokens=chosen.budget_tokens,
@@ -195,9 +211,10 @@ async def build_context(
         zone=zone,
         format=chosen.format,
         group_by=chosen.group_by,
-        chars=EFFORTS[chosen.mode].chars,
+        chars=effort.chars,
+        later_chars=effort.chars if chosen.fill else effort.later_chars,
         why=chosen.why or ("none" if chosen.format == "messages" else "short"),
-        all_around=EFFORTS[chosen.mode].all_around,
+        all_around=effort.all_around,
     )
     asked = _Asked(db, owner, query, chosen, packer)
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
@@ -222,9 +239,9 @@ async def build_context(
     stands = standing()
     present = _Present(chosen.present, settings.passage_tokens)
     found = _without_present(found, present, chosen.said, stands.source_id)
-    seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     # What comes unasked need not be what these filters let through.
     unasked = None if chosen.filters.narrows else salient
+    seed = _seed(chosen) if unasked is not None else None
     minded = await asked.unasked(unasked, seed) if unasked is not None else []
     material = await asked.material(found, minded, stands, present)
     packed = await _packed(packer, material)
@@ -240,11 +257,18 @@ async def build_context(
         left_out=len(found.memories) - len(packed.memories) - packed.repeated,
         relevant=found.relevant,
         ambiguous=found.ambiguous,
-        seed=seed if chosen.chance and unasked is not None else None,
+        seed=seed,
         degraded=found.degraded,
         recall_id=found.recall_id,
         confidence=found.confidence,
     )
+
+
+def _seed(options: ContextOptions) -> int | None:
+    """By what a memory is drawn; None: none is."""
+    if options.seed is not None or not options.chance:
+        return options.seed if options.chance else None
+    return secrets.randbelow(MAX_SEED) if secrets.randbelow(CHANCES) == 0 else None
 
 
 async def _packed(packer: Packer, material: Material) -> Packed:
@@ -275,7 +299,7 @@ class _Asked:
     options: ContextOptions
     packer: Packer
 
-    async def unasked(self, salient: Salient, seed: int) -> list[Item]:
+    async def unasked(self, salient: Salient, seed: int | None) -> list[Item]:
         """What is salient, then the chance find; the packer leaves out what is recalled anyway."""
         options, now, zone = self.options, self.packer.now, self.packer.zone
         times = {"as_of": options.filters.as_of, "known_at": options.filters.known_at}
@@ -283,7 +307,7 @@ class _Asked:
         if options.salient:
             minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
             items = [memory_item(memory, now, zone, why=SALIENT) for memory in minded if self._may(memory)]
-        drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if options.chance else None
+        drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if seed is not None else None
         if drawn is not None and self._may(drawn):
             items.append(memory_item(drawn, now, zone, why=CHANCE))
         return items
@@ -346,14 +370,15 @@ class _Asked:
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found, self.query)],
             asked=options.memories,
             worth=self._worth(found),
+            later=later_words(found.memories),
         )
 
-    def _worth(self, found: Recalled) -> float | None:
+    def _worth(self, found: Recalled) -> Worth | None:
         """How far behind the best a memory may lie; None: no matter, as points of other orders mean something else."""
         if self.options.fill or self.options.weights or "order" in found.degraded:
             return None
-        worth = EFFORTS[self.options.mode].worth
-        return worth if len(self.query) <= QUESTION_CHARS else WORTH_OF_MANY * worth
+        worth = WORTH if len(self.query) <= QUESTION_CHARS else WORTH_TO_A_TEXT
+        return worth._replace(points=worth.points * EFFORTS[self.options.mode].wide)
 
     def _times(self) -> dict[str, Any]:
         return moments(self.packer.now, self.options.filters.known_at)

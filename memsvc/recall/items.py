@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from memsvc.db.short_ids import short_id
+from memsvc.recall.reasons import in_brief
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
 from memsvc.recall.times_in_words import validity
 from memsvc.text.characters import plain_lines
@@ -33,7 +34,6 @@ TITLES: dict[SectionName, str] = {
 Why = Literal["none", "short", "full"]
 """How much its line tells of the reason why an item is here: nothing, the first phrase, or all on a second line."""
 SALIENT, CHANCE = "salient", "a chance find"
-UNASKED = (SALIENT, CHANCE)
 """Why something is here that was not asked for."""
 WRITTEN = ("text", "why", "remark", "name", "speaker", "caption", "conversation", "session", "validity")
 """Fields of an item that hold what people wrote."""
@@ -50,6 +50,8 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     text: str
     why: str
     """The reason why it is here, in one line."""
+    brief: str = ""
+    """The same in a few words; empty where the section says it."""
     remark: str = ""
     """What became of what a message says, as far as that is known."""
     name: str = ""
@@ -91,14 +93,8 @@ def plain_item(item: Item) -> Item:
 
 
 def told(item: Item, why: Why) -> str:
-    """So much of the reason why an item is here; empty: nothing, or no more in short than its heading says."""
-    match why:
-        case "none":
-            return ""
-        case "short":
-            return "" if item.why in UNASKED else item.why.partition("; ")[0]
-        case "full":
-            return item.why
+    """So much of the reason why an item is here."""
+    return {"none": "", "short": item.brief, "full": item.why}[why]
 
 
 class Section(msgspec.Struct, kw_only=True, frozen=True):
@@ -138,7 +134,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     ambiguous: list[AmbiguousName]
     """Names in the query that fit several nodes: ask which is meant."""
     seed: int | None
-    """By which the chance find was drawn; None where none was wanted."""
+    """By which the chance find was drawn; None where none was."""
     degraded: list[Degraded]
     """Arms that should have been asked and could not be."""
     recall_id: UUID | None = None
@@ -165,13 +161,18 @@ def group_of(item: Item) -> Group | None:
 def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None = None) -> Item:
     """A recalled memory as an item."""
     fact = memory.fact if memory.kind == "fact" else None
+    because: dict[str, Any] = {
+        "why": why or memory.why or "recalled",
+        "brief": "" if why else in_brief(memory.matched, memory.arms, memory.factors, memory.path, memory.kind),
+        "remark": memory.remark,
+    }
     if memory.block_id is not None:
         return Item(
             id=f"b:{short_id(memory.block_id)}",
             kind="block",
             memory_id=memory.memory_id,
             text=memory.text,
-            why=why or memory.why or "recalled",
+            **because,
             name=memory.speaker,
             speaker=memory.speaker,
             said_at=memory.said_at,
@@ -184,7 +185,7 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
             kind=memory.kind,
             memory_id=memory.memory_id,
             text=memory.text,
-            why=why or memory.why or "recalled",
+            **because,
             name=memory.speaker,
             speaker=memory.speaker,
             said_at=memory.said_at,
@@ -197,8 +198,7 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
         kind=memory.kind,
         memory_id=memory.memory_id,
         text=memory.text,
-        why=why or memory.why or "recalled",
-        remark=memory.remark,
+        **because,
         speaker=memory.speaker or memory.role,
         role=memory.role,
         caption=memory.caption,

@@ -122,10 +122,19 @@ REPEATS_SHOWN = 20
 """Of what was said again in the same words, so many ids are given."""
 
 
-WORTH = 3.0
-"""Points of the learnt order: where a memory lies so far behind the best, about one in 50 still holds evidence."""
-WORTH_OF_MANY = 5 / 3
-"""So many times farther behind counts where the query is no question: to a dialogue many things are a little near."""
+class Worth(NamedTuple):
+    """Where a context ends: points of the learnt order that a memory may lie behind the best one."""
+
+    points: float
+    place: float
+    """So many fewer for each memory that stands before it."""
+
+
+WORTH = Worth(3.4, 0.15)
+"""For a question: seven memories in the mean; so far behind, about one in 40 is evidence (``make bench-context
+ARGS=--curve``)."""
+WORTH_TO_A_TEXT = Worth(15.5, 1.0)
+"""For a text that is no question: to a dialogue many things are a little near, so that the place tells more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +149,27 @@ class Effort:
     """Steps from what the query names."""
     chars: int | None
     """Characters of a message that a context shows, of the sentences that say the query's words; None: the passage."""
+    later_chars: int | None
+    """The same of messages behind the first two."""
     neighbours: int
     """Turns, or other parts of a long message, that a context may show on each side of a message."""
     all_around: bool
     """All of these; else only the question that it answers, and the answer to it."""
-    worth: float
-    """Points behind the best memory from which on a context shows no further one (``bench.marginal``)."""
+    wide: float
+    """So many times farther behind the best one a memory may lie (``WORTH``)."""
 
 
 EFFORTS: dict[Mode, Effort] = {
-    "eager": Effort(candidates=32, late=False, hops=0, chars=200, neighbours=0, all_around=False, worth=WORTH),
-    "balanced": Effort(
-        candidates=CANDIDATES, late=True, hops=1, chars=None, neighbours=1, all_around=False, worth=WORTH
+    "eager": Effort(
+        candidates=32, late=False, hops=0, chars=200, later_chars=200, neighbours=0, all_around=False, wide=1,
     ),
-    "deliberate": Effort(candidates=200, late=True, hops=2, chars=None, neighbours=2, all_around=True, worth=2 * WORTH),
-}
+    "balanced": Effort(
+        candidates=CANDIDATES, late=True, hops=1, chars=None, later_chars=240, neighbours=1, all_around=False, wide=1,
+    ),
+    "deliberate": Effort(
+        candidates=200, late=True, hops=2, chars=None, later_chars=None, neighbours=2, all_around=True, wide=2,
+    ),
+}  # fmt: skip
 
 
 Weights = Mapping[str, float]

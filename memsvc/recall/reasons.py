@@ -121,6 +121,26 @@ def _phrases(
     return found if kind in KNOWN else found | _of_its_surroundings(factors)
 
 
+BRIEF = {
+    "meaning": "near in meaning", "speaker": "you named who speaks", "time": "of that time",
+    "session": "its talk fits", "nearby": "next to what fits", "nearby_vector": "next to what fits",
+    "distance": "near in the graph",
+}  # fmt: skip
+"""The same for one factor in a few words, where that is not short anyway."""
+WORDS_IN_BRIEF = 2
+
+
+def in_brief(
+    matched: Sequence[str], arms: Mapping[str, Any], factors: Mapping[str, float], path: Sequence[str], kind: Kind
+) -> str:
+    """What gave a memory the most points, in a few words; arguments as of ``reason``. Empty where nothing did."""
+    found = _phrases(matched[:WORDS_IN_BRIEF], arms, factors, path, kind)
+    if not found:
+        return ""
+    strongest = max(found, key=lambda name: found[name][0])
+    return BRIEF.get(strongest, found[strongest][1])
+
+
 def reason(
     matched: Sequence[str], arms: Mapping[str, Any], factors: Mapping[str, float], path: Sequence[str], kind: Kind
 ) -> str:

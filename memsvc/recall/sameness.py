@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memsvc.recall.items import Item
+
 LEAST_WORDS = 4
 """Of fewer, any two may be alike by chance."""
 LEAST_SHARED = 0.8
@@ -13,20 +15,20 @@ _QUESTION = re.compile("[?？؟][\\s\"'”’»)]*$")
 
 
 class Said:
-    """What has been given, by who said it and its words."""
+    """What has been given, by its kind, who said it, and its words."""
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._words: dict[str, list[frozenset[str]]] = {}
+        self._words: dict[tuple[str, str], list[frozenset[str]]] = {}
 
-    def add(self, speaker: str, text: str) -> None:
-        """Note what somebody said."""
-        self._words.setdefault(speaker, []).append(words_of(text))
+    def add(self, item: Item) -> None:
+        """Note an item."""
+        self._words.setdefault((item.kind, item.speaker), []).append(words_of(item.text))
 
-    def has(self, speaker: str, text: str) -> bool:
-        """Whether the same person said nearly the same."""
-        words = words_of(text)
-        return any(alike(words, other) for other in self._words.get(speaker, ()))
+    def has(self, item: Item) -> bool:
+        """Whether one of the same kind, by the same person, says nearly the same."""
+        words = words_of(item.text)
+        return any(alike(words, other) for other in self._words.get((item.kind, item.speaker), ()))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -159,9 +159,8 @@ async def test_what_a_prompt_holds_of_a_conversation_is_left_out_of_that_one_alo
     now = ["Hello.", "Yes.", "Good.", asked]
     await append(db, owner, [MessageIn(conversation="now", id=words, text=words) for words in now], settings)
     ask: dict[str, Any] = {"conversation": "now", "filters": Filters(not_conversations=["now"])}
-    found = await build_context(
-        db, owner, "oak worktop", settings, options=ContextOptions(present=["Yes.", asked], recent_turns=9, mode="deliberate", **ask)
-    )
+    options = ContextOptions(present=["Yes.", asked], recent_turns=9, mode="deliberate", **ask)
+    found = await build_context(db, owner, "oak worktop", settings, options=options)
     assert texts(found, "memories") == old
     assert texts(found, "recent") == ["Hello.", "Good."]
     last = await build_context(

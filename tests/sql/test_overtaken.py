@@ -118,7 +118,7 @@ async def test_in_a_context_what_nobody_asked_for_says_so_too(kim: Kim, settings
     for options, why in (({"chance": False}, "salient"), ({"salient": 0, "seed": 1}, "a chance find")):
         chosen = ContextOptions(**options)
         found = await build_context(kim.db, kim.owner, "heron", settings, options=chosen, salient=salience)
-        assert f"; since then: Kim lives in Graz: “" in found.text
+        assert "; since then: Kim lives in Graz: “" in found.text
         assert {item.why for part in found.sections for item in part.items} == {why}
 
 

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import BudgetTooSmallError
+from memsvc.recall.block import GroupBy
 from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET, render
 from memsvc.recall.items import CHANCE, SALIENT, TITLES, Format, Item, memory_item
-from memsvc.recall.packing import NOTHING, GroupBy, Material, Packed, Packer
+from memsvc.recall.packing import NOTHING, Material, Packed, Packer
 from memsvc.recall.results import Memory, RecalledFact
 from memsvc.sources.messages import MessageIn, split_message
 from memsvc.text.characters import without_hidden
@@ -227,7 +228,10 @@ def test_json_says_what_the_sections_say(material: Material) -> None:
     assert len(made.text.splitlines()) == 1
     document = json.loads(made.text)
     assert list(document) == ["memsvc_context", "about", "notes", "sections", "end_of_memsvc_context"]
-    told = [[(item["id"], item["text"], item.get("why", "")) for item in section["items"]] for section in document["sections"]]
+    told = [
+        [(item["id"], item["text"], item.get("why", "")) for item in section["items"]]
+        for section in document["sections"]
+    ]
     assert told == [[(item.id, item.text, item.why) for item in section.items] for section in made.sections]
 
 
@@ -288,14 +292,15 @@ def test_sections_stand_in_order_with_reason_staleness_and_source() -> None:
     )  # fmt: skip
     oak = memory("I  like\n oak.", 30, caption="an\noak")
     made = packed(
-        Material(
+        group_by="conversation",
+        material=Material(
             memories=[oak, moved],
             recent=[turn(2, "And now?", "assistant", "")],
             core=[Item(id="n:1", kind="node", memory_id=UUID(int=1), text="Be brief.", why="always given")],
             salient=[memory_item(memory("Rosinante", 40, conversation_id=None), NOW, BERLIN, why=CHANCE)],
             neighbours={oak.memory_id: [neighbour(oak, -1, "Which wood?")]},
             notes=["It is Monday."],
-        )
+        ),
     )
     assert made.text.splitlines()[1:-1] == [
         "* It is Monday.",

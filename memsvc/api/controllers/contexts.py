@@ -16,10 +16,10 @@ from memsvc.api.callers import READER, Caller
 from memsvc.api.controllers.recall import FiltersIn, Limit, record_later
 from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
+from memsvc.recall.block import GroupBy
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Format, Why
 from memsvc.recall.options import Mode
-from memsvc.recall.packing import GroupBy
 from memsvc.recall.presets import chosen_weights
 from memsvc.sources.opening import OpenedMemory, open_memory
 
@@ -78,7 +78,7 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     salient: Annotated[int, msgspec.Meta(ge=0, le=3)] = 3
     """The most salient items that need not match the query."""
     chance: bool = True
-    """Include one memory drawn at random."""
+    """Include one memory drawn at random: with a seed each time, else in one block of four."""
     seed: Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)] | None = None
     """Seed for drawing it. Left out: a different memory each time."""
     elapsed: bool = True
