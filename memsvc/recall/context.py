@@ -378,7 +378,7 @@ class _Asked:
         if self.options.fill or self.options.weights or "order" in found.degraded:
             return None
         worth = WORTH if len(self.query) <= QUESTION_CHARS else WORTH_TO_A_TEXT
-        return worth._replace(points=worth.points * EFFORTS[self.options.mode].wide)
+        return worth._replace(points=worth.points * EFFORTS[self.options.mode].wide).at(found.confidence)
 
     def _times(self) -> dict[str, Any]:
         return moments(self.packer.now, self.options.filters.known_at)

@@ -128,9 +128,17 @@ class Worth(NamedTuple):
     points: float
     place: float
     """So many fewer for each memory that stands before it."""
+    doubt: float = 0.0
+    """So many more where nothing is likely to answer (a confidence of 0); in between where something may."""
+
+    def at(self, confidence: float | None) -> Worth:
+        """The same for an answer of this confidence; None: halfway."""
+        return self._replace(points=self.points + self.doubt * (1 - (0.5 if confidence is None else confidence)))
 
 
-WORTH = Worth(3.4, 0.15)
+LEAST_GIVEN = 5
+"""So many messages are given however far they lie behind the best: what is best may be so by chance."""
+WORTH = Worth(2.2, 0.15, 2.6)
 """For a question: seven memories in the mean; so far behind, about one in 40 is evidence (``make bench-context
 ARGS=--curve``)."""
 WORTH_TO_A_TEXT = Worth(15.5, 1.0)
@@ -164,7 +172,7 @@ EFFORTS: dict[Mode, Effort] = {
         candidates=32, late=False, hops=0, chars=200, later_chars=200, neighbours=0, all_around=False, wide=1,
     ),
     "balanced": Effort(
-        candidates=CANDIDATES, late=True, hops=1, chars=None, later_chars=240, neighbours=1, all_around=False, wide=1,
+        candidates=CANDIDATES, late=True, hops=1, chars=None, later_chars=400, neighbours=1, all_around=False, wide=1,
     ),
     "deliberate": Effort(
         candidates=200, late=True, hops=2, chars=None, later_chars=None, neighbours=2, all_around=True, wide=2,

@@ -24,18 +24,19 @@ from memsvc.db.short_ids import short_id
 from memsvc.errors import BudgetTooSmallError
 from memsvc.recall.block import Block, Shape, Turn, order_of, turn_of
 from memsvc.recall.items import CHANCE, ChatMessage, Item, Section, SectionName, memory_item
-from memsvc.recall.options import Worth
+from memsvc.recall.options import LEAST_GIVEN, Worth
 from memsvc.recall.results import Memory
 from memsvc.recall.sameness import Said, asks_at_its_end
 from memsvc.recall.shortening import shortened
-from memsvc.recall.times_in_words import day
 
 NOTHING = "No memory matches."
-SALIENT_CHARS = 100
+SALIENT_CHARS = 60
 """Of what nobody asked for: enough to be reminded; its id opens the rest."""
 RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
 CORE_SHARE_ALONE = 0.4
 """Where there are no last turns: so a block of usual length fits the usual budget whole."""
+LEAST_FOR_UNASKED = 400
+"""Tokens of a budget below which nothing is given that was not asked for: a few memories take all of it."""
 LEAST_CHARS = 40
 """Of a line that is cut."""
 MOST_WORDS_OF_AN_ANSWER = 12
@@ -73,9 +74,15 @@ class Material:
     """What may have changed a memory, by that one's id (``memsvc.recall.changes``)."""
 
     def is_worth(self, memory: Memory, place: int) -> bool:
-        """Whether a recalled memory may tell something that matters, behind so many others."""
-        behind = self.memories[0].score - memory.score
-        return self.worth is None or behind <= self.worth.points - self.worth.place * place
+        """Whether a recalled memory may tell something that matters, behind so many others of its section.
+
+        Facts are compared with the best of all; messages with the best that is no fact, for facts have points of their
+        own, and the best few messages are given anyway.
+        """
+        if self.worth is None or (memory.kind != "fact" and place < LEAST_GIVEN):
+            return True
+        best = next(one.score for one in self.memories if one.kind != "fact" or memory.kind == "fact")
+        return best - memory.score <= self.worth.points - self.worth.place * place
 
     def characters(self) -> int:
         """How much there is to count, whatever fits in the end."""
@@ -175,6 +182,8 @@ class Packer(Shape):
                 block.add("profile", _words_of(item, lines[0], LEAST_CHARS + fitting - 1), most)
 
     def _unasked(self, block: Block, material: Material, turns: set[Turn]) -> None:
+        if self.budget_tokens < LEAST_FOR_UNASKED:
+            return
         most = block.used + SALIENT_SHARE * self.budget_tokens
         taken = {one for memory in material.memories for one in (memory.memory_id, *memory.repeats)}
         minded = 0
@@ -219,11 +228,12 @@ class Packer(Shape):
         chosen: list[tuple[int, Item]] = []
         said, changing, missed = Said(), set[UUID](), 0
         for rank, memory, item in new:
-            worth = memory.memory_id in changing or material.is_worth(memory, len(chosen))
+            place = sum((one.kind == "fact") == (item.kind == "fact") for _, one in chosen)
+            worth = memory.memory_id in changing or material.is_worth(memory, place)
             if missed >= MOST_MISSED or not worth or said.has(item):
                 continue
             section: SectionName = "facts" if item.kind == "fact" else "memories"
-            shown = _brief(item, memory.matched, self.chars if len(chosen) < WHOLE else self.later_chars)
+            shown = _brief(item, memory.matched, self.chars if place < WHOLE else self.later_chars)
             if not block.add(section, shown, self.budget_tokens, recalled=True, order=(rank, 0)):
                 missed += 1
                 continue
@@ -262,7 +272,7 @@ def _needed(item: Item, around: Sequence[tuple[int, Item]]) -> Iterator[tuple[in
 
 def _out_of_date(later: Memory) -> str:
     """What is said of a message that a later one may have changed."""
-    return f"may be out of date: see m:{short_id(later.memory_id)} of {day(later.said_at)}"
+    return f"may be out of date: see m:{short_id(later.memory_id)}"
 
 
 def _begin_of(item: Item, lines: Sequence[str], number: int) -> Item:

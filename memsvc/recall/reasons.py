@@ -122,18 +122,19 @@ def _phrases(
 
 
 BRIEF = {
-    "meaning": "near in meaning", "speaker": "you named who speaks", "time": "of that time",
+    "meaning": "", "speaker": "you named who speaks", "time": "of that time",
     "session": "its talk fits", "nearby": "next to what fits", "nearby_vector": "next to what fits",
     "distance": "near in the graph",
 }  # fmt: skip
-"""The same for one factor in a few words, where that is not short anyway."""
+"""The same for one factor in a few words, where that is not short anyway. That a memory is near in meaning is the rule,
+and needs no words."""
 WORDS_IN_BRIEF = 2
 
 
 def in_brief(
     matched: Sequence[str], arms: Mapping[str, Any], factors: Mapping[str, float], path: Sequence[str], kind: Kind
 ) -> str:
-    """What gave a memory the most points, in a few words; arguments as of ``reason``. Empty where nothing did."""
+    """What gave a memory the most points, in a few words; arguments as of ``reason``. Empty: it is near in meaning."""
     found = _phrases(matched[:WORDS_IN_BRIEF], arms, factors, path, kind)
     if not found:
         return ""
