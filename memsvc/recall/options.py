@@ -139,7 +139,7 @@ class Worth(NamedTuple):
 LEAST_GIVEN = 5
 """So many messages are given however far they lie behind the best: what is best may be so by chance."""
 WORTH = Worth(2.2, 0.15, 2.6)
-"""For a question: seven memories in the mean; so far behind, about one in 40 is evidence (``make bench-context
+"""For a question: eight memories in the mean; so far behind, about one in 40 is evidence (``make bench-context
 ARGS=--curve``)."""
 WORTH_TO_A_TEXT = Worth(15.5, 1.0)
 """For a text that is no question: to a dialogue many things are a little near, so that the place tells more."""
