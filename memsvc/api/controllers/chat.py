@@ -21,10 +21,12 @@ from memsvc.api.bodies import decode
 from memsvc.api.callers import CHATS_ON, READER, TALKER, Caller, doubt_of, service_of
 from memsvc.api.parameters import LENIENT
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error, documented
+from memsvc.chat.completions import read_completion
 from memsvc.chat.hearing import Hearing
+from memsvc.chat.keeping import Talk
 from memsvc.chat.passing import passing
-from memsvc.chat.remembering import Remembering, Talk
-from memsvc.chat.request import ChatRequest, read_request
+from memsvc.chat.remembering import Remembering
+from memsvc.chat.request import ChatRequest
 from memsvc.errors import UpstreamError
 from memsvc.llm.upstream import Upstream, UpstreamAnswer
 
@@ -49,6 +51,8 @@ class ChatMessageIn(msgspec.Struct, kw_only=True):
     """system, developer, user, assistant or tool."""
     content: str | list[dict[str, Any]] | None = None
     """Its text, or its parts."""
+    name: str | None = None
+    """Who speaks. A name that is not the user's is stored as another speaker."""
 
 
 class ChatCompletionIn(msgspec.Struct, kw_only=True):
@@ -76,7 +80,7 @@ class ModelList(msgspec.Struct, kw_only=True):
 
 def decode_chat(body: bytes, _into: Any) -> ChatRequest:
     """Decode a request; see ``memsvc.api.bodies.decode`` for errors."""
-    return read_request(body, decode)
+    return read_completion(body, decode)
 
 
 def answer_openai_error(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
@@ -124,8 +128,8 @@ MessageKey = Annotated[
     HeaderParameter(
         name="Idempotency-Key",
         pattern="^[!-~]{1,200}$",
-        description="The client's own id for the user's message, unique within the conversation. Left out: the content "
-        "of the request identifies the message, so a repeated history is stored once.",
+        description="The client's own id for the user's last message, unique within the conversation. Left out: the "
+        "content of the request identifies the message, so a repeated history is stored once.",
     ),
 ]
 
@@ -143,10 +147,11 @@ class ChatController(Controller):
         operation_id="createChatCompletion",
         summary="Chat with memory",
         description="OpenAI's chat completions with memory. First memsvc recalls what matters, adds it after the "
-        "client's own system messages, and stores the user's message. Then it asks the chat server, and stores the "
-        "answer before passing on its end. Streams, tools and the server's errors pass unchanged. If memory fails or "
-        "is slow, the chat still answers: the answer's header X-Memsvc-Memory is ok, degraded or off, and "
-        "X-Memsvc-Memory-Reason has codes. memsvc's own errors also have OpenAI's form, in `error`. Needs the scopes "
+        "client's own system messages, and stores what is new of the request. Then it asks the chat server, and "
+        "stores the answer before passing on its end. Streams, tools and the server's errors pass unchanged. If memory "
+        "fails or is slow, the chat still answers: the answer's header X-Memsvc-Memory is ok, degraded or off, and "
+        "X-Memsvc-Memory-Reason has codes. X-Memsvc-Not-Stored has the indexes of messages that were not stored, each "
+        "with a code. memsvc's own errors also have OpenAI's form, in `error`. Needs the scopes "
         "read and write.",
         responses={
             200: ResponseSpec(
@@ -189,7 +194,7 @@ class ChatController(Controller):
             )
             remembering = Remembering(talk, asked, key=idempotency_key)
             await remembering.begin()
-        body = asked.with_memory(remembering.block if remembering is not None else None, upstream.model)
+        body = asked.passing(remembering.block if remembering is not None else None, upstream.model)
         try:
             answer = await upstream.chat(body)
             if answer.streams:
@@ -250,11 +255,26 @@ def _memory_headers(remembering: Remembering | None) -> dict[str, str]:
     headers: dict[str, str] = {"X-Memsvc-Memory": remembering.state}
     if remembering.reasons:
         headers["X-Memsvc-Memory-Reason"] = ", ".join(dict.fromkeys(remembering.reasons))
+    if remembering.left:
+        headers["X-Memsvc-Not-Stored"] = _ranges(remembering.left)
     if remembering.context is not None and remembering.context.recall_id is not None:
         headers["X-Memsvc-Recall-Id"] = str(remembering.context.recall_id)
     if ids := remembering.ids[:MOST_IDS]:
         headers["X-Memsvc-Memory-Ids"] = ", ".join(ids)
     return headers
+
+
+def _ranges(left: list[tuple[int, str]]) -> str:
+    """Write indexes of messages with codes: ``0-5 history, 7 data``."""
+    ranges: list[tuple[int, int, str]] = []
+    for at, code in sorted(set(left), key=lambda one: (one[1], one[0])):
+        if ranges and ranges[-1][1:] == (at - 1, code):
+            ranges[-1] = (ranges[-1][0], at, code)
+        else:
+            ranges.append((at, at, code))
+    told = [f"{first if first == last else f'{first}-{last}'} {code}" for first, last, code in sorted(ranges)]
+    more = [f"{len(told) - MOST_IDS} more"] if len(told) > MOST_IDS else []
+    return ", ".join([*told[:MOST_IDS], *more])
 
 
 def _passed(answer: UpstreamAnswer, body: bytes, more: dict[str, str]) -> Response[Any]:
