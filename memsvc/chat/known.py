@@ -79,32 +79,50 @@ def repeated(request: ChatRequest, known: Known) -> dict[int, str]:
     last = list(known.last)
     if last and last[0].role == "assistant" and request.prefill and last[0].said[1] == _digest(request.prefill):
         last = last[1:]  # this answer is to be continued
-    asked = [said_by(one) for one in request.asked]
-    before = [said_by(one) for one in request.before[-LAST:]]
     stored = [one for one in reversed(last) if one.role != "assistant"]
-    is_answered = bool(last) and last[0].role == "assistant"
-    if is_answered and not before:  # without history, the same again is new, but not right after the first answer
-        is_first = len(known.last) < LAST and [one.said for one in stored] == asked
-        count = len(asked) if is_first else 0
-        found = stored[len(stored) - count :]
-    elif is_answered and last[0].said[1] == _digest(request.answered):  # asked after the last answer
+    answers = [number for number, one in enumerate(last) if one.role == "assistant"]
+    told = [number for number in answers if last[number].said[1] == _digest(request.answered)]
+    if told and told[0] == 0:  # asked after the last answer
         return {}
-    else:
-        count = _overlap(before, asked, [one.said for one in stored])
-        found = stored[len(stored) - count :]
-    if not count and not is_answered:  # other words came before, such as a summary of the history
-        since = list(takewhile(lambda one: one.role != "assistant", last))
-        ends = zip(reversed(request.asked), since, strict=False)
-        same = list(takewhile(lambda pair: said_by(pair[0]) == pair[1].said, ends))
-        return {one.at: stored.id for one, stored in same}
-    return {one.at: stored.id for one, stored in zip(request.asked, found, strict=False)}
+    if answers[:1] == [0] and not request.before:
+        return _after_answer(request, last[: told[0]]) if told else _at_first(request, known)
+    count = _overlap(
+        [said_by(one) for one in request.before[-LAST:]],
+        [said_by(one) for one in request.asked],
+        [one.said for one in stored],
+    )
+    if count is not None or answers[:1] == [0]:
+        found = stored[len(stored) - (count or 0) :]
+        return {one.at: known_one.id for one, known_one in zip(request.asked, found, strict=False)}
+    # Other words came before, such as a summary of the history.
+    ends = zip(reversed(request.asked), last[: answers[0] if answers else None], strict=False)
+    same = takewhile(lambda pair: said_by(pair[0]) == pair[1].said, ends)
+    return {one.at: known_one.id for one, known_one in same}
 
 
-def _overlap(before: Sequence[Said], asked: Sequence[Said], stored: Sequence[Said]) -> int:
+def _after_answer(request: ChatRequest, since: Sequence[Stored]) -> dict[int, str]:
+    """Compare with what was said since the answer that the request begins with; newest first."""
+    said = [one for one in reversed(since) if one.role != "assistant"]
+    same = takewhile(lambda pair: said_by(pair[0]) == pair[1].said, zip(request.asked, said, strict=False))
+    return {one.at: known_one.id for one, known_one in same}
+
+
+def _at_first(request: ChatRequest, known: Known) -> dict[int, str]:
+    """Compare with a session that consists of one question and its answers.
+
+    Without history, the same again is new, but right at the beginning it asks for another answer.
+    """
+    said = known.of_user
+    if len(known.last) >= LAST or [one.said for one in said] != [said_by(one) for one in request.asked]:
+        return {}
+    return {one.at: known_one.id for one, known_one in zip(request.asked, said, strict=True)}
+
+
+def _overlap(before: Sequence[Said], asked: Sequence[Said], stored: Sequence[Said]) -> int | None:
     """Return how many of ``asked`` are the last of ``stored``, if what was said before them is the same, too.
 
     If there are several possibilities, as people repeat themselves, the one counts that leaves the least of the request
-    before the begin of the session; then the one with the most messages.
+    before the beginning of the session; then the one with the most messages. None: nothing is the same.
     """
     best: tuple[int, int] | None = None
     for count in range(min(len(asked), len(stored)) + 1):
@@ -112,7 +130,7 @@ def _overlap(before: Sequence[Said], asked: Sequence[Said], stored: Sequence[Sai
         both = min(len(said), len(stored))
         if both and list(said[-both:]) == list(stored[-both:]):
             best = min(best or (len(said), 0), (len(said) - both, -count))
-    return -best[1] if best is not None else 0
+    return -best[1] if best is not None else None
 
 
 def unknown_history(request: ChatRequest, known: Known) -> range:
