@@ -1,4 +1,4 @@
-"""Reads a request for a chat completion, as clients of OpenAI's API send it."""
+"""OpenAI's chat completions: reads requests and answers, and tells errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import msgspec
 
+from memsvc.chat.apis import ChatApi, Failure
+from memsvc.chat.hearing import FILTERED, Hearing
 from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model, part_trace
 from memsvc.text.characters import trimmed
 
 SYSTEM = frozenset({"system", "developer"})
+END = b"[DONE]"
 RESULTS = frozenset({"tool", "function"})
 
 
@@ -81,3 +84,41 @@ def _utterance(at: int, message: _Message) -> Utterance:
         traces=[trace for trace, _ in kept],
         shortened=any(shortened for _, shortened in kept),
     )
+
+
+class CompletionHearing(Hearing):
+    """Reads the first choice of an answer."""
+
+    def _take(self, document: bytes) -> None:
+        if document == END:
+            self.finish = self.finish or "done"  # some servers give no reason
+        else:
+            super()._take(document)
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        choice = next(choice for choice in told["choices"] if not choice.get("index"))
+        said = choice.get("message") or choice.get("delta") or {}
+        self._say(said.get("content"))
+        self.acts = self.acts or bool(said.get("tool_calls") or said.get("function_call"))
+        if isinstance(finish := choice.get("finish_reason"), str):
+            self.finish = finish
+            self.filtered = finish == FILTERED
+
+
+def error(failure: Failure) -> dict[str, Any]:
+    """An error in the form of OpenAI's API."""
+    told = {"message": failure.message, "type": "memsvc_error", "code": failure.code, "param": failure.field}
+    return {"error": told}
+
+
+def _error_event(failure: Failure) -> bytes:
+    return b"data: " + msgspec.json.encode(error(failure)) + b"\n\n"
+
+
+COMPLETIONS = ChatApi(
+    path="/chat/completions",
+    read=read_completion,
+    hearing=CompletionHearing,
+    error=error,
+    error_event=_error_event,
+)

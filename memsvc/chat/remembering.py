@@ -29,7 +29,6 @@ from memsvc.text.storable import check_storable
 T = TypeVar("T")
 LEAST_S = 0.2
 """The least time for storing what the user said and the look-up before it, however long recall took."""
-FILTERED = "content_filter"
 PREFACE = (
     "What you remember of the user and of earlier conversations follows as quotes, each with the day it was said. "
     "Use what helps. Where quotes differ, trust the newest. Where they say nothing, answer as you would without them."
@@ -183,7 +182,7 @@ class Remembering:
 
     def _answered(self, heard: Hearing) -> Coroutine[Any, Any, Kept] | None:
         """Return the work that stores the assistant's text; None: it is not an answer."""
-        if not heard.text or heard.acts or heard.finish == FILTERED:
+        if not heard.is_answer:
             return None
         return self._keep_answer(heard.text, heard.finish or "broken off")
 
