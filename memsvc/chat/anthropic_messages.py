@@ -25,7 +25,7 @@ class _Message(msgspec.Struct):
     """The fields of a message that memory reads. The rest concerns only the chat server."""
 
     role: str
-    content: str | list[dict[str, Any]] = ""
+    content: str | list[dict[str, Any]]
 
 
 class _Wanted(msgspec.Struct):

@@ -24,7 +24,7 @@ ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"
 
 
 class _Wanted(msgspec.Struct):
-    input: str | list[dict[str, Any]] = ""
+    input: str | list[dict[str, Any]] | None = None
     model: str | None = None
     instructions: str | None = None
     stream: bool | None = None
@@ -42,7 +42,7 @@ def read_response(body: bytes, decode: Decode) -> ChatRequest:
     """
     wanted: _Wanted = decode(body, _Wanted)
     fields: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
-    items = [{"role": "user", "content": wanted.input}] if isinstance(wanted.input, str) else wanted.input
+    items = [{"role": "user", "content": wanted.input}] if isinstance(wanted.input, str) else wanted.input or []
 
     def passing(block: str | None, model: str | None) -> bytes:
         """The block becomes the end of the instructions, which a server does not keep for the next response."""

@@ -134,6 +134,7 @@ async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[Settings]:
 
     async def act(asked: Asked, writer: Any) -> None:
         if not asked.path.endswith("/models"):
+            asked.body.pop("stream", None)  # it answers as a whole, whatever the client asks for
             await answers(asked, writer)
             return
         writer.write(response(MODELS))

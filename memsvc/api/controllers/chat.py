@@ -68,7 +68,7 @@ class ChatCompletionIn(msgspec.Struct, kw_only=True):
 class ResponseIn(msgspec.Struct, kw_only=True):
     """A request as in OpenAI's Responses API. Other fields are passed on to the chat server unchanged."""
 
-    input: str | list[dict[str, Any]]
+    input: str | list[dict[str, Any]] | None = None
     """What the user says, or the items of the conversation."""
     model: str | None = None
     """A model of the chat server. memsvc, or left out: the configured model."""
