@@ -186,7 +186,7 @@ class Settings(BaseSettings):
         default=0, ge=0, description="Most tokens of one user in one day (UTC); 0: no limit."
     )
 
-    # Drop-in chat: the server behind POST /v1/chat/completions; any OpenAI-compatible one.
+    # Drop-in chat: the servers behind POST /v1/chat/completions and others; any with the same API.
     chat_url: str | None = Field(
         default=None, description="Base URL of the chat server; empty: MEMSVC_LLM_URL, if MEMSVC_LLM_MODEL is set."
     )
@@ -197,6 +197,14 @@ class Settings(BaseSettings):
         default=None,
         max_length=180,
         description="Model for requests that name no model, or 'memsvc'; empty: MEMSVC_LLM_MODEL.",
+    )
+    anthropic_url: str | None = Field(
+        default=None,
+        description="Base URL of the server with Anthropic's Messages API, such as https://api.anthropic.com/v1.",
+    )
+    anthropic_key: SecretStr | None = Field(default=None, description="API key of that server, sent as X-Api-Key.")
+    anthropic_model: str | None = Field(
+        default=None, max_length=180, description="Model for requests to it that name no model, or 'memsvc'."
     )
     chat_timeout_s: float = Field(default=120.0, gt=0, le=3_600, description="Longest silence of the chat server.")
     chat_memory_ms: int = Field(
@@ -269,7 +277,7 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("embedding_url", "reranker_url", "llm_url", "chat_url", "traces_url")
+    @field_validator("embedding_url", "reranker_url", "llm_url", "chat_url", "anthropic_url", "traces_url")
     @classmethod
     def _only_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

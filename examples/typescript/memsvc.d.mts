@@ -31,6 +31,9 @@ export type AnalysisResult = { place: number; what: string; score: number; nodes
 export type AnalysisRun = { run_id: string; kind: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank"; seeds: Array<string>; state: "open" | "done" | "failed"; found: number; figures: Record<string, unknown>; seconds: number; error_code: string | null; started_at: string; finished_at: string | null };
 export type AnnotationIn = { stance: "validated" | "disputed"; reason: string; version_id?: string | null };
 export type AnswerSource = { id: string; kind: string; memory_id: string; text: string; speaker: string; said: string | null; conversation: string; validity: string };
+export type AnthropicMessage = { content: Array<Record<string, unknown>> } & Record<string, unknown>;
+export type AnthropicMessageIn = { messages: Array<AnthropicTurnIn>; model?: string | null; system?: string | Array<Record<string, unknown>> | null; stream?: boolean | null } & Record<string, unknown>;
+export type AnthropicTurnIn = { role: string; content: string | Array<Record<string, unknown>> } & Record<string, unknown>;
 export type Append = { text: string; op: "append" };
 export type Asked = { extractor: string; jobs: Array<string> };
 export type AskedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string };
@@ -42,7 +45,7 @@ export type ChangeIn = { conversation?: string | null; node?: string | null; exp
 export type ChatCompletion = { choices: Array<Record<string, unknown>> } & Record<string, unknown>;
 export type ChatCompletionIn = { messages: Array<ChatMessageIn>; model?: string | null; stream?: boolean | null } & Record<string, unknown>;
 export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
-export type ChatMessageIn = { role: string; content?: string | Array<Record<string, unknown>> | null } & Record<string, unknown>;
+export type ChatMessageIn = { role: string; content?: string | Array<Record<string, unknown>> | null; name?: string | null } & Record<string, unknown>;
 export type Claim = { text: string; sources: Array<string> };
 export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "close" };
 export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
@@ -109,6 +112,7 @@ export type MergeOperation = { evidence?: Array<Evidence>; node_id: string; cano
 export type Message = { passage_id: string; message_id: string | null; session: string; ordinal: number; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; parts: number; metadata: Record<string, unknown> };
 export type MessageIn = { conversation: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type ModelList = { data: Array<Record<string, unknown>> } & Record<string, unknown>;
+export type ModelResponse = { output: Array<Record<string, unknown>> } & Record<string, unknown>;
 export type NamedNode = { name: string; node_id: string; label: string; similarity: number };
 export type Near = { node_id: string; label: string | null; type: string | null; location_id: string; stored_id: string; latitude: number; longitude: number; radius_m: number; metres: number; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null };
 export type NearIn = { lat: number; lon: number; radius_m: number };
@@ -166,6 +170,7 @@ export type Receipt = { erasure_id: string; kind: string; subject_id: string; st
 export type Receipts = { messages: Array<StoredMessage> };
 export type RecordedChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null };
 export type Replace = { old: string; new: string; op: "replace" };
+export type ResponseIn = { input?: string | Array<Record<string, unknown>> | null; model?: string | null; instructions?: string | null; stream?: boolean | null } & Record<string, unknown>;
 export type Result = { index: number; outcome: "written" | "known" | "superseded" | "closed" | "unchanged" | "erased"; node_id: string | null; edge_id: string | null; versions: Array<string> };
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
 export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "retract" };
@@ -211,6 +216,8 @@ export type graph_describe_ShownNode = { node_id: string; type: string | null; l
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
   constructor(url: string, options?: Options);
+  /** Chat with memory, as in Anthropic's API. */
+  createAnthropicMessage(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "Anthropic-Version"?: string; "Anthropic-Beta"?: string | null }; body: AnthropicMessageIn }): Promise<AnthropicMessage>;
   /** Read a context block. */
   readContext(input: { query: { "query": string; "budget_tokens"?: number; "mode"?: "eager" | "balanced" | "deliberate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Context>;
   /** Read the graph. */
@@ -415,6 +422,8 @@ export class Memsvc {
   recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
   /** Give feedback on a recall. */
   giveFeedback(input: { path: { "recall_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedbackIn }): Promise<FeedbackReceipt>;
+  /** Chat with memory, as in OpenAI's Responses API. */
+  createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
   /** List facts under review. */
   listReviews(input?: { query?: { "state"?: "doubtful" | "refused" | "accepted" | "edited" | "rejected" | "all"; "source"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_review_Review_>;
   /** Get a fact under review. */

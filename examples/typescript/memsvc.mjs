@@ -1,5 +1,6 @@
 // Written by 'make client' from the OpenAPI document.
 const OPERATIONS = {
+  createAnthropicMessage: ["POST", "/anthropic/v1/messages"],
   readContext: ["GET", "/context"],
   readGraph: ["GET", "/graph"],
   getHealth: ["GET", "/health"],
@@ -102,6 +103,7 @@ const OPERATIONS = {
   promoteBlock: ["POST", "/v1/profile/{name}/promote"],
   recall: ["POST", "/v1/recall"],
   giveFeedback: ["POST", "/v1/recalls/{recall_id}/feedback"],
+  createResponse: ["POST", "/v1/responses"],
   listReviews: ["GET", "/v1/reviews"],
   getReview: ["GET", "/v1/reviews/{review_id}"],
   editReview: ["PATCH", "/v1/reviews/{review_id}"],

@@ -34,6 +34,7 @@ from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
 from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
+from memsvc.api.controllers.anthropic import AnthropicController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
@@ -75,7 +76,7 @@ from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
 from memsvc.graph.cypher import cypher_database
 from memsvc.llm.embedders.residents import residents
-from memsvc.llm.upstream import Upstream
+from memsvc.llm.upstream import Upstream, anthropic_server
 from memsvc.recall.rerank import reranker_of
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
@@ -247,6 +248,7 @@ def create_app(
             reranker,
             extractors or Extractors(settings),
             Upstream(settings),
+            Upstream(settings, anthropic_server(settings)),
             cypher_database(opened.engine.url, settings) if settings.has_secret("cypher_password") else None,
         )
         app.state["service"] = service
@@ -265,6 +267,7 @@ def create_app(
     app = ObservedLitestar(
         route_handlers=[
             Router("/v1", route_handlers=V1, guards=GUARDS),
+            Router("/anthropic/v1", route_handlers=[AnthropicController], guards=GUARDS),
             Router("/", route_handlers=[ShortcutsController], guards=GUARDS),
             *MCP_HANDLERS,
             ServiceController,

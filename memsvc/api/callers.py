@@ -48,6 +48,9 @@ UserHeader = Annotated[
 CHATS_ON = {"chats_on": True}
 """The ``opt`` of handlers that can answer without the database, and then give unchecked callers no memory."""
 
+KEY_HEADER = {"key_header": True}
+"""The ``opt`` of handlers that also accept a key in the header X-Api-Key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -63,6 +66,8 @@ class Service:
     """Extract facts from text. Each is loaded on first use."""
     upstream: Upstream | None = None
     """The chat server to which chat completions are passed on."""
+    anthropic: Upstream | None = None
+    """The chat server with Anthropic's API."""
     cypher: Database | None = None
     """The pool of the login for Cypher."""
     afterwards: Afterwards = field(default_factory=Afterwards)
@@ -73,8 +78,9 @@ class Service:
     async def close(self) -> None:
         """Finish the work after answers, and close the chat server and Cypher. The database's opener closes that."""
         await self.afterwards.settle()
-        if self.upstream is not None:
-            await self.upstream.close()
+        for upstream in (self.upstream, self.anthropic):
+            if upstream is not None:
+                await upstream.close()
         if self.cypher is not None:
             await self.cypher.close()
 
@@ -164,6 +170,8 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         UnauthenticatedError: the key or token is missing or invalid.
     """
     credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)
+    if not credential and KEY_HEADER.items() <= handler.opt.items():
+        credential = connection.headers.get("x-api-key", "").strip()
     if not credential:
         raise UnauthenticatedError
     if CHATS_ON.items() <= handler.opt.items():

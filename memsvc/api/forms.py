@@ -26,7 +26,12 @@ MOMENT_FIELDS = frozenset({
 })  # fmt: skip
 DRAWN = frozenset({"pageGraph", "walkNeighbourhood", "readSubgraph", "findPaths"})
 """Operations that can answer with a drawing."""
-OPEN = frozenset({"ChatMessageIn", "ChatCompletionIn", "ChatCompletion", "ModelList"})
+OPEN = frozenset(
+    {
+        "ChatMessageIn", "ChatCompletionIn", "ChatCompletion", "ResponseIn", "ModelResponse", "AnthropicTurnIn",
+        "AnthropicMessageIn", "AnthropicMessage", "ModelList",
+    }
+)  # fmt: skip
 """Forms of the chat server, which have more fields than memsvc reads."""
 AnySchema = Schema | Reference
 

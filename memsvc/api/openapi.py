@@ -40,7 +40,10 @@ CONFIG = OpenAPIConfig(
         security_schemes={
             "bearer": SecurityScheme(
                 type="http", scheme="bearer", description="A key (mk_….…) or a token from POST /v1/token."
-            )
+            ),
+            "key": SecurityScheme(
+                type="apiKey", name="X-Api-Key", security_scheme_in="header", description="A key, or a token."
+            ),
         }
     ),
     security=[{"bearer": []}],

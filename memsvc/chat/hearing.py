@@ -1,10 +1,12 @@
 """Reads a chat server's answer while it is passed on: what the assistant says, and how the answer ends.
 
-It never blocks the answer, and ignores what it does not understand.
+It never blocks the answer, and ignores what it does not understand. Each API has a class of its own beside the reader
+of its requests.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import msgspec
@@ -13,18 +15,20 @@ from memsvc.text.characters import trimmed
 
 MAX_CHARS = 200_000
 MAX_LINE_BYTES = 4_000_000
-END = b"[DONE]"
+FILTERED = "content_filter"
 
 
-class Hearing:
-    """What was read so far of the first choice of an answer."""
+class Hearing(ABC):
+    """What was read so far of an answer."""
 
     def __init__(self) -> None:
         """Start with nothing read."""
         self.finish = ""
-        """Why it ended: stop, length, tool_calls …; done: the server gave no reason; empty: it has not ended."""
+        """Why it ended, in the server's words; done: the server gave no reason; empty: it has not ended."""
         self.acts = False
         """True: the assistant calls tools, so its text, if any, is not yet an answer."""
+        self.filtered = False
+        """True: a filter cut it off."""
         self._words: list[str] = []
         self._chars = 0
         self._rest = b""
@@ -33,6 +37,11 @@ class Hearing:
     def text(self) -> str:
         """What the assistant said."""
         return trimmed("".join(self._words))
+
+    @property
+    def is_answer(self) -> bool:
+        """True: the assistant said something that is to be stored."""
+        return bool(self.text) and not self.acts and not self.filtered
 
     def whole(self, body: bytes) -> None:
         """Read an answer that came as a whole."""
@@ -44,25 +53,20 @@ class Hearing:
         self._rest = rest if len(rest) <= MAX_LINE_BYTES else b""
         for line in lines:
             if line.startswith(b"data:"):
-                data = line.removeprefix(b"data:").strip()
-                if data == END:
-                    self.finish = self.finish or "done"  # some servers give no reason
-                else:
-                    self._take(data)
+                self._take(line.removeprefix(b"data:").strip())
 
     def _take(self, document: bytes) -> None:
         try:
-            choices = msgspec.json.decode(document)["choices"]
-            self._hear(next(choice for choice in choices if not choice.get("index")))
+            self._hear(msgspec.json.decode(document))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, StopIteration, RecursionError, ValueError):
             return
 
-    def _hear(self, choice: dict[str, Any]) -> None:
-        said = choice.get("message") or choice.get("delta") or {}
-        content = said.get("content")
-        if isinstance(content, str) and self._chars < MAX_CHARS:
-            self._words.append(content[: MAX_CHARS - self._chars])
-            self._chars += len(content)
-        self.acts = self.acts or bool(said.get("tool_calls") or said.get("function_call"))
-        if isinstance(finish := choice.get("finish_reason"), str):
-            self.finish = finish
+    @abstractmethod
+    def _hear(self, told: dict[str, Any]) -> None:
+        """Read a whole answer, or an event of a stream. Errors of lookups mean that it is not understood."""
+
+    def _say(self, words: Any) -> None:
+        """Add what the assistant says, up to ``MAX_CHARS``."""
+        if isinstance(words, str) and self._chars < MAX_CHARS:
+            self._words.append(words[: MAX_CHARS - self._chars])
+            self._chars += len(words)

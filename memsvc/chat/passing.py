@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-import msgspec
-
 from memsvc.chat.afterwards import Afterwards
-from memsvc.chat.hearing import Hearing
+from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.remembering import Remembering
 from memsvc.errors import UpstreamError
 from memsvc.llm.upstream import UpstreamAnswer
 
 
-def error_of(error: UpstreamError) -> dict[str, str | None]:
-    """Return an error in the form of OpenAI's API."""
-    return {"message": f"{error.message} {error.advice}", "type": "memsvc_error", "code": error.code, "param": None}
-
-
 async def passing(
-    answer: UpstreamAnswer, remembering: Remembering | None, afterwards: Afterwards
+    answer: UpstreamAnswer, api: ChatApi, remembering: Remembering | None, afterwards: Afterwards
 ) -> AsyncGenerator[bytes]:
     """Yield the pieces of a stream as they come.
 
@@ -28,10 +21,11 @@ async def passing(
 
     Args:
         answer: the stream, which is closed at the end.
+        api: the API of the stream.
         remembering: stores the answer; None: nothing is stored.
         afterwards: does the rest after the client has gone.
     """
-    heard, ended = Hearing(), remembering is None
+    heard, ended = api.hearing(), remembering is None
     try:
         async for piece in answer.pieces():
             heard.piece(piece)
@@ -42,7 +36,8 @@ async def passing(
     except UpstreamError as error:
         if remembering is not None:
             remembering.tell(error)
-        yield b"data: " + msgspec.json.encode({"error": error_of(error)}) + b"\n\n"
+        message = f"{error.message} {error.advice}"
+        yield api.error_event(Failure(message=message, code=error.code, status=error.status))
     finally:
         afterwards.start(answer.close())
         if remembering is not None and not ended:

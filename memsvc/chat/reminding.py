@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.files import query
 from memsvc.db.together import Together
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
-
-
-def last_said(trip: Together, owner: Owner, conversation: str, session: str) -> Callable[[], str | None]:
-    """Ask for the client's id of the last message in a session.
-
-    Returns:
-        A function that returns the id after ``trip`` is sent; None: the message has no id, or there is none yet.
-    """
-    values = {"user_id": owner.user_id, "identifier": conversation, "session": session}
-    rows = trip.ask(query("chat_last_said"), values)
-    return lambda: rows[0].client_id if rows else None
 
 
 async def remind(

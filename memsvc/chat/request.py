@@ -1,125 +1,160 @@
-"""Reads a request for a chat completion, as clients of OpenAI's API send it, as far as memory needs it.
+"""A request to a chat server, whichever API it comes by, as far as memory needs it.
 
-The rest is passed on unchanged, byte by byte (``msgspec.Raw``): unknown fields, tools, pictures and numbers.
+Readers of the APIs (``memsvc.chat.completions`` and others beside it) make it. The rest of a request is passed on
+unchanged, byte by byte (``msgspec.Raw``): unknown fields, tools, pictures and numbers.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
 import msgspec
 
-from memsvc.text.characters import is_visible, trimmed
-
 OURS = "memsvc"
 """A model of this name means the configured one."""
-SYSTEM = frozenset({"system", "developer"})
+LONGEST_VALUE = 1_000
+"""Longer values of a part, such as a picture's data, are not stored."""
+SHOWN = 40
+"""How many characters of such a value are stored."""
 Decode = Callable[[bytes, Any], Any]
 """Decodes JSON into a type; raises errors of ``memsvc.errors``."""
 
 
-class _Said(msgspec.Struct):
-    """The fields of a message that memory reads. The rest concerns only the chat server."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """Something of a request that is stored, but recalled only if a recall asks for traces."""
 
+    role: Literal["tool", "thinking", "system"]
+    text: str
+    speaker: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """A message of a request."""
+
+    at: int
+    """Its index in the request, from 0."""
     role: str
-    content: str | list[dict[str, Any]] | None = None
+    """user, assistant or tool; others are instructions of the client."""
+    text: str = ""
+    """What a person or the assistant says, without surrounding blanks."""
+    name: str = ""
+    """Who speaks, if the client says so."""
+    calls: bool = False
+    """The assistant calls tools, so its text, if any, is not yet an answer."""
+    traces: Sequence[Trace] = ()
+    """Calls of tools, their results, and parts without text."""
+    shortened: bool = False
+    """A part has data that is not stored."""
 
     @property
-    def text(self) -> str:
-        """Its text, without pictures and other parts."""
-        if isinstance(self.content, list):
-            parts = (part.get("text") for part in self.content if part.get("type") == "text")
-            return "\n".join(part for part in parts if isinstance(part, str))
-        return self.content or ""
+    def is_answer(self) -> bool:
+        """True: it is an answer of the assistant, so everything before it has been answered."""
+        return self.role == "assistant" and bool(self.text) and not self.calls
+
+    @property
+    def is_silent(self) -> bool:
+        """True: nobody says anything; it is an instruction, or empty."""
+        return self.role not in {"user", "assistant", "tool"} or not (self.text or self.traces)
 
 
-class _Wanted(msgspec.Struct):
-    messages: list[_Said]
-    model: str | None = None
-    stream: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A text of the user or of the assistant."""
-
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ChatRequest:
     """A request, and what memory needs from it."""
 
-    fields: dict[str, msgspec.Raw]
-    """All fields, as they came."""
-    messages: Sequence[msgspec.Raw]
-    system: int
-    """How many system messages of the client are at the start."""
-    turns: Sequence[Turn]
-    """The texts of the user and the assistant."""
-    asks: bool
-    """True: the last message is the user's."""
-    model: str | None
+    said: Sequence[Utterance]
+    """All messages, in their order."""
+    passing: Callable[[str | None, str | None], bytes]
+    """Makes the request for the chat server from a memory block, or None, and the model for requests that name none."""
+
+    @cached_property
+    def turns(self) -> Sequence[Utterance]:
+        """The texts of the user and the assistant."""
+        return [one for one in self.said if one.role in {"user", "assistant"} and one.text]
+
+    @cached_property
+    def _unanswered(self) -> tuple[int, int]:
+        end = len(self.said)
+        while end and (self.said[end - 1].is_answer or self.said[end - 1].is_silent):
+            end -= 1
+        begin = end
+        while begin and not self.said[begin - 1].is_answer:
+            begin -= 1
+        return begin, end
+
+    @property
+    def begin(self) -> int:
+        """The index of the first message after the last answer."""
+        return self._unanswered[0]
+
+    @property
+    def unanswered(self) -> Sequence[Utterance]:
+        """The messages after the last answer. An answer at the end of the request, to be continued, does not count."""
+        begin, end = self._unanswered
+        return self.said[begin:end]
+
+    @cached_property
+    def asked(self) -> Sequence[Utterance]:
+        """What the user says in ``unanswered``: only this may have to be stored."""
+        return [one for one in self.unanswered if one.role == "user" and one.text]
+
+    @cached_property
+    def before(self) -> Sequence[Utterance]:
+        """What the user said before ``unanswered``."""
+        return [one for one in self.said[: self.begin] if one.role == "user" and one.text]
+
+    @property
+    def answered(self) -> str:
+        """The answer before ``unanswered``; empty: there is none."""
+        return self.said[self.begin - 1].text if self.begin else ""
+
+    @property
+    def prefill(self) -> str:
+        """The beginning of an answer at the end of the request; empty: there is none."""
+        _, end = self._unanswered
+        return next((one.text for one in reversed(self.said[end:]) if one.is_answer), "")
 
     @property
     def query(self) -> str:
         """The user's last text; empty: there is none."""
         return next((turn.text for turn in reversed(self.turns) if turn.role == "user"), "")
 
-    @property
-    def alone(self) -> bool:
-        """True: the client sends no history; the user's message is alone, or follows a greeting."""
-        return len(self.turns) == 1 or (self.asks and sum(turn.role == "user" for turn in self.turns) == 1)
-
-    def digest(self, *of: str) -> str:
-        """Return a digest of all turns, so a repeated request has the same one.
+    def digests(self, *of: str) -> Iterator[tuple[int, str]]:
+        """Yield the index of each turn with a digest of all turns up to it, so a repeated request has the same ones.
 
         A person who says the same again says it after other turns, which gives another digest.
         """
-        turns = msgspec.json.encode([*of, *([turn.role, turn.text] for turn in self.turns)])
-        return hashlib.sha256(turns).hexdigest()[:40]
-
-    def with_memory(self, block: str | None, model: str | None) -> bytes:
-        """Return the request for the chat server.
-
-        Args:
-            block: the memory block, which becomes a system message after the client's own; None: there is none.
-            model: the model to ask if the request names none, or memsvc.
-        """
-        messages = list(self.messages)
-        if block is not None:
-            message = msgspec.json.encode({"role": "system", "content": block})
-            messages.insert(self.system, msgspec.Raw(message))
-        fields: dict[str, Any] = {**self.fields, "messages": messages}
-        if model is not None and self.model in {None, "", OURS}:
-            fields["model"] = model
-        return msgspec.json.encode(fields)
+        running = hashlib.sha256(msgspec.json.encode(of)[:-1])
+        for turn in self.turns:
+            running.update(b"," + msgspec.json.encode([turn.role, turn.text, *([turn.name] if turn.name else [])]))
+            whole = running.copy()
+            whole.update(b"]")
+            yield turn.at, whole.hexdigest()[:40]
 
 
-def read_request(body: bytes, decode: Decode) -> ChatRequest:
-    """Read a request.
+def named_model(fields: Mapping[str, Any], named: str | None, configured: str | None) -> dict[str, Any]:
+    """Return the fields with the configured model, if the request names none or memsvc."""
+    return {**fields, "model": configured} if configured is not None and named in {None, "", OURS} else dict(fields)
 
-    Args:
-        body: JSON.
-        decode: decodes JSON into a type.
 
-    Raises:
-        InvalidRequestError: it does not have the form of a request.
-    """
-    wanted: _Wanted = decode(body, _Wanted)
-    fields: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
-    said = wanted.messages
-    system = next((index for index, one in enumerate(said) if one.role not in SYSTEM), len(said))
-    turns = [Turn(one.role, text) for one in said if one.role in {"user", "assistant"} and (text := trimmed(one.text))]
-    return ChatRequest(
-        fields=fields,
-        messages=decode(bytes(fields["messages"]), list[msgspec.Raw]),
-        system=system,
-        turns=turns,
-        asks=bool(said) and said[-1].role == "user" and is_visible(said[-1].text),
-        model=wanted.model,
-    )
+def part_trace(part: Mapping[str, Any]) -> tuple[Trace, bool]:
+    """Return a part of a message, such as a picture, as a trace; True: with long values shortened."""
+    short = _shortened(part)
+    return Trace(role="system", text=msgspec.json.encode(short).decode()), short != part
+
+
+def _shortened(value: Any) -> Any:
+    """Shorten the long texts in a value, at any depth."""
+    if isinstance(value, str) and len(value) > LONGEST_VALUE:
+        return f"{value[:SHOWN]}… ({len(value):,} characters)"
+    if isinstance(value, dict):
+        return {name: _shortened(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(inner) for inner in value]
+    return value

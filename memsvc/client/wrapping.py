@@ -38,6 +38,7 @@ Client = TypeVar("Client")
 T = TypeVar("T")
 INSTRUCTING = ("system", "developer")
 TALKING = ("user", "assistant")
+SPEAKING = (*TALKING, "tool", "function")
 SLOW = "memory_slow"
 BUSY = "memory_busy"
 MOST_PENDING = 32
@@ -108,14 +109,15 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
     def known(asked: _Asked) -> str:
         if not asked.text:
             return ""
-        found = order.within(
-            chat.memory_s,
-            lambda: memory.enrich(
+
+        def enriched() -> str:
+            for text, named in asked.earlier:
+                memory.add(text, name, id=named)
+            return memory.enrich(
                 asked.text, name, message_id=asked.id, budget_tokens=chat.budget_tokens, store=asked.new
-            ),
-            stores=asked.new,
-        )
-        return found.text if found is not None else ""
+            ).text
+
+        return order.within(chat.memory_s, enriched, stores=asked.new) or ""
 
     @functools.wraps(create)
     def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
@@ -141,14 +143,16 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
     async def known(asked: _Asked) -> str:
         if not asked.text:
             return ""
-        found = await order.within(
-            chat.memory_s,
-            lambda: memory.enrich(
+
+        async def enriched() -> str:
+            for text, named in asked.earlier:
+                await memory.add(text, name, id=named)
+            found = await memory.enrich(
                 asked.text, name, message_id=asked.id, budget_tokens=chat.budget_tokens, store=asked.new
-            ),
-            stores=asked.new,
-        )
-        return found.text if found is not None else ""
+            )
+            return found.text
+
+        return await order.within(chat.memory_s, enriched, stores=asked.new) or ""
 
     @functools.wraps(create)
     async def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
@@ -282,46 +286,76 @@ def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
 
 
 class _Asked(NamedTuple):
-    """The user's last message."""
+    """What the user says."""
 
     text: str
-    """Its text; empty: none."""
+    """The user's last text; empty: none."""
     new: bool
-    """True: it is the last of all messages."""
+    """True: nobody has answered it yet."""
     id: str
+    earlier: Sequence[tuple[str, str]]
+    """Texts before it that nobody has answered yet either, with their ids."""
 
 
 class _Ids:
     """Gives messages ids, so a message is stored once however often a call is repeated. ``wrap`` has the rule.
 
-    The drop-in endpoint (``memsvc.chat.remembering``) has the same rule, but knows the last message of all clients.
+    The drop-in endpoint (``memsvc.chat.known``) has the same rule, but looks up what is stored.
     """
 
     def __init__(self, conversation: str) -> None:
         self._conversation = conversation
-        self._last = ""
-        """The id of the message stored last; empty: that was an answer."""
+        self._last: dict[str, str] = {}
+        """The ids of messages without history that were stored last; empty: that was an answer."""
 
     def asked(self, messages: Sequence[Any]) -> _Asked:
-        """Return the user's last message with its id."""
-        said = [(_field(one, "role"), _words(_field(one, "content"))) for one in messages]
-        turns = [(role, words) for role, words in said if role in TALKING and words]
-        new = bool(said) and said[-1][0] == "user" and bool(said[-1][1])
-        name = f"wrap:{_digest(self._conversation, *turns)}"
-        if len(turns) < 2 or (new and sum(role == "user" for role, _ in turns) == 1):  # noqa: PLR2004 - no history
-            name = self._last if self._last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
+        """Return what the user says after the last answer, with ids. An answer at the end is to be continued."""
+        said = [(_field(one, "role"), _words(_field(one, "content")), _calls(one)) for one in messages]
+        end = len(said)
+        while end and (_is_answer(*said[end - 1]) or not (said[end - 1][0] in SPEAKING and any(said[end - 1][1:]))):
+            end -= 1
+        begin = next((index for index in range(end, 0, -1) if _is_answer(*said[index - 1])), 0)
+        known, turns, new = self._last, list[tuple[Any, str]](), list[tuple[str, str]]()
+        is_alone = not any(role == "user" and words for role, words, _ in said[:begin])
+        if end > begin:
+            self._last = {}
+        for index, (role, words, _) in enumerate(said):
+            if role not in TALKING or not words:
+                continue
+            turns.append((role, words))
+            if role == "user" and begin <= index < end:
+                name = f"wrap:{_digest(self._conversation, *turns)}"
+                if is_alone:
+                    self._last[name] = name = known.get(name) or f"{name}:{secrets.token_hex(4)}"
+                new.append((words, name))
         if new:
-            self._last = name
-        return _Asked(next((words for role, words in reversed(turns) if role == "user"), ""), new, name)
+            return _Asked(new[-1][0], new=True, id=new[-1][1], earlier=new[:-1])
+        name = f"wrap:{_digest(self._conversation, *turns)}"
+        if len(turns) < 2:  # noqa: PLR2004 - no history
+            self._last[name] = name = known.get(name) or f"{name}:{secrets.token_hex(4)}"
+        text = next((words for role, words in reversed(turns) if role == "user"), "")
+        return _Asked(text, new=False, id=name, earlier=())
 
     def answer(self, asked: _Asked, words: str) -> str:
         """Return the id of an answer that is stored now. A repeated question may get a different answer."""
-        self._last = ""
+        self._last = {}
         return f"answer:{asked.id}:{_digest(words)[:12]}"
 
 
 def _digest(*of: Any) -> str:
     return hashlib.sha256(json.dumps(of, default=str).encode()).hexdigest()[:40]
+
+
+def _calls(message: Any) -> bool:
+    """Whether a message calls tools, or has the result of a call, or parts without text."""
+    content = _field(message, "content")
+    parts = [_field(part, "type") for part in content] if isinstance(content, (list, tuple)) else []
+    names = ("tool_calls", "function_call", "tool_call_id")
+    return any(_field(message, name) for name in names) or any(part != "text" for part in parts)
+
+
+def _is_answer(role: Any, words: str, calls: bool) -> bool:
+    return role == "assistant" and bool(words) and not calls
 
 
 def _field(given: Any, name: str) -> Any:

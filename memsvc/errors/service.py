@@ -246,7 +246,7 @@ class UpstreamError(MemsvcError):
 
     code, status, exit_code = "upstream", 502, 69
     passing = True
-    hint = "Try again in a moment. If it persists, the operator should check MEMSVC_CHAT_URL."
+    hint = "Try again in a moment. If it persists, the operator should check MEMSVC_CHAT_URL, or MEMSVC_ANTHROPIC_URL."
 
 
 class UpstreamMissingError(UpstreamError):

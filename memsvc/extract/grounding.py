@@ -118,7 +118,7 @@ def speakers_of(turns: Sequence[Turn], candidates: Sequence[Any]) -> dict[str, i
     alone = (
         len(named) == 1
         and any(turn.role == ASSISTANT for turn in turns)
-        and not any(turn.role == "user" and not turn.speaker for turn in turns)
+        and not any(turn.role == "user" and (turn.other or not turn.speaker) for turn in turns)
     )
     known = {name: number for number, row in enumerate(candidates) for name in row.speakers}
     found: dict[str, int | None] = {}

@@ -153,7 +153,15 @@ def _turns(message: Said, zone: str, window: int) -> list[Turn]:
     role = "user" if message.role == "other" else message.role
     speaker = message.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if message.role == "other" else "")
     return [
-        Turn(passage_id=new_id(), speaker=speaker, role=role, text=text, caption=message.caption, said_at=said_at)
+        Turn(
+            passage_id=new_id(),
+            speaker=speaker,
+            role=role,
+            other=message.role == "other",
+            text=text,
+            caption=message.caption,
+            said_at=said_at,
+        )
         for text in split_text(message.text, window)
     ]
 

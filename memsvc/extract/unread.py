@@ -50,6 +50,7 @@ def turn_of(row: Any) -> Turn:
         passage_id=row.passage_id,
         speaker=speaker,
         role=role,
+        other=row.role == "other",
         text=row.text,
         caption=row.caption or "",
         said_at=on_clock(row.said_at, row.said_offset),

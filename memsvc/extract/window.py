@@ -23,6 +23,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """As stored; may be empty."""
     role: str
     """user, assistant, system or tool."""
+    other: bool = False
+    """Its role was other: whoever sent it says that it is not the owner who speaks."""
     text: str
     """Quotes are verbatim pieces of it."""
     caption: str = ""

@@ -1,20 +1,23 @@
-"""The chat server to which the OpenAI-compatible endpoint forwards requests; its answers are returned unchanged.
+"""The chat servers to which the drop-in endpoints forward requests; their answers are returned unchanged.
 
-It can be any OpenAI-compatible server. ``memsvc.llm.chat`` makes memsvc's own requests; this module reads nothing. It
-returns the server's status, body and stream, without any secrets of memsvc that the server may quote. Connections are
-kept between requests, so one ``Upstream`` serves one event loop. Nothing else is kept: cookies of the server are
-dropped, because the next request is another user's. No text of a server or a person gets into an error or a log.
+They can be any servers with OpenAI's API or Anthropic's. ``memsvc.llm.chat`` makes memsvc's own requests; this module
+reads nothing. It returns the server's status, body and stream, without any secrets of memsvc that the server may quote.
+Connections are kept between requests, so one ``Upstream`` serves one event loop. Nothing else is kept: cookies of the
+server are dropped, because the next request is another user's. No text of a server or a person gets into an error or a
+log.
 """
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 
 import httpx
+from pydantic import SecretStr
 
 from memsvc.errors import ConfigurationError, UpstreamError, UpstreamMissingError, UpstreamTimeoutError
 from memsvc.llm.redact import Redaction
@@ -25,8 +28,8 @@ MAX_ANSWER_BYTES = 32_000_000
 STREAM = "text/event-stream"
 ERROR = 400
 """From this status on, an answer is an error."""
-PASSED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
-PASSED_FAMILIES = ("x-ratelimit-", "openai-")
+PASSED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id")
+PASSED_FAMILIES = ("x-ratelimit-", "openai-", "anthropic-")
 """Headers of the server that a client may need; the others describe the server's internals."""
 
 
@@ -108,34 +111,48 @@ class UpstreamAnswer:
         await self._response.aclose()
 
 
-class Upstream:
-    """The chat server of the settings."""
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a chat server is, and how it is asked."""
 
-    def __init__(self, settings: Settings) -> None:
+    url: str | None
+    """None: it is not configured."""
+    key: str
+    model: str | None
+    """The model for requests that name none."""
+    headers: Mapping[str, str]
+    prefix: str
+    """How the names of its settings begin."""
+
+
+class Upstream:
+    """A chat server of the settings: the one with OpenAI's API, unless another is given."""
+
+    def __init__(self, settings: Settings, server: Server | None = None) -> None:
         """Read the settings; nothing connects yet.
 
         Raises:
             ConfigurationError: the key has characters that cannot be sent in a header.
         """
-        own = settings.chat_url is not None
-        url = settings.chat_url if own else settings.llm_url if settings.llm_model else None
-        secret = settings.chat_key or (None if own else settings.llm_key)
-        key = secret.get_secret_value().strip() if secret else ""
-        if not (key.isascii() and key.isprintable()):
-            raise ConfigurationError("MEMSVC_CHAT_KEY holds signs that no key has.")
-        self.model: Final = settings.chat_model or settings.llm_model
-        """The model for requests that name none."""
-        self._url = url.rstrip("/") if url else None
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._server = server or openai_server(settings)
+        if not (self._server.key.isascii() and self._server.key.isprintable()):
+            raise ConfigurationError(f"{self._server.prefix}_KEY holds signs that no key has.")
         self._silence_s = settings.chat_timeout_s
         self._redaction = Redaction(settings.secrets_in_use())
         self._client: httpx.AsyncClient | None = None
 
-    async def chat(self, body: bytes) -> UpstreamAnswer:
-        """Ask for a chat completion.
+    @property
+    def model(self) -> str | None:
+        """The model for requests that name none."""
+        return self._server.model
+
+    async def ask(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> UpstreamAnswer:
+        """Send a request.
 
         Args:
-            body: the request, JSON.
+            path: after the base URL.
+            body: JSON.
+            headers: more of them.
 
         Returns:
             The answer, whatever its status; the caller closes it.
@@ -145,10 +162,10 @@ class Upstream:
             UpstreamTimeoutError: the server does not answer in time.
             UpstreamError: the server cannot be reached, or the connection breaks.
         """
-        return await self._ask("POST", "/chat/completions", body)
+        return await self._ask("POST", path, body, {**(headers or {}), "Content-Type": "application/json"})
 
     async def models(self) -> UpstreamAnswer:
-        """Ask for the server's models; errors as in ``chat``."""
+        """Ask for the server's models; errors as in ``ask``."""
         return await self._ask("GET", "/models")
 
     def check(self) -> None:
@@ -157,10 +174,15 @@ class Upstream:
         Raises:
             UpstreamMissingError: no server is configured.
         """
-        if self._url is None:
-            raise UpstreamMissingError
+        if self._server.url is None:
+            name = self._server.prefix
+            raise UpstreamMissingError(
+                hint=f"Set {name}_URL, and {name}_KEY if the server needs one. See docs/chat.md."
+            )
 
-    async def _ask(self, method: str, path: str, body: bytes | None = None) -> UpstreamAnswer:
+    async def _ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> UpstreamAnswer:
         self.check()
         with _plainly():
             if self._client is None:
@@ -168,11 +190,10 @@ class Upstream:
                     verify=ssl.create_default_context(),
                     timeout=httpx.Timeout(self._silence_s, connect=min(CONNECT_S, self._silence_s)),
                     limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
-                    headers=self._headers,
+                    headers=self._server.headers,
                     cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 )
-            typed = {"Content-Type": "application/json"} if body is not None else {}
-            request = self._client.build_request(method, f"{self._url}{path}", content=body, headers=typed)
+            request = self._client.build_request(method, f"{self._server.url}{path}", content=body, headers=headers)
             return UpstreamAnswer(await self._client.send(request, stream=True), self._redaction)
 
     async def close(self) -> None:
@@ -180,3 +201,36 @@ class Upstream:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def openai_server(settings: Settings) -> Server:
+    """The server with OpenAI's API; without an address of its own, the one that memsvc itself asks."""
+    own = settings.chat_url is not None
+    key = _plain(settings.chat_key or (None if own else settings.llm_key))
+    return Server(
+        url=_base(settings.chat_url if own else settings.llm_url if settings.llm_model else None),
+        key=key,
+        model=settings.chat_model or settings.llm_model,
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        prefix="MEMSVC_CHAT",
+    )
+
+
+def anthropic_server(settings: Settings) -> Server:
+    """The server with Anthropic's API."""
+    key = _plain(settings.anthropic_key)
+    return Server(
+        url=_base(settings.anthropic_url),
+        key=key,
+        model=settings.anthropic_model,
+        headers={"X-Api-Key": key} if key else {},
+        prefix="MEMSVC_ANTHROPIC",
+    )
+
+
+def _plain(secret: SecretStr | None) -> str:
+    return secret.get_secret_value().strip() if secret else ""
+
+
+def _base(url: str | None) -> str | None:
+    return url.rstrip("/") if url else None

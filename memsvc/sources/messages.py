@@ -265,7 +265,11 @@ async def append(
     Raises:
         MemsvcError: see ``prepare``; MessageConflictError also if the stored message has other words.
     """
-    prepared = prepare(messages, owner, settings, idempotency_key)
+    return await append_checked(db, owner, prepare(messages, owner, settings, idempotency_key))
+
+
+async def append_checked(db: Database, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:
+    """Store checked messages in one transaction; see ``append``."""
     if len(prepared) == 1:
         return [await append_one(db, owner, prepared[0])]
     stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))

@@ -1,15 +1,36 @@
 -- Statements of memsvc.chat.
 
--- name: chat_last_said
--- The client's id of the last message in a session of a conversation, which is given by its identifier.
-SELECT (
-  SELECT p.client_id
-  FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.session = :session
-  ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
-  LIMIT 1
-) AS client_id
+-- name: chat_last_stored
+-- The last messages of a session of a conversation, which is given by its identifier, newest first, with digests of
+-- their texts; then the clients' ids of its last traces, without digests.
+SELECT
+  l.role, l.speaker, coalesce(l.client_id, l.passage_id::text) AS id,
+  (
+    SELECT encode(sha256(convert_to(string_agg(v.text, '' ORDER BY v.part), 'UTF8')), 'hex')
+    FROM memsvc.passages AS v
+    WHERE v.user_id = :user_id AND v.source_id = s.source_id AND v.session = :session AND v.ordinal = l.ordinal
+  ) AS digest
 FROM memsvc.sources AS s
+CROSS JOIN LATERAL (
+  SELECT p.role, p.speaker, p.client_id, p.passage_id, p.ordinal
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.session = :session AND p.part = 0
+    AND p.role IN ('user', 'other', 'assistant')
+  ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+  LIMIT :limit
+) AS l
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier
+UNION ALL
+SELECT t.role, t.speaker, t.client_id, NULL
+FROM memsvc.sources AS s
+CROSS JOIN LATERAL (
+  SELECT p.role, p.speaker, p.client_id
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.session = :session AND p.part = 0
+    AND p.role IN ('system', 'tool', 'thinking') AND p.client_id IS NOT NULL
+  ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+  LIMIT :traces
+) AS t
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
 
 -- name: chat_conversation

@@ -55,7 +55,8 @@ async def test_the_readme(prepared: Path) -> None:
 
 async def test_doors(prepared: Path) -> None:
     serve, user, hook = examples("docs/chat.md", "sh")
-    [chat] = examples("docs/chat.md", "python")
+    chat, claude = examples("docs/chat.md", "python")
+    claude += "\nprint(answer.content[0].text)\n"
     indented = "".join(f"    {line}" for line in one("docs/mcp.md", "python", "call_tool").splitlines(keepends=True))
     talk = f"import asyncio, os\n\nasync def talk(key):\n{indented}\nasyncio.run(talk(os.environ['KEY']))\n"
     create, limit, listing = one("docs/rest.md", "bash", "key limit").splitlines()
@@ -63,9 +64,11 @@ async def test_doors(prepared: Path) -> None:
     async with upstream.serving() as model:
         steps = [
             user,
-            serve.replace("http://127.0.0.1:11434/v1", model.url).rstrip() + " &",
+            f"MEMSVC_ANTHROPIC_URL={model.url} "
+            + serve.replace("http://127.0.0.1:11434/v1", model.url).rstrip()
+            + " &",
             WAIT,
-            'python -c "$1"',
+            'python -c "$1"; python -c "$3"',
             hook,
             'python -c "$2"',
             one("docs/rest.md", "bash", "curl"),
@@ -73,10 +76,11 @@ async def test_doors(prepared: Path) -> None:
             limit,
             listing,
         ]
-        said = await typed(prepared, f"\necho '{MARK}'\n".join(steps), chat + PRINT, talk)
+        said = await typed(prepared, f"\necho '{MARK}'\n".join(steps), chat + PRINT, talk, claude)
     _, _, _, answered, hooked, quoted, noted, _, limited, _ = said.split(f"{MARK}\n")
-    assert answered == "Noted.\n"
-    assert [asked.body["messages"][-1]["content"] for asked in model.asked] == ["Where do we meet Ines?"]
+    assert answered == "Noted.\nNoted.\n"
+    assert [asked.path for asked in model.asked] == ["/v1/chat/completions", "/v1/messages"]
+    assert {asked.body["messages"][-1]["content"] for asked in model.asked} == {"Where do we meet Ines?"}
     assert '"outcome":"created"' in hooked
     assert "Noted." in hooked, "the hook is told what was said at the other door"
     assert "Ines moved to the Lindenhof in May." in quoted

@@ -24,12 +24,12 @@ from memsvc.extract.run import Extractors
 from memsvc.graph.history import write
 from memsvc.graph.operations import Node
 from memsvc.identity.candidates import Suspicion, note
-from memsvc.llm.upstream import Upstream
+from memsvc.llm.upstream import Upstream, anthropic_server
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from tests.api.story import Stage
 from tests.fakes.extractors import SayingExtractor
-from tests.fakes.upstream import Asked, completion, response, serving
+from tests.fakes.upstream import Asked, response, says, serving
 
 MODELS = {"object": "list", "data": [{"id": "m-1", "object": "model", "created": 1, "owned_by": "you"}]}
 Connect = Callable[..., Awaitable[httpx.AsyncClient]]
@@ -130,18 +130,25 @@ async def chief(connect: Connect) -> httpx.AsyncClient:
 async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[Settings]:
     """A chat server behind the drop-in door; settings of an application that has it too, and an extractor."""
 
+    answers = says("At the Lindenhof, on Friday.")
+
     async def act(asked: Asked, writer: Any) -> None:
-        writer.write(response(MODELS if asked.path.endswith("/models") else completion("At the Lindenhof, on Friday.")))
+        if not asked.path.endswith("/models"):
+            asked.body.pop("stream", None)  # it answers as a whole, whatever the client asks for
+            await answers(asked, writer)
+            return
+        writer.write(response(MODELS))
         await writer.drain()
 
     before = api.state["service"]
     async with serving() as fake:
         fake.act = act
-        chosen = reading.model_copy(update={"chat_url": fake.url, "chat_model": "m-1"})
-        upstream = Upstream(chosen)
-        api.state["service"] = replace(before, upstream=upstream)
+        chosen = reading.model_copy(update={"chat_url": fake.url, "chat_model": "m-1", "anthropic_url": fake.url})
+        upstream, anthropic = Upstream(chosen), Upstream(chosen, anthropic_server(chosen))
+        api.state["service"] = replace(before, upstream=upstream, anthropic=anthropic)
         yield chosen
         await upstream.close()
+        await anthropic.close()
     api.state["service"] = before
 
 

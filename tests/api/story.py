@@ -130,6 +130,8 @@ async def chatting(stage: Stage) -> None:
     await post(user, "/v1/hooks/response", conversation="petals-7", text="At the Lindenhof, on Friday.")
     await post(user, "/v1/hooks/session-end", conversation="petals-7")
     await post(user, "/v1/chat/completions", messages=[{"role": "user", "content": WORDS}])
+    await post(user, "/v1/responses", input=WORDS)
+    await post(user, "/anthropic/v1/messages", messages=[{"role": "user", "content": WORDS}])
     await get(user, "/v1/models")
 
 

@@ -174,7 +174,7 @@ async def test_no_other_route_lets_a_remembered_key_in(key: Key, line: CutLine, 
         for handler in getattr(route, "route_handlers", [])
         if handler.opt.get("chats_on")
     }
-    assert marked == {"/v1/chat/completions", "/v1/models"}
+    assert marked == {"/v1/chat/completions", "/v1/responses", "/anthropic/v1/messages", "/v1/models"}
 
 
 async def test_a_revoked_key_is_refused_at_once_and_forgotten(

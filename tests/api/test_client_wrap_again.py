@@ -194,3 +194,33 @@ async def test_which_ways_to_the_model_have_memory(
     await completions.parse(model="m-1", messages=YES)
     await chat.with_options(timeout=60).chat.completions.create(model="m-1", messages=YES)
     assert len(await said(memory, "chat")) == 5
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        [turn("user", "And a canoe.")],
+        [turn("assistant", "{")],
+        [turn("developer", "Be brief.")],
+        [turn("user", [{"type": "image_url", "image_url": {"url": "data:,"}}])],
+        [{"role": "assistant", "content": None, "tool_calls": [{"id": "t"}]}, turn("tool", "sun")],
+    ],
+    ids=["row", "prefill", "developer", "picture", "tool"],
+)
+async def test_what_the_user_says_is_stored_wherever_it_stands(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream, more: list[Any]
+) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    messages: Any = [turn("user", BIKE), *more]
+    texts = [BIKE, *(one["content"] for one in more if one["content"] == "And a canoe.")]
+    model.act = sends(response({"error": {"message": "slow down"}}, status=429))
+    for _ in range(2):
+        with pytest.raises(openai.RateLimitError):
+            await chat.chat.completions.create(model="m-1", messages=messages)
+        assert await said(memory, "chat") == texts
+    model.act = says("Noted.")
+    await chat.chat.completions.create(model="m-1", messages=messages)
+    later: Any = [*messages, turn("assistant", "Noted."), turn("user", "Yes."), turn("user", "Yes.")]
+    for _ in range(2):
+        await chat.chat.completions.create(model="m-1", messages=later)
+    assert await said(memory, "chat") == [*texts, "Noted.", "Yes.", "Yes.", "Noted."]

@@ -29,7 +29,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 def is_keyed(path: str) -> bool:
     """Whether who calls there needs a key."""
-    return path.startswith("/v1/") or path in {"/memory", "/search", "/graph", "/context"}
+    return path.startswith(("/v1/", "/anthropic/v1/")) or path in {"/memory", "/search", "/graph", "/context"}
 
 
 @pytest.fixture
@@ -126,8 +126,8 @@ async def test_fields_carry_the_words_of_the_source_code(document: dict[str, Any
     assert "ISO 8601" in document["components"]["schemas"]["RecallIn"]["properties"]["said_from"]["description"]
 
 
-# They need a chat server (tests/api/test_chat.py) and a graph for Cypher (tests/cypher/test_cypher.py).
-ASKED_ELSEWHERE = {"/v1/chat/completions", "/v1/graph/cypher"}
+# They need a chat server (tests/api/test_chat.py, test_chat_apis.py) or a graph for Cypher (tests/cypher).
+ASKED_ELSEWHERE = {"/v1/chat/completions", "/v1/responses", "/anthropic/v1/messages", "/v1/graph/cypher"}
 
 
 @pytest.fixture

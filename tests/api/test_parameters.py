@@ -16,8 +16,8 @@ from tests.api.test_documentation import is_keyed, operations, references, targe
 WHOLE = {"listSchedules", "getLinkedNotes", "search"}
 """They have the form of a page and are always whole: all schedules; the nearest notes, or the best memories, as many as
 asked for (of POST /v1/recall there are more, in the mode deliberate)."""
-LENIENT = {"createChatCompletion", "listModels"}
-"""OpenAI's clients add parameters of their own."""
+LENIENT = {"createChatCompletion", "createResponse", "createAnthropicMessage", "listModels"}
+"""OpenAI's and Anthropic's clients add parameters of their own."""
 RENAMED = ("/v1/users", "/v1/conversations", "/v1/jobs", "/v1/erasures", "/v1/sleep/runs")
 """Their place was called ``after``."""
 

@@ -26,9 +26,12 @@ class Asked:
 
     @property
     def memory(self) -> str:
-        """What memory told in it: the system message that is memsvc's; empty: nothing."""
-        told = [one["content"] for one in self.body["messages"] if one["role"] == "system"]
-        return next((text for text in told if "[memsvc context" in text), "")
+        """What memory told in it: the system message, or the text with it, that is memsvc's; empty: nothing."""
+        told = [one["content"] for one in self.body.get("messages", []) if one["role"] == "system"]
+        system = self.body.get("system")
+        told += [part["text"] for part in system] if isinstance(system, list) else [system]
+        told += [self.body.get("instructions")]
+        return next((text for text in told if text and "[memsvc context" in text), "")
 
 
 Act = Callable[[Asked, asyncio.StreamWriter], Coroutine[Any, Any, None]]
@@ -111,14 +114,68 @@ def stream(*pieces: str) -> bytes:
     return event({"role": "assistant"}) + said + event({}, "stop") + b"data: [DONE]\n\n"
 
 
+def message(*content: Body, stop: str = "end_turn") -> Body:
+    """A whole answer of Anthropic's API."""
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": list(content),
+        "stop_reason": stop, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+    }  # fmt: skip
+
+
+def message_stream(*pieces: str, stop: str = "end_turn") -> bytes:
+    """All events of a stream of Anthropic's API that says these pieces."""
+    begun = message() | {"stop_reason": None}
+    block = {"index": 0, "content_block": {"type": "text", "text": ""}}
+    events: list[Body] = [{"type": "message_start", "message": begun}, {"type": "content_block_start", **block}, {"type": "ping"}]
+    deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
+    events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
+    events += [{"type": "content_block_stop", "index": 0}]
+    end = {"delta": {"stop_reason": stop, "stop_sequence": None}, "usage": {"output_tokens": 1}}
+    return named_events(*events, {"type": "message_delta", **end}, {"type": "message_stop"})
+
+
+def model_response(*output: Body, status: str = "completed", **more: Any) -> Body:
+    """A whole answer of OpenAI's Responses API."""
+    return {
+        "id": "resp_1", "object": "response", "created_at": 1, "model": "m-1", "status": status, "output": list(output),
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], **more,
+    }  # fmt: skip
+
+
+def output_message(text: str) -> Body:
+    """An item of such an answer that says this."""
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"id": "item_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+
+
+def response_stream(*pieces: str) -> bytes:
+    """All events of a stream of the Responses API that says these pieces."""
+    said = {"item_id": "item_1", "output_index": 0, "content_index": 0, "logprobs": []}
+    done = model_response(output_message("".join(pieces)))
+    events: list[Body] = [{"type": "response.created", "response": model_response(status="in_progress")}]
+    events += [{"type": "response.output_text.delta", "delta": piece, **said} for piece in pieces]
+    events += [{"type": "response.output_item.done", "output_index": 0, "item": done["output"][0]}]
+    events += [{"type": "response.completed", "response": done}]
+    return named_events(*({**one, "sequence_number": number} for number, one in enumerate(events)))
+
+
+def named_events(*events: Body) -> bytes:
+    """Events of a stream, each with its type as its name."""
+    return b"".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events)
+
+
 def says(text: str = "Noted.") -> Act:
-    """Answers each request with this, in the way that is asked for."""
+    """Answers each request with this, in the way that is asked for and in the form of its API."""
 
     async def act(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        if asked.body.get("stream"):
-            writer.write(STREAM_HEAD + stream(*text.split(" ")))
+        pieces = text.split(" ")
+        if asked.path.endswith("/messages"):
+            whole, streamed = message({"type": "text", "text": text}), message_stream(*pieces)
+        elif asked.path.endswith("/responses"):
+            whole, streamed = model_response(output_message(text)), response_stream(*pieces)
         else:
-            writer.write(response(completion(text)))
+            whole, streamed = completion(text), stream(*pieces)
+        writer.write(STREAM_HEAD + streamed if asked.body.get("stream") else response(whole))
         await writer.drain()
 
     return act

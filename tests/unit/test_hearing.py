@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from memsvc.chat.hearing import Hearing
+from memsvc.chat.completions import CompletionHearing
 
 
 @pytest.mark.parametrize("mark", [{"index": 0}, {"index": None}, {}], ids=["zero", "null", "missing"])
@@ -15,13 +15,13 @@ def test_of_several_choices_the_first_is_heard(mark: dict[str, Any]) -> None:
     def event(number: dict[str, Any], words: str) -> bytes:
         return b"data: " + msgspec.json.encode({"choices": [{**number, "delta": {"content": words}}]}) + b"\n\n"
 
-    heard = Hearing()
+    heard = CompletionHearing()
     for words in ("The ", "bike."):
         heard.piece(event({"index": 1}, "Another.") + event(mark, words))
     assert (heard.text, heard.finish) == ("The bike.", "")
     heard.piece(b"data: [DO")
     heard.piece(b"NE]\r\n\n")
     assert heard.finish == "done", "a stream that ends so is not broken off, though no reason was given"
-    whole = Hearing()
+    whole = CompletionHearing()
     whole.whole(msgspec.json.encode({"choices": [{"index": 1, "message": {"content": "No."}}, {**mark, "text": ""}]}))
     assert whole.text == ""

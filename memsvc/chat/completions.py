@@ -1,0 +1,124 @@
+"""OpenAI's chat completions: reads requests and answers, and tells errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from memsvc.chat.apis import ChatApi, Failure
+from memsvc.chat.hearing import FILTERED, Hearing
+from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model, part_trace
+from memsvc.text.characters import trimmed
+
+SYSTEM = frozenset({"system", "developer"})
+END = b"[DONE]"
+RESULTS = frozenset({"tool", "function"})
+
+
+class _Message(msgspec.Struct):
+    """The fields of a message that memory reads. The rest concerns only the chat server."""
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+    name: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
+    tool_call_id: Any = None
+
+
+class _Wanted(msgspec.Struct):
+    messages: list[_Message]
+    model: str | None = None
+    stream: bool | None = None
+
+
+def read_completion(body: bytes, decode: Decode) -> ChatRequest:
+    """Read a request.
+
+    Args:
+        body: JSON.
+        decode: decodes JSON into a type.
+
+    Raises:
+        InvalidRequestError: it does not have the form of a request.
+    """
+    wanted: _Wanted = decode(body, _Wanted)
+    fields: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
+    messages: list[msgspec.Raw] = decode(bytes(fields["messages"]), list[msgspec.Raw])
+    roles = [one.role for one in wanted.messages]
+    system = next((index for index, role in enumerate(roles) if role not in SYSTEM), len(roles))
+
+    def passing(block: str | None, model: str | None) -> bytes:
+        """The block becomes a system message after the client's own at the start."""
+        told = [] if block is None else [msgspec.Raw(msgspec.json.encode({"role": "system", "content": block}))]
+        whole = {**fields, "messages": [*messages[:system], *told, *messages[system:]]}
+        return msgspec.json.encode(named_model(whole, wanted.model, model))
+
+    return ChatRequest(said=[_utterance(index, one) for index, one in enumerate(wanted.messages)], passing=passing)
+
+
+def _utterance(at: int, message: _Message) -> Utterance:
+    parts = message.content if isinstance(message.content, list) else []
+    written = [part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str)]
+    text = trimmed(message.content if isinstance(message.content, str) else "\n".join(written))
+    name = trimmed(message.name) if isinstance(message.name, str) else ""
+    if message.role in RESULTS:
+        answers = {"tool_call_id": message.tool_call_id} if isinstance(message.tool_call_id, str) else {}
+        result = [Trace(role="tool", text=text, speaker=name, metadata=answers)] if text else []
+        return Utterance(at=at, role="tool", traces=result)
+    if message.role == "assistant":
+        calls = message.tool_calls if isinstance(message.tool_calls, list) else []
+        calls = [call for call in (*calls, message.function_call) if call]
+        traces = [Trace(role="thinking", text=text)] if calls and text else []
+        traces += [Trace(role="tool", text=msgspec.json.encode(call).decode()) for call in calls]
+        return Utterance(at=at, role="assistant", text=text, calls=bool(calls), traces=traces)
+    if message.role != "user":
+        return Utterance(at=at, role=message.role)
+    kept = [part_trace(part) for part in parts if part.get("type") != "text"]
+    return Utterance(
+        at=at,
+        role="user",
+        text=text,
+        name=name,
+        traces=[trace for trace, _ in kept],
+        shortened=any(shortened for _, shortened in kept),
+    )
+
+
+class CompletionHearing(Hearing):
+    """Reads the first choice of an answer."""
+
+    def _take(self, document: bytes) -> None:
+        if document == END:
+            self.finish = self.finish or "done"  # some servers give no reason
+        else:
+            super()._take(document)
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        choice = next(choice for choice in told["choices"] if not choice.get("index"))
+        said = choice.get("message") or choice.get("delta") or {}
+        self._say(said.get("content"))
+        self.acts = self.acts or bool(said.get("tool_calls") or said.get("function_call"))
+        if isinstance(finish := choice.get("finish_reason"), str):
+            self.finish = finish
+            self.filtered = finish == FILTERED
+
+
+def error(failure: Failure) -> dict[str, Any]:
+    """An error in the form of OpenAI's API."""
+    told = {"message": failure.message, "type": "memsvc_error", "code": failure.code, "param": failure.field}
+    return {"error": told}
+
+
+def _error_event(failure: Failure) -> bytes:
+    return b"data: " + msgspec.json.encode(error(failure)) + b"\n\n"
+
+
+COMPLETIONS = ChatApi(
+    path="/chat/completions",
+    read=read_completion,
+    hearing=CompletionHearing,
+    error=error,
+    error_event=_error_event,
+)
