@@ -139,8 +139,6 @@ class Remembering:
             recent_turns=settings.chat_turns,
             present=[turn.text for turn in self.request.turns],
             why="none",
-            salient=0,
-            chance=False,
         )
         context = await remind(
             talk.db,

@@ -8,6 +8,7 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.together import Together
+from memsvc.recall import salient
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
@@ -45,5 +46,12 @@ async def remind(
     chosen = replace(options, conversation=conversation, begins=True)
     with observe.RECALL_SECONDS.labels(door=door).time():
         return await build_context(
-            db, owner, asked[-settings.max_query_chars :], settings, embedder=embedder, options=chosen, trip=trip
+            db,
+            owner,
+            asked[-settings.max_query_chars :],
+            settings,
+            embedder=embedder,
+            options=chosen,
+            salient=salient,
+            trip=trip,
         )

@@ -19,7 +19,7 @@ from memsvc.chat.storing import store_noted
 from memsvc.erasing.memories import Receipt
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
-from memsvc.recall.items import Format
+from memsvc.recall.items import Format, Why
 from memsvc.recall.options import Mode
 from memsvc.sources.messages import MessageIn, Role, StoredMessage, prepare
 
@@ -78,6 +78,14 @@ class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
     """text, markdown, json, or messages for chat models."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     """How many last turns of this conversation to quote, for apps that do not keep them."""
+    limit: Limit = 30
+    """The most memories to consider."""
+    why: Why = "none"
+    """How much the block tells of the reason for each item: none, for a model reads it, short or full."""
+    salient: Annotated[int, msgspec.Meta(ge=0, le=3)] = 3
+    """The most salient items that need not match the message."""
+    chance: bool = True
+    """Include one memory drawn at random, in one block of four."""
 
 
 class HookResponseIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
@@ -152,9 +160,10 @@ class HooksController(Controller):
             mode=data.mode,
             format=data.format,
             recent_turns=data.recent_turns,
-            why="none",
-            salient=0,
-            chance=False,
+            limit=data.limit,
+            why=data.why,
+            salient=data.salient,
+            chance=data.chance,
         )
         return await enrich(
             talker.db,
