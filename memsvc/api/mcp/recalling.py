@@ -117,11 +117,13 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of a block of the profile."""
     text: str
     why: str
+    """Why it was chosen."""
     remark: str
     """What became of what a message says, as far as that is known; else empty."""
-    """Why it was chosen."""
     speaker: str = ""
     said_at: str = ""
+    dated: dict[str, str] = {}
+    """For relative words of time in the text, such as tomorrow: the dates that they meant when it was said."""
     conversation: str = ""
     validity: str = ""
     """For a fact: since when and until when it holds."""
@@ -171,6 +173,7 @@ def _remembered(item: Item) -> Remembered:
         remark=item.remark,
         speaker=item.speaker,
         said_at=item.said_at.isoformat(timespec="minutes") if item.said_at else "",
+        dated={one.words: one.means for one in item.dated},
         conversation=item.conversation,
         validity=item.validity,
         count=item.count,
