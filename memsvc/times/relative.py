@@ -73,31 +73,32 @@ class RelativeTime(NamedTuple):
     """Another day that it may mean: who says "next Friday" on a Monday may mean that of the week after."""
 
 
-def relative_times(text: str, said_at: datetime) -> list[RelativeTime]:
+def relative_times(text: str, said_at: datetime, *, ahead: bool = False) -> list[RelativeTime]:
     """The times in a text that are counted from when it was said.
 
     Args:
         text: what somebody said; of a long one the beginning counts.
         said_at: on the speaker's clock.
+        ahead: what is not said to be past is to come, and the day itself counts too: for plans.
 
     Returns:
-        At most three, in their order, each day or span once.
+        At most three, in their order, each day or span once; of ``ahead`` twice as many.
     """
     if TELLING.search(text, 0, MOST_SIGNS) is None:
         return []
     plain, where = _single_spaced(text[:MOST_SIGNS])
     calendar = Calendar(said_at.replace(tzinfo=UTC), UNSAID)
-    reader = _Relative(plain, calendar)
+    reader = _Relative(plain, calendar, ahead=ahead)
     found = list(islice(_of_words(reader), 2 * MOST))
     if cjk.SIGNS.search(plain):
         found = sorted([*found, *_of_signs(reader)])
     given: dict[tuple[date, date], RelativeTime] = {}
     for one in found:
         today = (one.begin, one.end) == (calendar.today, calendar.today + DAY)
-        if not today or reader.low.startswith("tonight", one.start):
+        if ahead or not today or reader.low.startswith("tonight", one.start):
             placed = one._replace(start=where[one.start], stop=where[one.stop - 1] + 1)
             given.setdefault((one.begin, one.end), placed)
-    return list(given.values())[:MOST]
+    return list(given.values())[: 2 * MOST if ahead else MOST]
 
 
 def _single_spaced(text: str) -> tuple[str, Sequence[int]]:
@@ -151,6 +152,10 @@ def _days_of(at: int, found: Found) -> RelativeTime | None:
 class _Relative(Reader):
     """A text and the day on which it was said."""
 
+    def __init__(self, text: str, calendar: Calendar, *, ahead: bool) -> None:
+        super().__init__(text, calendar)
+        self.ahead = ahead
+
     def relative(self, word: str, at: int, before: str, front: str) -> RelativeTime | None:
         """Read the phrase that begins with this word, if any."""
         self.front = front
@@ -199,7 +204,7 @@ class _Relative(Reader):
         begin = max((match.end() for match in SENTENCE_ENDS.finditer(self.low, 0, at)), default=0)
         end = SENTENCE_ENDS.search(self.low, at)
         sentence = self.low[begin : end.start() if end else len(self.low)]
-        return (TO_COME.search(sentence) is not None) - (PAST.search(sentence) is not None)
+        return (self.ahead or TO_COME.search(sentence) is not None) - (PAST.search(sentence) is not None)
 
     def _in(self, at: int) -> RelativeTime | None:
         """In two weeks; in drei Tagen; but not what was done in two weeks."""
