@@ -211,7 +211,7 @@ async def measure(bench: Bench, histories: Sequence[History], *, budget: int) ->
             for history, owner in zip(histories, owners, strict=True):
                 for question in history.questions:
                     options = ContextOptions(
-                        budget_tokens=budget, seed=0, filters=Filters(as_of=as_moment(question.asked_at))
+                        budget_tokens=budget, seed=0, filters=Filters(asked_at=as_moment(question.asked_at))
                     )
                     context = await build_context(
                         db, owner, question.question, settings, embedder=embedder, options=options, salient=salient

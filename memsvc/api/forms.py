@@ -23,7 +23,10 @@ MOMENT = "moment"
 """memsvc's own format: an ISO 8601 date, or date and time; without an offset in the user's time zone."""
 MOMENT_FIELDS = frozenset({
     "said_at", "said_from", "said_to", "as_of", "known_at", "valid_from", "valid_to", "ended_at", "since", "until",
+    "asked_at",
 })  # fmt: skip
+WITH_OFFSET = frozenset({"asked_at"})
+"""Times that need an offset (RFC 3339)."""
 DRAWN = frozenset({"pageGraph", "walkNeighbourhood", "readSubgraph", "findPaths"})
 """Operations that can answer with a drawing."""
 OPEN = frozenset(
@@ -47,11 +50,11 @@ def make_exact(document: OpenAPI) -> None:
         if schema.title in OPEN:
             schema.additional_properties = True
         for name in MOMENT_FIELDS & (schema.properties or {}).keys():
-            _moment((schema.properties or {})[name])
+            _moment((schema.properties or {})[name], name)
     for operation in operations(document):
         for parameter in _parameters(operation):
             if isinstance(parameter.schema, Schema) and _is_moment(parameter):
-                _moment(parameter.schema)
+                _moment(parameter.schema, parameter.name)
         for answer in _good(operation.responses or {}):
             _any_of(answer)
             if operation.operation_id in DRAWN:
@@ -84,16 +87,16 @@ def _good(responses: Mapping[str, OpenAPIResponse | Reference]) -> Iterator[Open
     return (one for status, one in responses.items() if status < "3" and isinstance(one, OpenAPIResponse))
 
 
-def _moment(schema: AnySchema) -> None:
-    """Set the format of a string, also of a string that is one of several types."""
+def _moment(schema: AnySchema, name: str) -> None:
+    """Set the format of a string that is a time, also of a string that is one of several types."""
     if not isinstance(schema, Schema):
         return
     if schema.type is OpenAPIType.STRING and schema.format is None:
-        schema.format = cast("OpenAPIFormat", MOMENT)
+        schema.format = OpenAPIFormat.DATE_TIME if name in WITH_OFFSET else cast("OpenAPIFormat", MOMENT)
     elif schema.one_of:
         schema.one_of = [replace(one) if isinstance(one, Schema) else one for one in schema.one_of]
         for one in schema.one_of:
-            _moment(one)
+            _moment(one, name)
 
 
 def _complete(schema: Any) -> None:

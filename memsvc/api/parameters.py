@@ -25,6 +25,13 @@ AsOfParameter = Annotated[
         "'always' for every time. Default: now."
     ),
 ]
+AskedAtParameter = Annotated[
+    str | None,
+    QueryParameter(
+        description='The moment of asking (ISO 8601 with its offset), by which "today" is understood and ages are '
+        "told. Default: now. What was said later does not count."
+    ),
+]
 KnownAtParameter = Annotated[
     str | None,
     QueryParameter(description="Read what memsvc knew at this moment (ISO 8601, not in the future). Default: now."),

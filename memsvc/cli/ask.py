@@ -17,6 +17,7 @@ from memsvc.cli.common import (
     print_json,
     with_database,
 )
+from memsvc.cli.memories import AskedAt
 
 if TYPE_CHECKING:
     from memsvc.chat.answering import MemoryAnswer
@@ -29,6 +30,7 @@ def ask(
     user: str | None = UserRef,
     budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of memories to read: 50 to 100,000."),
     only: list[str] = typer.Option([], "--only", help="Only memories of this conversation; repeatable."),
+    asked_at: str | None = AskedAt,
     quotes: bool = typer.Option(False, "--quotes", help="Quote memories instead of asking the language model."),
     app: str = AppName,
     as_json: bool = AsJson,
@@ -40,6 +42,7 @@ def ask(
         from memsvc.chat.answering import answer_question
         from memsvc.recall.options import Filters
         from memsvc.recall.signals import record_recall
+        from memsvc.sources.moments import read_asked_at
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
         with embedders(settings) as models:
@@ -51,7 +54,7 @@ def ask(
                 question,
                 settings,
                 embedder=models,
-                filters=Filters(conversations=only),
+                filters=Filters(conversations=only, asked_at=read_asked_at(asked_at, "--asked-at")),
                 budget_tokens=budget,
                 model=not quotes,
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note_missing, print_json, with_database
-from memsvc.cli.memories import Mode
+from memsvc.cli.memories import AskedAt, Mode
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -38,6 +38,7 @@ def context(
     only: list[str] = typer.Option([], "--only", help="Only memories of this conversation; repeatable."),
     said_from: str | None = typer.Option(None, "--from", help="Only memories said at this time or later (ISO 8601)."),
     said_to: str | None = typer.Option(None, "--to", help="Only memories said before this time (ISO 8601)."),
+    asked_at: str | None = AskedAt,
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
     fill: bool = typer.Option(False, "--fill", help="Fill the budget, also with what is unlikely to matter."),
     why: str | None = typer.Option(None, "--why", help="Reasons: none, short (the default) or full."),
@@ -90,6 +91,7 @@ def context(
         from memsvc.recall.options import Filters
         from memsvc.recall.presets import chosen_weights
         from memsvc.recall.signals import record_recall
+        from memsvc.sources.moments import read_asked_at
         from memsvc.sources.times import parse_time
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
@@ -98,6 +100,7 @@ def context(
             conversations=only,
             said_from=parse_time(said_from, zone).moment if said_from else None,
             said_to=parse_time(said_to, zone).moment if said_to else None,
+            asked_at=read_asked_at(asked_at, "--asked-at"),
             traces=traces,
         )
         weights = chosen_weights(preset, None)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
 """Same as in memsvc.recall.options; repeated here, because --help must not import that module."""
+AskedAt = typer.Option(
+    None, "--asked-at", help="The moment of asking (ISO 8601 with its offset); what was said later does not count."
+)
 HowHard = typer.Option(
     "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate (in pages)."
 )
@@ -193,6 +196,7 @@ def recall(
     as_of: str | None = typer.Option(
         None, "--as-of", help="What was true at this time (ISO 8601, in the user's time zone)."
     ),
+    asked_at: str | None = AskedAt,
     known_at: str | None = typer.Option(None, "--known-at", help="What memsvc knew at this time (ISO 8601)."),
     near: tuple[float, float, float] | None = typer.Option(
         None, "--near", metavar="LAT LON METRES", help="Only memories about something near that point."
@@ -237,7 +241,7 @@ def recall(
         from memsvc.recall.presets import chosen_weights, read_metadata, read_weights
         from memsvc.recall.search import recall
         from memsvc.recall.signals import record_recall
-        from memsvc.sources.moments import read_known_at, read_moment
+        from memsvc.sources.moments import read_asked_at, read_known_at, read_moment
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
         filters = Filters(
@@ -248,6 +252,7 @@ def recall(
             traces=traces,
             facts=not no_facts,
             as_of=read_moment(as_of, owner, "--as-of"),
+            asked_at=read_asked_at(asked_at, "--asked-at"),
             known_at=read_known_at(known_at, owner, "--known-at"),
             near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
             kinds=cast("list[Kind]", kind),

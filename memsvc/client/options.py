@@ -56,6 +56,7 @@ class Filters(TypedDict, total=False):
     traces: bool
     facts: bool
     as_of: Time
+    asked_at: Time
     known_at: Time
     near: Near
     kinds: Sequence[Kind]
@@ -131,6 +132,7 @@ class EnrichOptions(SaidOptions, total=False):
     budget_tokens: int
     mode: Mode
     format: Format
+    asked_at: Time
     recent_turns: int
 
 

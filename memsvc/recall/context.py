@@ -207,7 +207,7 @@ async def build_context(
     packer = Packer(
         tokenizer=tokenizer(name),
         budget_tokens=chosen.budget_tokens,
-        now=on_clock_of(chosen.filters.as_of or datetime.now(UTC), zone),
+        now=on_clock_of(chosen.filters.today or datetime.now(UTC), zone),
         zone=zone,
         format=chosen.format,
         group_by=chosen.group_by,
@@ -302,7 +302,7 @@ class _Asked:
     async def unasked(self, salient: Salient, seed: int | None) -> list[Item]:
         """What is salient, then the chance find; the packer leaves out what is recalled anyway."""
         options, now, zone = self.options, self.packer.now, self.packer.zone
-        times = {"as_of": options.filters.as_of, "known_at": options.filters.known_at}
+        times = {"as_of": options.filters.then, "known_at": options.filters.known_at}
         items: list[Item] = []
         if options.salient:
             minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
@@ -327,17 +327,17 @@ class _Asked:
         Raises, when it tells:
             ConversationUnknownError: this user has no such conversation.
         """
-        options, owner, times = self.options, self.owner, self._times()
+        options, owner, times, now = self.options, self.owner, self._times(), self.packer.now
         wanted = options.core or options.instructions is None or bool(options.instructions)
         said = spoken(trip, owner, times) if options.elapsed or wanted else list[datetime]
         source = _conversation(trip, owner, options) if options.conversation is not None else _none
         guiding = instructions(
-            trip, owner, options.instructions, core=options.core, asked=self.query, times=times, spoken=said
+            trip, owner, options.instructions, core=options.core, asked=(self.query, now), times=times, spoken=said
         ) if wanted else _neither  # fmt: skip
 
         def told() -> _Standing:
             core, others = guiding()
-            meeting = _meeting(said(), times["now"]) if options.elapsed else None
+            meeting = _meeting(said(), now) if options.elapsed else None
             return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
 
         return told
@@ -356,7 +356,7 @@ class _Asked:
         if options.recent_turns and stands.source_id is not None:
             recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times, said=options.said)
         if options.profile:
-            blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.as_of)
+            blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
         await trip.send()
         return Material(
             memories=found.memories,
@@ -381,7 +381,10 @@ class _Asked:
         return worth._replace(points=worth.points * EFFORTS[self.options.mode].wide).at(found.confidence)
 
     def _times(self) -> dict[str, Any]:
-        return moments(self.packer.now, self.options.filters.known_at)
+        """What may be read: what was said by then, as it was known then."""
+        filters = self.options.filters
+        then = self.packer.now if filters.then is None else on_clock_of(filters.then, self.packer.zone)
+        return moments(then, filters.known_at)
 
 
 class _Present:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memsvc.db.short_ids import short_id
+from memsvc.recall.dated import DatedWords, dated_words, with_dates
 from memsvc.recall.reasons import in_brief
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
 from memsvc.recall.times_in_words import validity
@@ -18,6 +19,8 @@ from memsvc.text.characters import plain_lines
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
 ItemKind = Literal["block", "message", "trace", "card", "note", "instruction", "fact", "node", "neighbour", "turn"]
+DATED = frozenset({"message", "trace", "neighbour"})
+"""Kinds of items whose relative words of time carry their date; last turns stay to the letter."""
 OF_NODES = frozenset({"card", "note", "instruction"})
 """Kinds of items that say what is known about a node."""
 SECTIONS: tuple[SectionName, ...] = ("profile", "core", "instructions", "facts", "memories", "salient", "recent")
@@ -78,17 +81,30 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     """It is not true any more."""
     sources: list[str] = []
     """Short ids of what it rests on."""
+    dated: list[DatedWords] = []
+    """Of a message: its relative words of time ("tomorrow"), with their dates; three at most."""
     tokens: int = 0
     """What it takes of the budget."""
 
+    @property
+    def shown(self) -> str:
+        """Its text as a block of text shows it: with the dates."""
+        return with_dates(self.text, self.dated)
+
 
 def plain_item(item: Item) -> Item:
-    """An item as a prompt may hold it in any format: without hidden characters, and with line breaks of one kind."""
-    plain: dict[str, str] = {}
+    """An item as a prompt may hold it in any format: without hidden characters, and with line breaks of one kind.
+
+    A message's relative words of time get their dates here, as their places are those in the text that is shown.
+    """
+    plain: dict[str, Any] = {}
     for name in WRITTEN:
         value: str | None = getattr(item, name)
         if value and (shown := plain_lines(value)) is not value:
             plain[name] = shown
+    said_at = item.said_at if item.kind in DATED else None
+    if said_at is not None and (dated := dated_words(plain.get("text", item.text), said_at)):
+        plain["dated"] = dated
     return msgspec.structs.replace(item, **plain) if plain else item
 
 

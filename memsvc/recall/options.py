@@ -61,6 +61,9 @@ class Filters:
     """Facts of the graph too, with their sentence."""
     as_of: datetime | None = None
     """What was true then: messages said by then, facts valid then; None: now."""
+    asked_at: datetime | None = None
+    """The moment of asking; None: ``as_of``, else now. By it "today" and ages are understood, and where there is no
+    ``as_of``, what was said later does not count."""
     known_at: datetime | None = None
     """What was recorded by then; None: now."""
     near: Near | None = None
@@ -77,6 +80,16 @@ class Filters:
     """Only what has these in its metadata (a note: kind and tags)."""
     least_score: float | None = None
     """Only what has at least this score for the query."""
+
+    @property
+    def then(self) -> datetime | None:
+        """The moment whose truth counts; None: now."""
+        return self.as_of or self.asked_at
+
+    @property
+    def today(self) -> datetime | None:
+        """The moment that is the present for the asker; None: now."""
+        return self.asked_at or self.as_of
 
     @property
     def narrows(self) -> bool:

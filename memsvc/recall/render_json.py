@@ -47,6 +47,8 @@ class JsonRenderer:
         for name in ("name", "caption", "validity", "remark", "stale", "sources"):
             if value := getattr(item, name):
                 fields[name] = value
+        if item.dated:
+            fields["dated"] = {one.words: one.means for one in item.dated}
         if item.last_said is not None:
             fields |= {"count": item.count, "last_said": item.last_said.isoformat(timespec="minutes")}
         if item.tokens:

@@ -39,7 +39,7 @@ class MarkdownRenderer(TextRenderer):
         if item.kind == "block":
             return self._block(item)
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
-        said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.text)}{picture}"
+        said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.shown)}{picture}"
         return f"{said}{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -49,10 +49,10 @@ class MarkdownRenderer(TextRenderer):
     def _turn(self, item: Item) -> str:
         moment = f"{clock(item.said_at)} " if item.said_at else ""
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
-        return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.text) + picture
+        return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.shown) + picture
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.text)}{self._why(item)}"
+        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

@@ -51,7 +51,7 @@ class TextRenderer:
             return self._block(item)
         head = self._head(item, grouped=grouped)
         picture = f" [picture: {item.caption}]" if item.caption else ""
-        said = flat(f"[{item.id}] {head}: “{item.text.strip()}”{picture}")
+        said = flat(f"[{item.id}] {head}: “{item.shown.strip()}”{picture}")
         return f"{said}{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -85,10 +85,10 @@ class TextRenderer:
     def _turn(self, item: Item) -> str:
         moment = f"{clock(item.said_at)} " if item.said_at else ""
         picture = f" [picture: {item.caption}]" if item.caption else ""
-        return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.text) + flat(picture)
+        return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.shown) + flat(picture)
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'[{item.id}] {item.name}:', item.text)}{self._why(item)}"
+        return f"{self._lines(f'[{item.id}] {item.name}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

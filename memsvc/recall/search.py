@@ -118,7 +118,7 @@ async def _narrowed(
         return {
             "sources": await _source_ids(connection, owner, filters.conversations),
             "not_sources": await _source_ids(connection, owner, filters.not_conversations),
-            "near": await nodes_near(connection, owner, around, filters.as_of, known_at) if around else None,
+            "near": await nodes_near(connection, owner, around, filters.then, known_at) if around else None,
         }
 
 
@@ -238,7 +238,7 @@ def parameters(
         "not_sources": prepared.not_sources,
         "said_from": chosen.said_from,
         "said_to": chosen.said_to,
-        "as_of": chosen.as_of,
+        "as_of": chosen.then,
         "known_at": known_at,
         "speakers": list(chosen.speakers) or None,
         "source_kinds": list(chosen.source_kinds) or None,
@@ -355,7 +355,7 @@ async def recall(
     if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
         degraded.append("words")
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
-    times = read_times(query, chosen.as_of or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
+    times = read_times(query, chosen.today or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(
         owner,
         query,
@@ -390,7 +390,7 @@ async def recall(
         place=place,
         known_at=began_at,
         words=words[0].words if words else (),
-        as_of=chosen.as_of,
+        as_of=chosen.then,
         order=counting(weights),
         degraded=degraded,
         explain=explain,

@@ -148,13 +148,14 @@ def instructions(
     categories: Sequence[str] | None,
     *,
     core: bool,
-    asked: str,
+    asked: tuple[str, datetime],
     times: dict[str, Any],
     spoken: Callable[[], list[datetime]],
 ) -> Callable[[], tuple[list[Item], list[Item]]]:
     """Core items (pinned, or of the category core) and instructions of some categories (None: of all).
 
-    Those with a condition count where it holds for what is asked (``memsvc.times.conditions``).
+    Those with a condition count where it holds for what is asked, and when on the user's clock
+    (``memsvc.times.conditions``).
     """
     parameters = {
         "user_id": owner.user_id,
@@ -164,7 +165,7 @@ def instructions(
         **times,
     }
     rows = trip.ask(query("context_instructions"), parameters)
-    return lambda: _counting(rows, Occasion(asked, times["now"], _begins(spoken(), times["now"])), core=core)
+    return lambda: _counting(rows, Occasion(*asked, _begins(spoken(), asked[1])), core=core)
 
 
 def _counting(rows: Sequence[Row[Any]], occasion: Occasion, *, core: bool) -> tuple[list[Item], list[Item]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -26,7 +26,29 @@ def age(moment: datetime, now: datetime) -> str:
 
 def day(moment: datetime) -> str:
     """The day on the moment's own clock: "14 March 2026"."""
-    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+    return _date(moment)
+
+
+def days(begin: date, end: date) -> str:
+    """The days from one up to, and without, another: "7 May 2026", "3 to 9 May 2026", "May 2026", "2025"."""
+    last = end - timedelta(1)
+    if begin == last:
+        return _date(begin)
+    if begin.day == end.day == 1:
+        first_month, last_month = MONTHS[begin.month - 1], MONTHS[last.month - 1]
+        if begin.month == end.month == 1:
+            return f"{begin.year}" if begin.year == last.year else f"{begin.year} to {last.year}"
+        if begin.year != last.year:
+            return f"{first_month} {begin.year} to {last_month} {last.year}"
+        return f"{first_month if begin.month == last.month else f'{first_month} to {last_month}'} {begin.year}"
+    if begin.year != last.year:
+        return f"{_date(begin)} to {_date(last)}"
+    month = "" if begin.month == last.month else f" {MONTHS[begin.month - 1]}"
+    return f"{begin.day}{month} to {_date(last)}"
+
+
+def _date(day_of: date) -> str:
+    return f"{day_of.day} {MONTHS[day_of.month - 1]} {day_of.year}"
 
 
 def clock(moment: datetime) -> str:

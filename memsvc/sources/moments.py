@@ -35,6 +35,28 @@ def read_moment(value: str | None, owner: Owner, field: str) -> datetime | None:
         raise
 
 
+def read_asked_at(value: str | None, field: str = "asked_at") -> datetime | None:
+    """Parse the moment of asking, which needs an offset: a client's clock and the user's may show different days.
+
+    Raises:
+        InvalidTimeError: the value is not a time, or has no offset.
+    """
+    if value is None:
+        return None
+    try:
+        given = parse_time(LOST_PLUS.sub("+", value), ZoneInfo("UTC"))
+    except InvalidTimeError as error:
+        error.details["field"] = field
+        raise
+    if given.assumed:
+        raise InvalidTimeError(
+            f"{field} has no time zone.",
+            hint="Add its offset, for example 2026-03-14T09:30:00+01:00 or …Z.",
+            field=field,
+        )
+    return given.moment.astimezone(UTC)
+
+
 def read_as_of(value: str | None, owner: Owner) -> AsOf:
     """Parse ``as_of``: a moment, "always", or None for now. Raises: as ``read_moment``."""
     return ALWAYS if value == ALWAYS else read_moment(value, owner, "as_of")

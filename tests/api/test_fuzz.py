@@ -54,6 +54,7 @@ QUERIES = st.fixed_dictionaries(
         "traces": st.booleans(),
         "facts": st.booleans(),
         "as_of": st.none() | TIMES,
+        "asked_at": st.none() | TIMES,
         "known_at": st.none() | TIMES,
         "mode": st.sampled_from(["eager", "balanced", "deliberate", "x"]),
         "cursor": st.none() | TEXT,

@@ -68,6 +68,8 @@ def texts(found: dict[str, Any]) -> list[str]:
         ({"as_of": "soon"}, "invalid_time", "as_of"),
         ({"as_of": "always"}, "invalid_time", "as_of"),
         ({"as_of": "0001-01-01"}, "invalid_time", "as_of"),
+        ({"asked_at": "soon"}, "invalid_time", "asked_at"),
+        ({"asked_at": "2026-03-01T12:00:00"}, "invalid_time", "asked_at"),
         ({"known_at": "2026-02-30"}, "invalid_time", "known_at"),
         ({"known_at": FAR}, "invalid_time", "known_at"),
         ({"rerank": True}, "reranker_missing", "rerank"),

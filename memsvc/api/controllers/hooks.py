@@ -20,8 +20,9 @@ from memsvc.erasing.memories import Receipt
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format, Why
-from memsvc.recall.options import Mode
+from memsvc.recall.options import Filters, Mode
 from memsvc.sources.messages import MessageIn, Role, StoredMessage, prepare
+from memsvc.sources.moments import read_asked_at
 
 BY = "hook"
 
@@ -76,6 +77,9 @@ class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
     """eager: few candidates and short lines, for every turn; deliberate: more of both, and more around each memory."""
     format: Format = "text"
     """text, markdown, json, or messages for chat models."""
+    asked_at: str | None = None
+    """The moment of asking (ISO 8601 with its offset), by which "today" is understood and ages are told. Default: now.
+    What was said later does not count."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     """How many last turns of this conversation to quote, for apps that do not keep them."""
     limit: Limit = 30
@@ -164,6 +168,7 @@ class HooksController(Controller):
             why=data.why,
             salient=data.salient,
             chance=data.chance,
+            filters=Filters(asked_at=read_asked_at(data.asked_at)),
         )
         return await enrich(
             talker.db,

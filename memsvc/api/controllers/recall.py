@@ -22,7 +22,7 @@ from memsvc.recall.presets import chosen_weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.recall.signals import Answer, record_recall
-from memsvc.sources.moments import check_known
+from memsvc.sources.moments import check_known, read_asked_at
 from memsvc.sources.times import parse_time
 
 Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
@@ -62,6 +62,9 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Also facts of the graph, each as its sentence."""
     as_of: str | None = None
     """Only what was true then (ISO 8601): messages said by then and facts valid then."""
+    asked_at: str | None = None
+    """The moment of asking (ISO 8601 with its offset), by which "today" is understood and ages are told. Default: now.
+    What was said later does not count, unless as_of is later."""
     known_at: str | None = None
     """As memsvc knew it then (ISO 8601, not in the future). Default: as it knows now."""
     near: NearIn | None = None
@@ -85,7 +88,7 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         """Return the filters with their times parsed.
 
         Raises:
-            InvalidTimeError: a time cannot be parsed, or ``known_at`` is in the future.
+            InvalidTimeError: a time cannot be parsed, ``asked_at`` has no offset, or ``known_at`` is in the future.
         """
         known_at = _time(self.known_at, zone, "known_at")
         if known_at is not None:
@@ -98,6 +101,7 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             traces=self.traces,
             facts=self.facts,
             as_of=_time(self.as_of, zone, "as_of"),
+            asked_at=read_asked_at(self.asked_at),
             known_at=known_at,
             near=Near(latitude=self.near.lat, longitude=self.near.lon, radius_m=self.near.radius_m)
             if self.near is not None

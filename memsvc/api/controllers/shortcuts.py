@@ -14,7 +14,7 @@ from memsvc import observe
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.controllers.messages import IdempotencyKey, Receipts, store
 from memsvc.api.controllers.recall import record_later
-from memsvc.api.parameters import CursorParameter
+from memsvc.api.parameters import AskedAtParameter, CursorParameter
 from memsvc.api.problems import documented
 from memsvc.graph.overview import GraphPage, page
 from memsvc.graph.told import graph_around_memories
@@ -22,10 +22,11 @@ from memsvc.graph.traverse import Graph
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
-from memsvc.recall.options import Mode
+from memsvc.recall.options import Filters, Mode
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.sources.messages import MessageIn
+from memsvc.sources.moments import read_asked_at
 
 DEFAULT_CONVERSATION = "memory"
 QUERY: dict[str, Any] = {
@@ -123,7 +124,7 @@ class ShortcutsController(Controller):
         "/context",
         operation_id="readContext",
         summary="Read a context block",
-        description="The same as POST /v1/context with only a query, a budget and a mode.",
+        description="The same as POST /v1/context with only a query, a budget, a mode and the moment of asking.",
         response_description="The block and the memories in it.",
         responses=documented(400, 401, 403, 404, 413, 503),
         dependencies=READER,
@@ -136,8 +137,10 @@ class ShortcutsController(Controller):
             int, QueryParameter(ge=50, le=100_000, description="The longest block, in tokens.")
         ] = 1_500,
         mode: Annotated[Mode, QueryParameter(description="How far to search and how much to show.")] = "balanced",
+        asked_at: AskedAtParameter = None,
     ) -> Response[Context]:
         """Build the block."""
+        filters = Filters(asked_at=read_asked_at(asked_at))
         with observe.RECALL_SECONDS.labels(door="context").time():
             built = await build_context(
                 reader.db,
@@ -145,7 +148,7 @@ class ShortcutsController(Controller):
                 question,
                 reader.settings,
                 embedder=reader.embedder,
-                options=ContextOptions(budget_tokens=budget_tokens, mode=mode),
+                options=ContextOptions(budget_tokens=budget_tokens, mode=mode, filters=filters),
                 salient=salience,
             )
         return record_later(reader, built, door="context", mode=mode)

@@ -21,7 +21,7 @@ from memsvc.recall.items import Context, Item
 from memsvc.recall.options import Filters, Kind, Mode, SourceKind
 from memsvc.recall.presets import PRESETS, chosen_weights
 from memsvc.recall.signals import record_recall
-from memsvc.sources.moments import read_moment
+from memsvc.sources.moments import read_asked_at, read_moment
 from memsvc.sources.opening import open_memory
 from memsvc.text.fence import fenced
 
@@ -46,10 +46,9 @@ class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     types: Annotated[Names, Meta(description="Only about nodes or edges of these types.")] = []
     least_importance: Annotated[float, Meta(ge=1, le=10)] | None = None
     metadata: Annotated[dict[str, Any], Meta(description='Such as {"tags": ["garden"]}.')] | None = None
-    least_score: (
-        Annotated[float, Meta(description="Only what has at least this score, as POST /v1/recall gives scores.")] | None
-    ) = None
+    least_score: Annotated[float, Meta(description="Least score, as POST /v1/recall gives it.")] | None = None
     preset: Preset | None = None
+    asked_at: Annotated[Moment, Meta(description="If not now: ISO 8601 with offset.")] | None = None
 
     def filters(self) -> Filters:
         """The filters."""
@@ -61,6 +60,7 @@ class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             least_importance=self.least_importance,
             metadata=self.metadata,
             least_score=self.least_score,
+            asked_at=read_asked_at(self.asked_at),
         )
 
 
@@ -117,9 +117,9 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of a block of the profile."""
     text: str
     why: str
+    """Why it was chosen."""
     remark: str
     """What became of what a message says, as far as that is known; else empty."""
-    """Why it was chosen."""
     speaker: str = ""
     said_at: str = ""
     conversation: str = ""
