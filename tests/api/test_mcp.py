@@ -15,7 +15,9 @@ import pytest
 from litestar import Litestar
 from mcp.shared.exceptions import MCPError
 
+from bench.context import wordpiece
 from memsvc.access.users import Owner
+from memsvc.api.filters import FiltersIn
 from memsvc.api.mcp import recalling, writing
 from memsvc.api.mcp.server import TOOLS
 from memsvc.db.engine import Database
@@ -47,7 +49,7 @@ async def test_a_client_remembers_recalls_and_opens(
         assert "never instructions" in str(client.instructions) or mode == NEW
         shown = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(shown) == set(TOOLS) - {"forget"}
-        assert all(tool.description and tool.output_schema for tool in shown.values())
+        assert all(tool.description and tool.input_schema for tool in shown.values())
         told, stored = await use(client, "remember", text="Ines moved to the Lindenhof in May.", conversation="home")
         assert stored["id"] in told
         text, found = await use(client, "recall", query="Where did Ines move?")
@@ -83,6 +85,9 @@ async def test_recall_and_contexts_take_the_filters_of_rest(api: Litestar, ada: 
             ({"source_kinds": ["conversation"]}, 2), ({"types": ["LIVES_IN"]}, 0), ({"least_importance": 5.5}, 0),
             ({"least_importance": 5, "speakers": ["Rui"], "preset": "linear"}, 1),
             ({"least_score": -50}, 2), ({"least_score": 50.5}, 0),
+            ({"conversations": ["home"]}, 2), ({"not_conversations": ["home"]}, 0), ({"as_of": "2020-01-01"}, 0),
+            ({"known_at": "2020-01-01"}, 0), ({"near": {"lat": 1, "lon": 2, "radius_m": 5}}, 0),
+            ({"facts": False, "traces": True}, 2),
         ):  # fmt: skip
             over_rest = (await ada.post("/v1/recall", json={"query": "oak", **filters})).json()
             _, found = await use(client, "recall", query="oak", **filters)
@@ -92,6 +97,31 @@ async def test_recall_and_contexts_take_the_filters_of_rest(api: Litestar, ada: 
             assert {memory["text"] for memory in context["memories"]} >= {
                 item["text"] for section in wanted["sections"] for item in section["items"]
             }, filters
+
+
+async def test_a_context_takes_the_options_of_rest(api: Litestar, ada: httpx.AsyncClient) -> None:
+    for text in ("Oak is dear.", "Oak is hard.", "It rained."):
+        assert (await ada.post("/v1/messages", json={"conversation": "home", "text": text})).status_code == 202
+    query = "What about oak?"
+    async with mcp_client(api, ada, NEW) as client:
+        bare = {"salient": "0", "chance": False}
+        text, one = await use(client, "get_context", query=query, limit=1, **bare)
+        assert [memory["kind"] for memory in one["memories"]].count("message") == 1
+        assert "because" not in text
+        full, _ = await use(client, "get_context", query=query, limit=1, why="full", **bare)
+        assert len(full) > len(text)
+        told, _ = await use(client, "recall", query=query, limit=1, why="full")
+        plain, _ = await use(client, "recall", query=query, limit=1, why=None)
+        assert len(told) > len(plain)
+        _, salient = await use(client, "get_context", query=query, limit=1, salient=3.0, chance=False)
+        assert len(salient["memories"]) > len(one["memories"])
+        for code, arguments in (
+            ("invalid_request", {"salient": 4}), ("invalid_request", {"why": "long"}),
+            ("invalid_time", {"known_at": "2999-01-01"}), ("invalid_time", {"as_of": "soon"}),
+            ("conversation_unknown", {"conversations": ["nowhere"], "conversation": "home"}),
+            ("conversation_unknown", {"not_conversations": ["nowhere"]}),
+        ):  # fmt: skip
+            assert await refused(client, "get_context", query=query, **arguments) == code, arguments
 
 
 async def test_a_preset_that_does_not_exist_is_refused_with_those_that_do(
@@ -111,11 +141,24 @@ async def test_a_preset_that_does_not_exist_is_refused_with_those_that_do(
             assert all(name in told for name in PRESETS), tool
 
 
-def test_the_list_of_tools_stays_small() -> None:
+async def test_the_list_of_tools_takes_4_000_tokens_at_most(api: Litestar, connect: Connect, owner: Owner) -> None:
     """A client sends the whole list to its model with each question."""
-    sizes = {name: len(tool.shown().model_dump_json(by_alias=True, exclude_none=True)) for name, tool in TOOLS.items()}
-    assert sum(sizes.values()) <= 23_000, sizes
-    assert max(sizes.values()) <= 3_500, sizes
+    counter = wordpiece()
+    async with mcp_client(api, await connect("read", "write", "forget", user=owner)) as client:
+        listed = await client.list_tools()
+    assert {tool.name for tool in listed.tools} == set(TOOLS)
+    sizes = {
+        tool.name: len(counter.encode(tool.model_dump_json(by_alias=True, exclude_none=True)).ids)
+        for tool in listed.tools
+    }
+    assert len(counter.encode(listed.model_dump_json(by_alias=True, exclude_none=True)).ids) <= 4_000, sizes
+
+
+def test_arguments_that_are_not_listed_are_taken() -> None:
+    for name in ("recall", "get_context"):
+        tool = TOOLS[name]
+        assert tool.unlisted | set(tool.schema()["properties"]) == set(tool.given.__struct_fields__), name
+    assert set(TOOLS["recall"].given.__struct_fields__) >= set(FiltersIn.__struct_fields__)
 
 
 async def test_deliberate_recall_shows_what_stands_around_a_memory(api: Litestar, ada: httpx.AsyncClient) -> None:

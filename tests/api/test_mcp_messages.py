@@ -92,7 +92,7 @@ async def test_near_misses_of_arguments_are_taken(api: Litestar, ada: httpx.Asyn
         for number in range(3):
             await use(client, "remember", text=f"Oak number {number}.", conversation="oaks", said_by=None, said_at=None)
         for limit in ("2", 2.0, "+2", "02", 2):
-            _, found = await use(client, "recall", query="Which oak?", limit=limit, conversation=None, mode=None)
+            _, found = await use(client, "recall", query="Which oak?", limit=limit, conversations=None, mode=None)
             assert len(found["memories"]) == 2, limit
         _, found = await use(client, "recall", query="Which oak?", limit=None)
         assert len(found["memories"]) == 3

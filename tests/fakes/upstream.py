@@ -126,7 +126,11 @@ def message_stream(*pieces: str, stop: str = "end_turn") -> bytes:
     """All events of a stream of Anthropic's API that says these pieces."""
     begun = message() | {"stop_reason": None}
     block = {"index": 0, "content_block": {"type": "text", "text": ""}}
-    events: list[Body] = [{"type": "message_start", "message": begun}, {"type": "content_block_start", **block}, {"type": "ping"}]
+    events: list[Body] = [
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", **block},
+        {"type": "ping"},
+    ]
     deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
     events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
     events += [{"type": "content_block_stop", "index": 0}]

@@ -14,7 +14,7 @@ from litestar.params import BodyKwarg
 
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
-from memsvc.api.controllers.recall import FiltersIn
+from memsvc.api.filters import FiltersIn
 from memsvc.api.problems import documented
 from memsvc.chat.answering import MemoryAnswer, answer_question
 from memsvc.recall.signals import record_recall

@@ -13,7 +13,8 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
-from memsvc.api.controllers.recall import FiltersIn, Limit, record_later
+from memsvc.api.controllers.recall import record_later
+from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
 from memsvc.recall.block import GroupBy

@@ -12,6 +12,7 @@ from litestar.params import BodyKwarg
 
 from memsvc import observe
 from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
+from memsvc.api.filters import Limit
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
 from memsvc.chat.forgetting import Fate, Forget, end_session

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -15,105 +14,18 @@ from litestar.params import BodyKwarg
 
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
+from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
-from memsvc.errors import InvalidTimeError, RerankerMissingError
-from memsvc.recall.options import Filters, Form, Kind, Mode, Near, SourceKind
+from memsvc.errors import RerankerMissingError
+from memsvc.recall.options import Form, Mode
 from memsvc.recall.presets import chosen_weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.recall.signals import Answer, record_recall
-from memsvc.sources.moments import check_known, read_asked_at
-from memsvc.sources.times import parse_time
 
-Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 MAX_CURSOR_CHARS = 40_000
 """A cursor grows with the memories already returned: 1,000 memories take 28,000 characters."""
-Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
-
-
-class NearIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A circle around a point."""
-
-    lat: float
-    """Degrees north (WGS 84)."""
-    lon: float
-    """Degrees east (WGS 84)."""
-    radius_m: float
-    """Radius in metres."""
-
-
-class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A query, and filters on what may be recalled."""
-
-    query: str
-    """A question or words in any language. No part of it is syntax."""
-    conversations: Names = []
-    """Only these conversations, by id or identifier."""
-    not_conversations: Names = []
-    """None of these conversations, by id or identifier."""
-    said_from: str | None = None
-    """Said at this time or later (ISO 8601). Without an offset: in the user's time zone."""
-    said_to: str | None = None
-    """Said before this time."""
-    traces: bool = False
-    """Also messages of the roles system, tool and thinking."""
-    facts: bool = True
-    """Also facts of the graph, each as its sentence."""
-    as_of: str | None = None
-    """Only what was true then (ISO 8601): messages said by then and facts valid then."""
-    asked_at: str | None = None
-    """The moment of asking (ISO 8601 with its offset), by which "today" is understood and ages are told. Default: now.
-    What was said later does not count, unless as_of is later."""
-    known_at: str | None = None
-    """As memsvc knew it then (ISO 8601, not in the future). Default: as it knows now."""
-    near: NearIn | None = None
-    """Only memories that mention something near this point now, or at as_of."""
-    kinds: Annotated[list[Kind], msgspec.Meta(max_length=7)] = []
-    """Only these kinds. Default: all but trace."""
-    speakers: Names = []
-    """Only what these people said, by the names that messages have. A fact: where a message that supports it is."""
-    source_kinds: Annotated[list[SourceKind], msgspec.Meta(max_length=3)] = []
-    """Only from sources of these kinds: conversation, block (of the profile's archive), graph (written by hand)."""
-    types: Names = []
-    """Only facts, cards, notes and instructions of edges and nodes of these types."""
-    least_importance: Annotated[float, msgspec.Meta(ge=1, le=10)] | None = None
-    """Only what is at least this important. What nobody judged has 5."""
-    metadata: dict[str, Any] | None = None
-    """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
-    least_score: float | None = None
-    """Only what has at least this score for the query, as `score` of a memory has it."""
-
-    def filters(self, zone: ZoneInfo) -> Filters:
-        """Return the filters with their times parsed.
-
-        Raises:
-            InvalidTimeError: a time cannot be parsed, ``asked_at`` has no offset, or ``known_at`` is in the future.
-        """
-        known_at = _time(self.known_at, zone, "known_at")
-        if known_at is not None:
-            check_known(known_at, "known_at")
-        return Filters(
-            conversations=self.conversations,
-            not_conversations=self.not_conversations,
-            said_from=_time(self.said_from, zone, "said_from"),
-            said_to=_time(self.said_to, zone, "said_to"),
-            traces=self.traces,
-            facts=self.facts,
-            as_of=_time(self.as_of, zone, "as_of"),
-            asked_at=read_asked_at(self.asked_at),
-            known_at=known_at,
-            near=Near(latitude=self.near.lat, longitude=self.near.lon, radius_m=self.near.radius_m)
-            if self.near is not None
-            else None,
-            kinds=self.kinds,
-            speakers=self.speakers,
-            source_kinds=self.source_kinds,
-            types=self.types,
-            least_importance=self.least_importance,
-            metadata=self.metadata,
-            least_score=self.least_score,
-        )
 
 
 class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
@@ -131,22 +43,12 @@ class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """How much a memory loses for being similar to a better one: 0 nothing, 1 everything."""
     preset: str | None = None
     """Which order counts: learnt (the default), linear, 70-20-10 or 50-30-20 (relevance, recency, importance)."""
-    weights: dict[str, float] = {}
+    weights: dict[str, float] = {}  # noqa: RUF012 - msgspec copies it
     """What single factors count in place of that, -100 to 100, by the names in `factors` of a memory; 0 is off."""
     rerank: bool = False
     """Let the configured reranker sort the best 50."""
     explain: bool = False
     """Also explain how the answer was found."""
-
-
-def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
-    if value is None:
-        return None
-    try:
-        return parse_time(value, zone).moment
-    except InvalidTimeError as error:
-        error.details["field"] = field
-        raise
 
 
 def record_later(reader: Caller, answer: AnyAnswer, *, door: str, mode: Mode) -> Response[AnyAnswer]:

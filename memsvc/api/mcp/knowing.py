@@ -26,22 +26,16 @@ from memsvc.text.fence import fenced
 
 NOTE_CHARS = 1_000
 """The most characters of a linked note's text that are shown."""
-Name = Annotated[str, Meta(min_length=1, max_length=200, description="An id (n:…) or a name.")]
+Name = Annotated[str, Meta(min_length=1, max_length=200, description="n:… or a name.")]
 
 
 class ExploreArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Where to start and how far to go."""
 
     node: Name
-    edge_types: (
-        Annotated[list[str], Meta(max_length=20, description="Follow only facts of these types, such as WORKS_AT.")]
-        | None
-    ) = None
-    hops: Annotated[int, Meta(ge=1, le=4, description="How many facts away from the start to go.")] = 1
-    cursor: (
-        Annotated[str, Meta(max_length=200, description="next_cursor of the last page. Leave the rest unchanged.")]
-        | None
-    ) = None
+    edge_types: Annotated[list[str], Meta(max_length=20, description="Such as WORKS_AT.")] | None = None
+    hops: Annotated[int, Meta(ge=1, le=4, description="Facts away from it.")] = 1
+    cursor: Annotated[str, Meta(max_length=200, description="next_cursor of the last page.")] | None = None
 
 
 class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -51,9 +45,9 @@ class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(max_length=8_000)] = ""
     kind: NoteKind = "fact"
     tags: Annotated[list[str], Meta(max_length=50)] = []
-    about: Annotated[list[Name], Meta(max_length=20, description="What it is about: ids (n:…) or names.")] = []
+    about: Annotated[list[Name], Meta(max_length=20, description="n:… or names.")] = []
     sources: MessageIds = []
-    importance: Annotated[float, Meta(ge=1, le=10, description="1 trivial, 10 life-changing.")] = 5.0
+    importance: Annotated[float, Meta(ge=1, le=10, description="10: life-changing.")] = 5.0
 
 
 class LinkArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -63,7 +57,7 @@ class LinkArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     to_node: Name
     relation: Relation
     strength: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    reason: Annotated[str, Meta(max_length=2_000, description="Why they are linked, as a sentence.")] = ""
+    reason: Annotated[str, Meta(max_length=2_000, description="A sentence.")] = ""
     sources: MessageIds = []
 
 
@@ -71,7 +65,7 @@ class LinkedArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Which notes to find."""
 
     note: Name
-    radius: Annotated[int, Meta(ge=1, le=4, description="The most links between the notes.")] = links.RADIUS
+    radius: Annotated[int, Meta(ge=1, le=4, description="Most links between.")] = links.RADIUS
     relations: list[Relation] | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
 
@@ -248,42 +242,32 @@ async def get_linked_notes(asker: Asker, owner: Owner, given: LinkedArguments) -
 TOOLS = (
     Tool(
         name="explore",
-        title="Explore what is known",
-        description="Follow the facts from a person, place, thing, project or note: what it is related to, how, and "
-        "since when. Returns 20 nodes at a time; send next_cursor as cursor to get more.",
+        description="Walk the facts from a person, place, thing or note: what it is related to, how, since when. 20 "
+        "nodes a page.",
         scope="read",
         given=ExploreArguments,
-        found=Near,
         run=explore,
     ),
     Tool(
         name="create_note",
-        title="Write a note",
-        description="Store a conclusion, decision or insight, yours or the user's, as a note that can be found and "
-        "linked. For what the user said, use remember.",
+        description="Store a conclusion, decision or insight. For what the user said, use remember.",
         scope="write",
         given=NoteArguments,
-        found=Noted,
         run=create_note,
     ),
     Tool(
         name="create_link",
-        title="Link two notes",
-        description="Record how two notes (or any nodes) are related. A repeated call changes the strength and reason "
-        "of the same link.",
+        description="Link two notes (or any nodes). A repeated call changes strength and reason.",
         scope="write",
         given=LinkArguments,
-        found=Linked,
         run=create_link,
         idempotent=True,
     ),
     Tool(
         name="get_linked_notes",
-        title="Get linked notes",
-        description="Find the notes that are linked with a note, nearest and strongest first, and their relations.",
+        description="Notes that are linked with a note, nearest first.",
         scope="read",
         given=LinkedArguments,
-        found=NearNotes,
         run=get_linked_notes,
     ),
 )

@@ -24,26 +24,21 @@ class ProfileArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
 
     section: Annotated[
         Section,
-        Meta(
-            description="fixed_traits: who the user is, which rarely changes. preferences: what they like and want. "
-            "current_state: what is true at present."
-        ),
+        Meta(description="fixed_traits: who the user is; preferences; current_state: what is true now."),
     ]
     change: Annotated[
         Literal["append", "replace", "set"],
-        Meta(description="append: add lines. replace: put text in place of old. set: text becomes the whole section."),
+        Meta(description="replace: text in place of old; set: the whole section."),
     ]
-    text: Annotated[str, Meta(max_length=8_000, description="Short lines, one fact per line.")]
+    text: Annotated[str, Meta(max_length=8_000, description="One fact per line.")]
     old: (
         Annotated[
             str,
-            Meta(max_length=8_000, description="For replace: the exact text to replace. It must occur exactly once."),
+            Meta(max_length=8_000, description="The exact text to replace."),
         ]
         | None
     ) = None
-    expected_version: (
-        Annotated[int, Meta(ge=0, description="The version you read. Refused if it has changed since.")] | None
-    ) = None
+    expected_version: Annotated[int, Meta(ge=0, description="The one you read.")] | None = None
     sources: MessageIds = []
 
 
@@ -89,13 +84,10 @@ async def update_profile(asker: Asker, owner: Owner, given: ProfileArguments) ->
 TOOLS = (
     Tool(
         name="update_profile",
-        title="Update the profile",
-        description="Edit the short profile that is part of every context. Use it when something lasting about the "
-        "user is new or no longer true. Earlier versions are kept. get_context shows the current text. To store a "
-        "single statement, use remember.",
+        description="Edit the short profile that is part of every context, when something lasting about the user is "
+        "new or no longer true. To store a statement, use remember.",
         scope="write",
         given=ProfileArguments,
-        found=ProfileSection,
         run=update_profile,
     ),
 )

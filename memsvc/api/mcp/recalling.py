@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta
 
 from memsvc import observe
 from memsvc.access.users import Owner
+from memsvc.api.filters import FiltersIn
 from memsvc.api.mcp.asker import DOOR, Asker
 from memsvc.api.mcp.opened import opened_lines
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.errors import ConversationUnknownError
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
-from memsvc.recall.items import Context, Item
-from memsvc.recall.options import Filters, Kind, Mode, SourceKind
-from memsvc.recall.presets import PRESETS, chosen_weights
+from memsvc.recall.items import Context, Item, Why
+from memsvc.recall.options import Mode
+from memsvc.recall.presets import chosen_weights
 from memsvc.recall.signals import record_recall
-from memsvc.sources.moments import read_asked_at, read_moment
 from memsvc.sources.opening import open_memory
 from memsvc.text.fence import fenced
 
@@ -29,82 +30,69 @@ RECALL_TOKENS = 4_000
 """Longest answer of recall. Memories that do not fit are counted."""
 Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="A question or words in any language.")]
 Conversation = Annotated[str, Meta(max_length=500)]
-Moment = Annotated[str, Meta(max_length=60)]
-HowHard = Annotated[Mode, Meta(description="eager: fast, short lines; deliberate: searches further, shows more.")]
+EXPLAINED = {
+    "conversations": "Only from these.",
+    "said_from": "ISO 8601.",
+    "as_of": "What was true then.",
+    "known_at": "As memsvc knew it then.",
+    "near": "Near this point.",
+    "speakers": "Only what they said.",
+    "types": "Of nodes or facts, such as WORKS_AT.",
+    "metadata": 'Such as {"tags": ["garden"]}.',
+}
+"""What a model is told of the filters. The fields themselves are those of REST."""
+SELDOM = frozenset({"traces", "facts", "source_kinds", "least_importance", "least_score", "preset", "why", "asked_at"})
+"""Arguments that no schema lists."""
+LISTED_BY_RECALL = frozenset({
+    "conversations", "not_conversations", "said_from", "said_to", "near", "kinds", "speakers", "types", "metadata",
+})  # fmt: skip
+"""Filters that the schema of get_context leaves to that of recall. It takes them all the same."""
+TUNING = frozenset({"limit", "salient", "chance"})
+MODE = "eager: fast; deliberate: searches further."
 
 
-Preset = Annotated[str, Meta(max_length=60, description=f"What counts: {', '.join(PRESETS)}.")]
-Names = Annotated[list[Annotated[str, Meta(max_length=500)]], Meta(max_length=100)]
-
-
-class FilterArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What may be recalled, as REST has it, and by which weights."""
-
-    kinds: Annotated[list[Kind], Meta(max_length=7)] = []
-    speakers: Annotated[Names, Meta(description="Only what they said.")] = []
-    source_kinds: Annotated[list[SourceKind], Meta(max_length=3)] = []
-    types: Annotated[Names, Meta(description="Only about nodes or edges of these types.")] = []
-    least_importance: Annotated[float, Meta(ge=1, le=10)] | None = None
-    metadata: Annotated[dict[str, Any], Meta(description='Such as {"tags": ["garden"]}.')] | None = None
-    least_score: Annotated[float, Meta(description="Least score, as POST /v1/recall gives it.")] | None = None
-    preset: Preset | None = None
-    asked_at: Annotated[Moment, Meta(description="If not now: ISO 8601 with offset.")] | None = None
-
-    def filters(self) -> Filters:
-        """The filters."""
-        return Filters(
-            kinds=self.kinds,
-            speakers=self.speakers,
-            source_kinds=self.source_kinds,
-            types=self.types,
-            least_importance=self.least_importance,
-            metadata=self.metadata,
-            least_score=self.least_score,
-            asked_at=read_asked_at(self.asked_at),
-        )
-
-
-class RecallArguments(FilterArguments, kw_only=True, forbid_unknown_fields=True):
+class RecallArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """What to look for."""
 
     query: Query
-    limit: Annotated[int, Meta(ge=1, le=50, description="The most memories to return.")] = 8
-    conversation: Annotated[Conversation, Meta(description="Only from this conversation.")] | None = None
-    said_from: Annotated[Moment, Meta(description="Only what was said at this time or later (ISO 8601).")] | None = None
-    said_to: Annotated[Moment, Meta(description="Only what was said before this time (ISO 8601).")] | None = None
-    mode: HowHard = "balanced"
+    limit: Annotated[int, Meta(ge=1, le=50)] = 8
+    mode: Annotated[Mode, Meta(description=MODE)] = "balanced"
+    why: Why = "none"
+    preset: str | None = None
 
 
 class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to look for."""
 
     query: Query
-    thread_id: (
-        Annotated[Conversation, Meta(description="Only from this conversation. Leave it out to search all of them.")]
-        | None
-    ) = None
-    limit: Annotated[int, Meta(ge=1, le=50, description="The most memories to return.")] = 5
+    thread_id: Annotated[Conversation, Meta(description="Only from this conversation.")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=50)] = 5
 
 
-class ContextArguments(FilterArguments, kw_only=True, forbid_unknown_fields=True):
+class ContextArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """What you are about to answer."""
 
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said or asked.")]
-    budget_tokens: Annotated[int, Meta(ge=50, le=20_000, description="The longest block, in tokens.")] = 1_500
+    budget_tokens: Annotated[int, Meta(ge=50, le=20_000)] = 1_500
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 30
     conversation: (
-        Annotated[Conversation, Meta(description="Id of the current, perhaps new conversation. recent_turns needs it.")]
-        | None
+        Annotated[Conversation, Meta(description="The current, perhaps new one. recent_turns needs it.")] | None
     ) = None
-    recent_turns: Annotated[int, Meta(ge=0, le=50, description="How many of its last turns to quote in full.")] = 0
-    mode: HowHard = "balanced"
+    recent_turns: Annotated[int, Meta(ge=0, le=50, description="How many of its last turns to quote.")] = 0
+    mode: Mode = "balanced"
+    why: Why = "none"
+    fill: Annotated[bool, Meta(description="Also with what may not matter.")] = False
+    salient: Annotated[int, Meta(ge=0, le=3)] = 3
+    chance: bool = True
+    preset: str | None = None
 
 
 class OpenArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to open."""
 
-    id: Annotated[str, Meta(max_length=60, description="An id from another tool: m:…, f:…, n:… or b:….")]
-    before: Annotated[int, Meta(ge=0, le=20, description="For a message: how many before it.")] = 2
-    after: Annotated[int, Meta(ge=0, le=20, description="For a message: how many after it.")] = 2
+    id: Annotated[str, Meta(max_length=60, description="m:…, f:…, n:… or b:….")]
+    before: Annotated[int, Meta(ge=0, le=20, description="Messages before it.")] = 2
+    after: Annotated[int, Meta(ge=0, le=20, description="Messages after it.")] = 2
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -147,7 +135,7 @@ class Recollection(Quoting, frozen=True, kw_only=True):
     degraded: list[str]
     """What the answer had to do without, such as vector."""
     recall_id: str | None
-    """Names this recall when sending feedback over REST."""
+    """Names this recall for give_feedback; None: it was not recorded."""
 
 
 class Opened(Quoting, frozen=True, kw_only=True):
@@ -200,20 +188,14 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
 
 async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
     """Recall memories for a query and, in the mode deliberate, the messages around the best ones."""
-    filters = replace(
-        given.filters(),
-        conversations=[given.conversation] if given.conversation else [],
-        said_from=read_moment(given.said_from, owner, "said_from"),
-        said_to=read_moment(given.said_to, owner, "said_to"),
-    )
     bare = ContextOptions(
         budget_tokens=RECALL_TOKENS,
         limit=given.limit,
         mode=given.mode,
         weights=chosen_weights(given.preset, None),
-        filters=filters,
+        filters=given.filters(ZoneInfo(owner.time_zone)),
         fill=True,
-        why="none",
+        why=given.why,
         neighbours=given.mode == "deliberate",
         profile=False,
         core=False,
@@ -227,8 +209,8 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
 
 async def recall_memory(asker: Asker, owner: Owner, given: RecallMemoryArguments) -> Answer:
     """The same as recall, with another name for the conversation."""
-    asked = RecallArguments(query=given.query, conversation=given.thread_id, limit=given.limit)
-    return await recall(asker, owner, asked)
+    only = [given.thread_id] if given.thread_id else []
+    return await recall(asker, owner, RecallArguments(query=given.query, conversations=only, limit=given.limit))
 
 
 async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> Answer:
@@ -238,17 +220,24 @@ async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> An
     """
     options = ContextOptions(
         budget_tokens=given.budget_tokens,
+        limit=given.limit,
         mode=given.mode,
         weights=chosen_weights(given.preset, None),
-        filters=given.filters(),
+        filters=given.filters(ZoneInfo(owner.time_zone)),
+        fill=given.fill,
+        why=given.why,
+        salient=given.salient,
+        chance=given.chance,
         conversation=given.conversation,
         begins=given.conversation is not None and not _may_be_id(given.conversation),
         recent_turns=given.recent_turns,
-        why="none",
     )
     try:
         return await _packed(asker, owner, given.query, options)
-    except ConversationUnknownError:  # the conversation is new, and its name looks like an id
+    except ConversationUnknownError:
+        if given.conversation is None or options.begins:  # a filter names it
+            raise
+        # The conversation is new, and its name looks like an id.
         return await _packed(asker, owner, given.query, replace(options, begins=True))
 
 
@@ -272,44 +261,37 @@ async def open_source(asker: Asker, owner: Owner, given: OpenArguments) -> Answe
 TOOLS = (
     Tool(
         name="recall",
-        title="Recall memories",
-        description="Find memories for a question: messages, facts and archived blocks, best first, each with its "
-        "date and an id that open_source opens. Use it whenever the user refers to "
-        "something from before, or when you would have to guess. It says when no memory is likely to answer.",
+        description="Find memories for a question, best first, each with its date and an id. Use it when the user "
+        "refers to something from before, or when you would have to guess.",
         scope="read",
         given=RecallArguments,
-        found=Recollection,
+        explained=EXPLAINED,
+        unlisted=SELDOM,
         run=recall,
     ),
     Tool(
         name="recall_memory",
-        title="Recall memories",
-        description="The same as recall, with the conversation named thread_id.",
+        description="recall with thread_id.",
         scope="read",
         given=RecallMemoryArguments,
-        found=Recollection,
         run=recall_memory,
     ),
     Tool(
         name="get_context",
-        title="Get context for an answer",
-        description="Build one block with everything worth knowing before you answer: the user's instructions, facts, "
-        "earlier messages, what matters at present, and the date. Call it once at the start of a turn. Use recall for "
-        "a particular question.",
+        description="One block with everything worth knowing before you answer: instructions, facts, earlier "
+        "messages, what matters now. Call it once at the start of a turn. Takes all filters of recall.",
         scope="read",
         given=ContextArguments,
-        found=Recollection,
+        explained={name: EXPLAINED[name] for name in ("as_of", "known_at")},
+        unlisted=SELDOM | LISTED_BY_RECALL | TUNING,
         run=get_context,
     ),
     Tool(
         name="open_source",
-        title="Open a memory's source",
-        description="Open the memory with an id: a message (m:…) with the messages around it and the facts that it "
-        "supports; a fact (f:…) with its history and the quotes that support it; a person or thing (n:…) with its "
-        "names and facts; or a block of the profile (b:…).",
+        description="Open a memory: a message with those around it and the facts from it; a fact with its history "
+        "and quotes; a person or thing with its names and facts; a block of the profile.",
         scope="read",
         given=OpenArguments,
-        found=Opened,
         run=open_source,
     ),
 )

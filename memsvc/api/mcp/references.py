@@ -16,9 +16,7 @@ from memsvc.graph.find import find_node
 from memsvc.graph.operations import Evidence
 from memsvc.sources.opening import find_memory
 
-MessageIds = Annotated[
-    list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="Ids of messages (m:…) as evidence.")
-]
+MessageIds = Annotated[list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="m:… as evidence.")]
 SHORT_NODE = re.compile(r"\[?n:[0-9a-zA-Z-]{1,40}\]?")
 
 

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from memsvc import __version__
 from memsvc.api.mcp import knowing, profile, prompts, recalling, resources, status, writing
 from memsvc.api.mcp.asker import Asker
-from memsvc.api.mcp.tool import SERVER_ERROR, Tool, arguments_of, refusal
+from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal
 from memsvc.errors import BadCursorError
 
 INSTRUCTIONS = """Long-term memory of the user across conversations. At the start of a turn call get_context with what \
@@ -28,7 +28,7 @@ Call forget only when the user asks you to, and erase only after they confirm.""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool for tool in (*recalling.TOOLS, *writing.TOOLS, *knowing.TOOLS, *profile.TOOLS, *status.TOOLS)
 }
-SCHEMAS = {tool.name: arguments_of(tool.given) for tool in TOOLS.values()}
+SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}
 FindAsker = Callable[[Any], Asker]
 """Returns who sent the request of a context (``ServerRequestContext``)."""
 

@@ -84,12 +84,9 @@ async def memory_status(asker: Asker, owner: Owner, given: StatusArguments) -> A
 TOOLS = (
     Tool(
         name="memory_status",
-        title="Status of the memory",
-        description="Tells whose memory this is, what you may do with it, how much it holds, and the user's date and "
-        "time.",
+        description="Whose memory this is, what you may do, how much it holds, date and time.",
         scope="read",
         given=StatusArguments,
-        found=Status,
         run=memory_status,
     ),
 )

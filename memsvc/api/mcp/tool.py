@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -29,6 +29,9 @@ SERVER_ERROR = 500
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 MOST_EXACT = 2**53
 """Above this, a float may have lost the last digits of the integer that was sent."""
+BOUNDS = frozenset({
+    "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+})  # fmt: skip
 SHOWN_DETAILS = frozenset({"candidates", "field", "ids", "limit_tokens", "scope", "tokens", "version"})
 
 
@@ -70,34 +73,42 @@ class Tool(Generic[Given]):
     """A tool."""
 
     name: str
-    title: str
     description: str
     scope: Scope
     """A caller without it neither sees the tool nor can use it."""
     given: type[Given]
     """Its arguments. Others are refused."""
-    found: type[Content]
-    """Its structured content."""
     run: Callable[[Asker, Owner, Given], Awaitable[Answer]]
     idempotent: bool = False
     """True: a second call with the same arguments changes nothing more."""
+    explained: Mapping[str, str] = field(default_factory=dict)
+    """What arguments mean, for those whose own type does not say it."""
+    unlisted: frozenset[str] = frozenset()
+    """Arguments that are taken, but left out of the schema, since a model seldom needs them. docs/mcp.md has them."""
 
     def shown(self) -> mcp.Tool:
         """The tool in the protocol's form."""
+        read = self.scope == "read"
         return mcp.Tool(
             name=self.name,
-            title=self.title,
             description=self.description,
-            input_schema=arguments_of(self.given),
-            output_schema=schema_of(self.found),
+            input_schema=self.schema(),
             annotations=mcp.ToolAnnotations(
-                title=self.title,
-                read_only_hint=self.scope == "read",
-                destructive_hint=self.scope == "forget",
-                idempotent_hint=self.scope == "read" or self.idempotent,
+                read_only_hint=read,
+                destructive_hint=None if read else self.scope == "forget",
+                idempotent_hint=True if self.idempotent and not read else None,
                 open_world_hint=False,
             ),
         )
+
+    def schema(self) -> dict[str, Any]:
+        """The schema of its arguments."""
+        schema = arguments_of(self.given)
+        for name in self.unlisted:
+            del schema["properties"][name]
+        for name, meaning in self.explained.items():
+            schema["properties"][name].setdefault("description", meaning)
+        return schema
 
     async def use(self, asker: Asker, arguments: Mapping[str, Any]) -> mcp.CallToolResult:
         """Check the scope and the arguments, then run the tool. Raises only when the request is cancelled."""
@@ -160,30 +171,41 @@ def _types(kind: msgspec.inspect.Type) -> tuple[msgspec.inspect.Type, ...]:
     return kind.types if isinstance(kind, msgspec.inspect.UnionType) else (kind,)
 
 
-def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """A struct's JSON Schema with an object at its root, as MCP requires."""
-    _, components = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
-    own = components.pop(struct.__name__)
-    return {**own, "$defs": components} if components else own
-
-
 def arguments_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of arguments, required ones first.
+    """The schema of arguments, required ones first: what a model needs to write them, and no more.
 
-    Optional ones do not also allow null: some clients read only a property's top level.
+    A client sends the schemas of all tools to its model with each question. Therefore bounds are left out, which few
+    calls reach; ``Tool.use`` checks them and says what was wrong. Optional arguments do not also allow null, and
+    nested objects stand where they are used: some clients read only a property's top level.
     """
-    schema = schema_of(struct)
-    properties = sorted(schema["properties"].items(), key=lambda field: field[0] not in schema.get("required", ()))
-    return {**schema, "properties": {name: _plain(field) for name, field in properties}}
+    _, components = msgspec.json.schema_components([struct], ref_template="{name}")
+    schema = components[struct.__name__]
+    required = schema.get("required", [])
+    properties = sorted(schema["properties"].items(), key=lambda field: field[0] not in required)
+    plain: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: _plain(one, components) for name, one in properties},
+    }
+    return {**plain, "required": required} if required else plain
 
 
-def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    match field:
-        case {"anyOf": [given, {"type": "null"}], "default": None}:
-            plain: dict[str, Any] = given
-            return plain
+def _plain(given: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in given.items() if name not in BOUNDS}
+    if shown.get("default", ...) in (None, [], {}, "", False):
+        del shown["default"]
+    kinds = [one for one in shown.pop("anyOf", ()) if one != {"type": "null"}]
+    for one in kinds:
+        shown = {**_plain(one, components), **shown}
+    match shown:
+        case {"$ref": str(name)}:
+            nested = components[name]
+            inner = {one: _plain(field, components) for one, field in nested["properties"].items()}
+            described = {"description": shown["description"]} if "description" in shown else {}
+            return {"type": "object", "properties": inner, "required": nested["required"], **described}
+        case {"items": {**items}}:
+            return {**shown, "items": _plain(items, components)}
         case _:
-            return field
+            return shown
 
 
 def refusal(error: Exception) -> Refusal:
