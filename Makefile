@@ -148,6 +148,9 @@ bench-context: $(BIN)/.installed ## What a context costs, and how much of the ev
 bench-days: $(BIN)/.installed ## What contexts hold over simulated weeks: names, facts, newest values, reminders (ARGS=--misses)
 	@$(BIN)/python -m bench.days $(ARGS)
 
+bench-verify: $(BIN)/.installed ## Whether claims about simulated weeks are verified rightly (ARGS=--show)
+	@$(BIN)/python -m bench.verify $(ARGS)
+
 bench-calibration: $(BIN)/.installed ## Fit the offline extractor's confidence to the labels; run it after each change of its rules (ARGS=--show)
 	@$(BIN)/python -m bench.calibration $(ARGS)
 

@@ -47,6 +47,8 @@ export type ChatCompletionIn = { messages: Array<ChatMessageIn>; model?: string 
 export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
 export type ChatMessageIn = { role: string; content?: string | Array<Record<string, unknown>> | null; name?: string | null } & Record<string, unknown>;
 export type Claim = { text: string; sources: Array<string> };
+export type ClaimEvidence = { id: string; memory_id: string; kind: "fact" | "message"; text: string; speaker?: string; said_at?: string | null; valid_from?: string | null; valid_to?: string | null };
+export type ClaimIn = { claim: string; as_of?: string | null; known_at?: string | null };
 export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "close" };
 export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
 export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "order" | "reranker" | "words">; recall_id?: string | null; confidence?: number | null };
@@ -88,9 +90,9 @@ export type GraphEdge = { version_id: string; edge_id: string; from_node: string
 export type GraphNode = { node_id: string; type: string | null; label: string | null; description: string; data: Record<string, unknown>; importance: number | null; hop: number };
 export type GraphPage = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; next_cursor: string | null };
 export type Health = { status: "ok" | "unavailable"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
-export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; asked_at?: string | null; recent_turns?: number };
+export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; asked_at?: string | null; recent_turns?: number; limit?: number; why?: "none" | "short" | "full"; salient?: number; chance?: boolean };
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number };
-export type Item = { id: string; kind: "block" | "message" | "trace" | "card" | "note" | "instruction" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
+export type Item = { id: string; kind: "block" | "message" | "trace" | "card" | "note" | "instruction" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; rule?: boolean; rule_since?: string; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
 export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
@@ -209,6 +211,7 @@ export type TypeChange = { description: string };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
+export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
@@ -461,4 +464,6 @@ export class Memsvc {
   forgetUser(input: { path: { "user": string }; query?: { "preview"?: boolean } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Check a user's erasure. */
   getUserErasure(input: { path: { "user": string } }): Promise<Receipt>;
+  /** Verify a claim. */
+  verifyClaim(input: { header?: { "X-Memsvc-User"?: string | null }; body: ClaimIn }): Promise<Verified>;
 }

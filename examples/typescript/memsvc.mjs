@@ -122,6 +122,7 @@ const OPERATIONS = {
   addUser: ["POST", "/v1/users"],
   forgetUser: ["DELETE", "/v1/users/{user}"],
   getUserErasure: ["GET", "/v1/users/{user}/erasure"],
+  verifyClaim: ["POST", "/v1/verify"],
 };
 
 export class MemsvcError extends Error {

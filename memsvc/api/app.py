@@ -61,6 +61,7 @@ from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
+from memsvc.api.controllers.verify import VerifyController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.examples import add_answers
 from memsvc.api.forms import make_exact
@@ -88,6 +89,7 @@ V1 = (
     ChatController,
     HooksController,
     AnswerController,
+    VerifyController,
     MemoriesController,
     RecallsController,
     TopOfMindController,

@@ -1,4 +1,4 @@
-"""``memsvc ask``: answer a question from memory."""
+"""``memsvc ask`` and ``memsvc verify``: answer a question from memory, and verify a claim against it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from memsvc.cli.memories import AskedAt
 
 if TYPE_CHECKING:
     from memsvc.chat.answering import MemoryAnswer
+    from memsvc.chat.verifying import ClaimEvidence, Verified
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
@@ -71,3 +72,49 @@ def ask(
     if answer.by == "model":
         for source in answer.sources:
             print(plain(f"  [{source.id}] {source.speaker}: {source.text}".replace("\n", " ")))
+
+
+def verify(
+    claim: str = typer.Argument(help="One statement, such as 'Ines lives in Porto'."),
+    user: str | None = UserRef,
+    as_of: str | None = typer.Option(None, "--as-of", help="Whether it was true at this time (ISO 8601)."),
+    known_at: str | None = typer.Option(None, "--known-at", help="By what memsvc knew at this time (ISO 8601)."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against it."""
+
+    async def work(db: Database, settings: Settings) -> Verified:
+        from memsvc.access.users import find_app
+        from memsvc.chat.verifying import When, verify
+        from memsvc.extract.run import Extractors
+        from memsvc.sources.moments import read_known_at, read_moment
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        when = When(as_of=read_moment(as_of, owner, "--as-of"), known_at=read_known_at(known_at, owner, "--known-at"))
+        with embedders(settings) as models:
+            if models is not None:
+                await models.ready(db)
+            return await verify(db, owner, claim, settings, extractors=Extractors(settings), embedder=models, when=when)
+
+    found = with_database(work)
+    note_missing(found.degraded)
+    if as_json:
+        print_json(found)
+        return
+    print(f"{found.verdict}: {found.reason}")
+    for sign, listed in (("+", found.supporting), ("-", found.contradicting), ("?", found.related)):
+        for evidence in listed:
+            print(plain(f"  {sign} [{evidence.id}] {_dated(evidence)}{evidence.text}".replace("\n", " ")))
+
+
+def _dated(evidence: ClaimEvidence) -> str:
+    """Who said a message and when, or from when until when a fact holds."""
+    if evidence.said_at is not None:
+        return f"{evidence.speaker}, {evidence.said_at.date().isoformat()}: ".removeprefix(", ")
+    bounds = [
+        f"{word} {moment.date().isoformat()}"
+        for word, moment in (("from", evidence.valid_from), ("until", evidence.valid_to))
+        if moment is not None
+    ]
+    return f"{' '.join(bounds)}: " if bounds else ""

@@ -47,6 +47,7 @@ async def _serve(
     from memsvc.api.mcp.asker import Asker
     from memsvc.api.mcp.stdio import serve_stdio
     from memsvc.db.engine import Database
+    from memsvc.extract.run import Extractors
     from memsvc.server.locate import app_url
 
     url = app_url(admin_url, settings)
@@ -58,7 +59,7 @@ async def _serve(
             warming = asyncio.create_task(models.ready(db)) if models is not None else None
             async with working(settings, url, models) if work else nullcontext():
                 note("memsvc serves MCP on standard input and output. Press Ctrl-C to stop.")
-                serving = asyncio.create_task(serve_stdio(Asker(db, settings, models, principal)))
+                serving = asyncio.create_task(serve_stdio(Asker(db, settings, models, principal, Extractors(settings))))
                 # A signal does not cancel this task: its thread blocks until it has read a line.
                 await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
                 if serving.done():

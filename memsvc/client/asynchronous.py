@@ -16,6 +16,7 @@ from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
 from memsvc.chat.forgetting import Forget
+from memsvc.chat.verifying import Verified
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
@@ -188,6 +189,10 @@ class AsyncMemory:
     async def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
         """Answer a question from memory: claims, each with its sources."""
         return await self.send(calls.answer(query, options))
+
+    async def verify(self, claim: str, **options: Unpack[o.VerifyOptions]) -> Verified:
+        """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against."""
+        return await self.send(calls.verify(claim, options))
 
     async def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
         """Before a model answers: recall what it should know, and store the user's message."""

@@ -19,6 +19,7 @@ from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
 from memsvc.chat.forgetting import Forget
+from memsvc.chat.verifying import Verified
 from memsvc.client import options as o
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
@@ -152,6 +153,11 @@ def feedback(recall_id: UUID, used: Iterable[UUID], irrelevant: Iterable[UUID]) 
 def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
     """Answer a question from memory."""
     return Call("POST", "/v1/answer", MemoryAnswer, {"query": query, **options}, repeatable=True)
+
+
+def verify(claim: str, options: o.VerifyOptions) -> Call[Verified]:
+    """Verify a claim."""
+    return Call("POST", "/v1/verify", Verified, {"claim": claim, **options}, repeatable=True)
 
 
 def enrich(text: str, conversation: str, options: o.EnrichOptions) -> Call[Enrichment]:

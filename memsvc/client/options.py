@@ -113,6 +113,13 @@ class AnswerOptions(Filters, total=False):
     model: bool
 
 
+class VerifyOptions(TypedDict, total=False):
+    """Options of a verification."""
+
+    as_of: Time
+    known_at: Time
+
+
 class SaidOptions(TypedDict, total=False):
     """Options of a message in a chat."""
 

@@ -190,6 +190,13 @@ class DryRunTooSlowError(InvalidRequestError):
     hint = "Send less text, or store it. Stored text is read in the background, however long that takes."
 
 
+class ClaimIsQuestionError(InvalidRequestError):
+    """The claim is a question."""
+
+    code = "claim_is_question"
+    hint = "Send a statement, such as 'Ines lives in Porto'. POST /v1/answer answers questions."
+
+
 class BadCursorError(InvalidRequestError):
     """This cursor was not issued by memsvc."""
 

@@ -29,7 +29,7 @@ from memsvc.recall.render_json import JsonRenderer
 from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.text.characters import flat
-from memsvc.text.fence import Form, fenced, new_token
+from memsvc.text.fence import Form, fenced, new_token, with_rules
 from memsvc.text.tokens import Tokenizer
 
 GroupBy = Literal["conversation", "none"]
@@ -65,6 +65,12 @@ class Renderer(Protocol):
 
     def item(self, item: Item, *, grouped: bool) -> str:
         """One item; grouped: it stands under such a heading."""
+
+    def rule(self, item: Item) -> str:
+        """A rule that the user set."""
+
+    def rules(self, rules: Sequence[str]) -> str:
+        """All rules, without their fences."""
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """All of it, without the fences."""
@@ -132,6 +138,8 @@ class Block:
         """An item as it would stand in the block, the headings that it would bring, and what all of it takes."""
         count = self.shape.tokenizer.count
         item = plain_item(item)
+        if item.rule:
+            return self._weighed_rule(section, item, recalled=recalled, order=order)
         chat = section == "recent" and self.shape.format == "messages"
         grouped = section == "recent" or (section == "memories" and self.shape.group_by == "conversation")
         group = group_of(item) if grouped and not chat else None
@@ -145,6 +153,19 @@ class Block:
         for name, begins in headings - self.begun:
             cost += count(f"{self.renderer.section(name) if begins is None else self.renderer.group(begins)}\n")
         return Entry(section, item, group, piece, recalled, order), headings, cost
+
+    def _weighed_rule(
+        self, section: SectionName, item: Item, *, recalled: bool, order: tuple[int, int]
+    ) -> tuple[Entry, set[tuple[SectionName, Group | None]], int]:
+        """A rule as it would stand before the quotes, and what it takes; the first one also takes the fences."""
+        count = self.shape.tokenizer.count
+        piece = self.renderer.rule(item)
+        cost = count(f"{piece}\n")
+        entry = Entry(section, msgspec.structs.replace(item, tokens=cost), None, piece, recalled, order)
+        if not any(other.item.rule for other in self.entries):
+            form, empty = self.renderer.form, fenced("", self.renderer.form, self.token)
+            cost += count(with_rules(self.renderer.rules([]), empty, form, self.token)) - count(empty)
+        return entry, set(), cost
 
     def remark(self, notes: Sequence[str]) -> None:
         """Add remarks while there is room."""
@@ -194,13 +215,16 @@ class Block:
 
     def _text(self) -> str:
         shown = [name for name in SECTIONS if name != "recent" or self.shape.format != "messages"]
-        parts = [
-            (self.renderer.section(name), self._lines(entries)) for name in shown if (entries := self._ordered(name))
-        ]
+        ordered = {name: self._ordered(name) for name in shown}
+        quoted = {name: [entry for entry in entries if not entry.item.rule] for name, entries in ordered.items()}
+        parts = [(self.renderer.section(name), self._lines(entries)) for name, entries in quoted.items() if entries]
         body = self.renderer.body([*self.notes, *(() if self._has_memories() else self.fallback)], parts)
-        if self.token in body:
-            self.token = new_token(body)
-        return fenced(body, self.renderer.form, self.token)
+        rules = [entry.piece for entries in ordered.values() for entry in entries if entry.item.rule]
+        stated = self.renderer.rules(rules) if rules else ""
+        if self.token in body or self.token in stated:
+            self.token = new_token(f"{stated}{body}")
+        block = fenced(body, self.renderer.form, self.token)
+        return with_rules(stated, block, self.renderer.form, self.token) if rules else block
 
     def _has_memories(self) -> bool:
         return any(entry.recalled for entry in self.entries)

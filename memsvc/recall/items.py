@@ -79,6 +79,10 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     """When last; None: it was said once."""
     stale: bool = False
     """It is not true any more."""
+    rule: bool = False
+    """An instruction that the user set: it stands before the quotes, to be followed."""
+    rule_since: str = ""
+    """Of a rule: the day on which the user set it, in words."""
     sources: list[str] = []
     """Short ids of what it rests on."""
     dated: list[DatedWords] = []

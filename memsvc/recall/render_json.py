@@ -55,6 +55,15 @@ class JsonRenderer:
             fields["tokens"] = item.tokens
         return _encoded(fields)
 
+    def rule(self, item: Item) -> str:
+        """A rule that the user set."""
+        fields = {"id": item.id, "rule": item.text, "about": item.validity, "since": item.rule_since}
+        return _encoded({name: value for name, value in fields.items() if value})
+
+    def rules(self, rules: Sequence[str]) -> str:
+        """The field that holds all rules."""
+        return f'"rules":[{",".join(rules)}]'
+
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """The fields of the object."""
         said = [f"{begin}{','.join(item for item in items if item)}]}}" for begin, items in sections]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.render_text import TextRenderer
+from memsvc.recall.render_text import TextRenderer, rule_origin
 from memsvc.recall.times_in_words import clock
 from memsvc.text.characters import flat, plain_lines
 from memsvc.text.markdown import inline
@@ -41,6 +41,10 @@ class MarkdownRenderer(TextRenderer):
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
         said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.shown)}{picture}"
         return f"{said}{self._why(item)}"
+
+    def rule(self, item: Item) -> str:
+        """A rule that the user set, as in plain text."""
+        return f"- `{item.id}` {quoted(rule_origin(item))}: {quoted(item.text)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it; an empty line behind them all."""

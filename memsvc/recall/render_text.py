@@ -54,6 +54,14 @@ class TextRenderer:
         said = flat(f"[{item.id}] {head}: “{item.shown.strip()}”{picture}")
         return f"{said}{self._why(item)}"
 
+    def rule(self, item: Item) -> str:
+        """A rule that the user set: its category, the day, and its words, on one line of ours."""
+        return flat(f"[{item.id}] {rule_origin(item)}: {item.text.strip()}")
+
+    def rules(self, rules: Sequence[str]) -> str:
+        """All rules, a line each."""
+        return "\n".join(rules)
+
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it."""
         return "\n".join([*notes, *(line for heading, lines in sections for line in (heading, *lines))])
@@ -106,3 +114,8 @@ class TextRenderer:
         """The day, and how long ago it was where that is told in days or weeks."""
         near = abs(self._now - moment) < LATELY
         return f"{day(moment)} ({age(moment, self._now)})" if near else day(moment)
+
+
+def rule_origin(item: Item) -> str:
+    """What a rule is about, and since when the user wants it."""
+    return ", ".join(filter(None, (item.validity, item.rule_since))) or "rule"

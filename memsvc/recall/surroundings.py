@@ -24,9 +24,11 @@ from memsvc.profiles.read import blocks_asked
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
-from memsvc.recall.times_in_words import SITTING
+from memsvc.recall.times_in_words import SITTING, day
 from memsvc.times.conditions import Occasion, holds, read_when, why
 
+USER = "user"
+"""Who asserts what the owner of a memory, or a person with the owner's key, wrote."""
 MOST_INSTRUCTIONS = 100
 MOST_SOURCES = 5
 LAST_PART = 32_767
@@ -155,7 +157,8 @@ def instructions(
     """Core items (pinned, or of the category core) and instructions of some categories (None: of all).
 
     Those with a condition count where it holds for what is asked, and when on the user's clock
-    (``memsvc.times.conditions``).
+    (``memsvc.times.conditions``). What the user wrote, or a proposal that a person accepted, is a rule; what an app, an
+    extractor or an import wrote is quoted.
     """
     parameters = {
         "user_id": owner.user_id,
@@ -187,6 +190,10 @@ def _counting(rows: Sequence[Row[Any]], occasion: Occasion, *, core: bool) -> tu
             why=(why(when, occasion) if when is not None else "")
             or ("always given" if given else f"an instruction on {row.category}" if row.category else "an instruction"),
             validity=row.category,
+            rule=row.asserted_by == USER,
+            rule_since=f"set on {day(row.recorded_from.astimezone(occasion.now.tzinfo))}"
+            if row.asserted_by == USER
+            else "",
         )
         (always if given else others).append(item)
     return always, others

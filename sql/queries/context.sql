@@ -106,7 +106,7 @@ CROSS JOIN LATERAL (
 ORDER BY w.place, n.ordinal, n.part;
 
 -- name: context_instructions
-SELECT i.node_id, i.label, i.description, i.category, i.conditions, i.core
+SELECT i.node_id, i.label, i.description, i.category, i.conditions, i.core, i.asserted_by, i.recorded_from
 FROM memsvc.standing_instructions(
   :user_id, CAST(:now AS timestamptz), CAST(:known_at AS timestamptz), :core, CAST(:categories AS text []), :limit
 ) AS i;

@@ -22,7 +22,7 @@ QUESTION = "On which Saturday is the wedding of Ines and Jonas?"
 VARIES = (
     (re.compile(r"\[(\w):\w+\]"), r"[\1:ID]"),
     (re.compile(r"\b[0-9a-f]{8}-[-0-9a-f]{27}"), "ID"),
-    (re.compile(r"^(\[(?:end of )?memsvc context) [^:\]]+"), r"\1 TOKEN"),
+    (re.compile(r"^(\[(?:end of )?memsvc (?:context|rules)) [^:\]]+"), r"\1 TOKEN"),
     (re.compile(r"^\* It is .*"), "* It is NOW"),
     (re.compile(r"\([^()]* ago\)"), "(AGO)"),
     (re.compile(r"\d"), "0"),

@@ -13,7 +13,7 @@ from memsvc.api.examples import JSON, METHODS
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHORT_IDS = re.compile(r"\b([a-z]):([0-9a-hjkmnp-tv-z]{11,12})\b")
 TIMES = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
-FENCES = re.compile(r"(memsvc context )[a-z]{10}( [a-z]{12})?")
+FENCES = re.compile(r"(memsvc (?:context|rules) )[a-z]{10}( [a-z]{12})?")
 DATES = re.compile(r"(?:(?P<weekday>[A-Z][a-z]+day), )?(?P<date>\d{1,2} [A-Z][a-z]+ 20\d\d)")
 SECRETS = {
     "secret": "mk_0123456789abcdef.0123456789abcdef0123456789abcdef",

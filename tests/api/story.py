@@ -120,6 +120,7 @@ async def recalling(stage: Stage) -> None:
     await get(user, "/context", query=WORDS, budget_tokens=300)
     await get(user, f"/v1/memories/{best}")
     await post(user, "/v1/answer", query=WORDS)
+    await post(user, "/v1/verify", claim="Ines lives in Porto.")
 
 
 async def chatting(stage: Stage) -> None:

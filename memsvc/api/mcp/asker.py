@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memsvc.access.keys import Principal, Scope
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.extract.run import Extractors
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
 
@@ -23,6 +24,8 @@ class Asker:
     embedder: QueryEmbedder | None
     """Embeds queries; None: recall goes by words only."""
     principal: Principal
+    extractors: Extractors | None = None
+    """Read claims that are verified."""
 
     def owner(self, scope: Scope) -> Owner:
         """The user for whom the caller acts.

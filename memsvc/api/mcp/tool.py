@@ -202,7 +202,7 @@ def _plain(given: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str,
             inner = {one: _plain(field, components) for one, field in nested["properties"].items()}
             described = {"description": shown["description"]} if "description" in shown else {}
             return {"type": "object", "properties": inner, "required": nested["required"], **described}
-        case {"items": {**items}}:
+        case {"items": dict(items)}:
             return {**shown, "items": _plain(items, components)}
         case _:
             return shown

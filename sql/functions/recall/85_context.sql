@@ -40,10 +40,14 @@ COMMENT ON FUNCTION memsvc.last_spoken(uuid, timestamptz, timestamptz, interval)
 
 -- Procedural memory: nodes of type Instruction, or of a type that refines it, that stand for themselves and are so at a
 -- time, pinned ones first, then by importance. p_core: those that are pinned or of the category core; p_categories:
--- those of these; null: of all. The newest thousand of each type are looked at.
+-- those of these; null: of all. The newest thousand of each type are looked at. asserted_by, recorded_from: who wrote
+-- what is shown, and when; a context follows only what the user wrote.
 CREATE OR REPLACE FUNCTION memsvc.standing_instructions(
   p_user_id uuid, p_now timestamptz, p_known_at timestamptz, p_core boolean, p_categories text[], p_limit integer
-) RETURNS TABLE (node_id uuid, label text, description text, category text, conditions jsonb, core boolean)
+) RETURNS TABLE (
+  node_id uuid, label text, description text, category text, conditions jsonb, core boolean, asserted_by text,
+  recorded_from timestamptz
+)
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
 -- callers: app, reader, recall
@@ -59,14 +63,16 @@ BEGIN
     SELECT v.*
     FROM kinds AS k
     CROSS JOIN LATERAL (
-      SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+      SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from,
+        o.asserted_by
       FROM node_versions AS o
       WHERE o.user_id = p_user_id AND o.type = k.name AND o.recorded_to = 'infinity'
       ORDER BY o.user_id DESC, o.type DESC, o.node_id DESC
       LIMIT 1000
     ) AS v
     UNION ALL
-    SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+    SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from,
+      o.asserted_by
     FROM node_versions AS o
     WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id AND o.recorded_to < 'infinity'
       AND o.recorded_to > p_known_at AND o.type IN (SELECT k.name FROM kinds AS k)
@@ -77,7 +83,7 @@ BEGIN
     WHERE k.valid_from <= p_now AND k.valid_to > p_now AND (p_known_at IS NULL OR k.recorded_from <= p_known_at)
   )
   SELECT s.node_id, s.label, s.description, coalesce(s.category, ''), s.data -> 'when',
-    s.pinned OR lower(coalesce(s.category, '')) = 'core'
+    s.pinned OR lower(coalesce(s.category, '')) = 'core', s.asserted_by, s.recorded_from
   FROM said AS s
   WHERE (
       (p_core AND (s.pinned OR lower(coalesce(s.category, '')) = 'core'))

@@ -1,0 +1,90 @@
+"""The tool that verifies claims."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from memsvc.access.users import Owner
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.tool import Answer, Quoting, Tool
+from memsvc.chat.verifying import MOST_CHARS, ClaimEvidence, Verdict, When
+from memsvc.chat.verifying import verify as check
+from memsvc.recall.times_in_words import day
+from memsvc.sources.moments import read_moment
+from memsvc.text.characters import flat
+from memsvc.text.fence import fenced
+
+
+class VerifyArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What to verify."""
+
+    claim: Annotated[str, Meta(min_length=1, max_length=MOST_CHARS, description="One statement, not a question.")]
+    as_of: Annotated[str, Meta(max_length=60, description="Whether it was true then (ISO 8601).")] | None = None
+
+
+class Verification(Quoting, frozen=True, kw_only=True):
+    """What memory says about a claim."""
+
+    verdict: Verdict
+    reason: str
+    supporting: list[str]
+    """Memories for it, with ids that open_source opens."""
+    contradicting: list[str]
+    related: list[str]
+    """These decide nothing."""
+
+
+async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
+    """Verify a claim."""
+    found = await check(
+        asker.db,
+        owner,
+        given.claim,
+        asker.settings,
+        extractors=asker.extractors,
+        embedder=asker.embedder,
+        when=When(as_of=read_moment(given.as_of, owner, "as_of")),
+    )
+    content = Verification(
+        verdict=found.verdict,
+        reason=found.reason,
+        supporting=[_line(one) for one in found.supporting],
+        contradicting=[_line(one) for one in found.contradicting],
+        related=[_line(one) for one in found.related],
+    )
+    lines = [
+        f"{word}: {line}"
+        for word, listed in (
+            ("for", content.supporting), ("against", content.contradicting), ("related", content.related),
+        )
+        for line in listed
+    ]  # fmt: skip
+    verdict = f"{found.verdict}: {found.reason}"
+    return Answer(f"{verdict}\n{fenced(chr(10).join(lines))}" if lines else verdict, content)
+
+
+def _line(evidence: ClaimEvidence) -> str:
+    dates = [
+        f"{word} {day(moment)}"
+        for word, moment in (
+            ("said on", evidence.said_at), ("since", evidence.valid_from), ("until", evidence.valid_to),
+        )
+        if moment is not None
+    ]  # fmt: skip
+    said = f"{flat(evidence.speaker)}: " if evidence.speaker else ""
+    return f"[{evidence.id}] {said}{flat(evidence.text)}" + (f" ({', '.join(dates)})" if dates else "")
+
+
+TOOLS = (
+    Tool(
+        name="verify",
+        description="Check a statement against memory: supported, contradicted or unknown, with the memories for and "
+        "against it. Use it before you state something about the user that you are not sure of.",
+        scope="read",
+        given=VerifyArguments,
+        run=verify,
+    ),
+)

@@ -1,0 +1,187 @@
+"""A claim is supported, contradicted or unknown; a wrong verdict is worse than none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+
+from memsvc.extract.run import Extractors
+from memsvc.settings import Settings
+from tests.api.mcp_clients import mcp_client, said
+
+NODES = (
+    ("ines", "Person", "Ines"), ("ben", "Person", "Ben"), ("porto", "Place", "Porto"), ("lyon", "Place", "Lyon"),
+    ("acme", "Organization", "Acme"), ("bike", "Object", "cargo bike"),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _reading(api: Litestar, settings: Settings) -> Iterator[None]:
+    """Lets the application read with the extractors of the settings."""
+    service = api.state["service"]
+    api.state["service"] = replace(service, extractors=Extractors(settings))
+    yield
+    api.state["service"] = service
+
+
+@pytest.fixture
+async def known(ada: httpx.AsyncClient) -> dict[str, str]:
+    """Nodes, and facts about them: what holds, and what has ended."""
+    ids: dict[str, str] = {}
+    for key, type_, label in NODES:
+        answer = await ada.post("/v1/nodes", json={"type": type_, "label": label})
+        ids[key] = answer.json()["results"][0]["node_id"]
+
+    async def fact(start: str, type_: str, end: str, sentence: str, **more: Any) -> None:
+        body = {"from_node": ids[start], "type": type_, "to_node": ids[end], "fact": sentence, **more}
+        assert (await ada.post("/v1/facts", json=body)).status_code in {200, 201}
+
+    lyon = {"valid_from": "2020-01-01T00:00:00Z", "valid_to": "2024-05-01T00:00:00Z"}
+    await fact("ines", "LIVES_IN", "lyon", "Ines lives in Lyon.", **lyon)
+    await fact("ines", "LIVES_IN", "porto", "Ines lives in Porto.", valid_from="2024-05-01T00:00:00Z")
+    await fact("ines", "WORKS_AT", "acme", "Ines works at Acme.")
+    await fact("ines", "LIKES", "ben", "Ines likes Ben.")
+    await fact("ines", "OWNS", "bike", "Ines owns the cargo bike.", valid_to="2025-03-02T00:00:00Z")
+    return ids
+
+
+async def verified(client: httpx.AsyncClient, claim: str, **more: Any) -> dict[str, Any]:
+    answer = await client.post("/v1/verify", json={"claim": claim, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def say(client: httpx.AsyncClient, *messages: dict[str, Any]) -> None:
+    sent = [{"conversation": "a", **message} for message in messages]
+    assert (await client.post("/v1/messages", json={"messages": sent})).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Ines lives in Porto.", "supported"),
+        ("Ines works at Acme.", "supported"),
+        ("Ines likes Ben.", "supported"),
+        ("Ines lives in Lyon.", "contradicted"),  # it has ended, and another value holds
+        ("Ines lives in Berlin.", "contradicted"),  # another value holds
+        ("Ines still owns the green cargo bike.", "contradicted"),  # the only one ended
+        ("Ines no longer works at Acme.", "contradicted"),
+        ("Ines lives in Portugal.", "unknown"),  # Porto may lie in it
+        ("Ben lives in Porto.", "unknown"),
+        ("Ines works at Acme as a surgeon.", "unknown"),  # only a part is known
+        ("Ines will work at Acme.", "unknown"),
+        ("Ines owns a dog.", "unknown"),
+        ("Zora lives in Porto.", "unknown"),
+    ],
+)
+async def test_known_facts_decide(ada: httpx.AsyncClient, known: dict[str, str], claim: str, verdict: str) -> None:
+    found = await verified(ada, claim)
+    assert found["verdict"] == verdict, found
+    sides = {"supported": found["supporting"], "contradicted": found["contradicting"]}
+    assert bool(sides.get(verdict, ["-"])), found
+    assert not [one for side, listed in sides.items() if side != verdict for one in listed]
+
+
+async def test_the_evidence_has_ids_sentences_and_dates(ada: httpx.AsyncClient, known: dict[str, str]) -> None:
+    found = await verified(ada, "Ines lives in Lyon.")
+    [against] = found["contradicting"]
+    assert (against["text"], against["valid_from"]) == ("Ines lives in Porto.", "2024-05-01T00:00:00Z")
+    assert found["reason"] == "Something else holds since 2024-05-01."
+    opened = await ada.get(f"/v1/memories/{against['id']}")
+    assert opened.json()["text"] == "Ines lives in Porto."
+    then = await verified(ada, "Ines lives in Lyon.", as_of="2022-01-01T00:00:00Z")
+    assert (then["verdict"], then["supporting"][0]["valid_to"]) == ("supported", "2024-05-01T00:00:00Z")
+    ended = await verified(ada, "Ines owns the cargo bike.")
+    assert (ended["verdict"], ended["reason"]) == ("contradicted", "It ended on 2025-03-02.")
+
+
+async def test_what_was_not_recorded_yet_does_not_count(ada: httpx.AsyncClient, known: dict[str, str]) -> None:
+    found = await verified(ada, "Ines lives in Porto.", known_at="2020-01-01T00:00:00Z")
+    assert (found["verdict"], found["supporting"]) == ("unknown", [])
+
+
+async def test_messages_that_say_it_decide_and_those_near_it_are_listed(ada: httpx.AsyncClient) -> None:
+    await say(
+        ada,
+        {"text": "Long week. Emil is allergic to hazelnuts. Poor boy."},
+        {"text": "Greta keeps three grey geese behind the barn, she says."},
+    )
+    found = await verified(ada, "Emil is allergic to hazelnuts.")
+    assert (found["verdict"], found["supporting"][0]["text"]) == ("supported", "Emil is allergic to hazelnuts.")
+    assert (await verified(ada, "Emil is not allergic to hazelnuts."))["verdict"] == "contradicted"
+    near = await verified(ada, "Greta keeps seven geese behind the barn.")
+    assert (near["verdict"], [one["kind"] for one in near["related"]]) == ("unknown", ["message"])
+    assert (await verified(ada, "Quentin plays the tuba."))["related"] == []
+
+
+async def test_a_speakers_last_word_counts_and_disagreement_decides_nothing(ada: httpx.AsyncClient) -> None:
+    await say(
+        ada,
+        {"text": "The shed is painted blue.", "said_at": "2025-01-01T10:00:00Z"},
+        {"text": "The shed is not painted blue.", "said_at": "2025-02-01T10:00:00Z"},
+    )
+    assert (await verified(ada, "The shed is painted blue."))["verdict"] == "contradicted"
+    earlier = await verified(ada, "The shed is painted blue.", as_of="2025-01-15T00:00:00Z")
+    assert earlier["verdict"] == "supported"
+    await say(ada, {"text": "The shed is painted blue.", "speaker": "Rui", "role": "other"})
+    split = await verified(ada, "The shed is painted blue.")
+    assert (split["verdict"], split["reason"]) == ("unknown", "What is known disagrees.")
+    assert split["supporting"]
+    assert split["contradicting"]
+
+
+async def test_what_an_assistant_said_is_no_evidence(ada: httpx.AsyncClient) -> None:
+    await say(ada, {"text": "The shed is painted blue.", "role": "assistant"})
+    found = await verified(ada, "The shed is painted blue.")
+    assert (found["verdict"], len(found["related"])) == ("unknown", 1)
+
+
+async def test_others_memories_decide_nothing(
+    ada: httpx.AsyncClient, bob: httpx.AsyncClient, known: dict[str, str]
+) -> None:
+    await say(ada, {"text": "Emil is allergic to hazelnuts."})
+    for claim in ("Emil is allergic to hazelnuts.", "Ines lives in Porto."):
+        found = await verified(bob, claim)
+        assert (found["verdict"], found["supporting"], found["related"]) == ("unknown", [], [])
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [
+        ("Where does Ines live?", "claim_is_question"),
+        ("Does Ines live in Porto?", "claim_is_question"),
+        (" ", "invalid_request"),
+        ("x" * 1_001, "invalid_request"),
+        ("a\0b", "invalid_text"),
+    ],
+)
+async def test_what_is_no_claim_is_refused(ada: httpx.AsyncClient, claim: str, code: str) -> None:
+    answer = await ada.post("/v1/verify", json={"claim": claim})
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+async def test_without_the_extractor_messages_decide(
+    api: Litestar, ada: httpx.AsyncClient, known: dict[str, str]
+) -> None:
+    api.state["service"] = replace(api.state["service"], extractors=None)
+    await say(ada, {"text": "The shed is painted blue."})
+    assert (await verified(ada, "The shed is painted blue."))["verdict"] == "supported"
+    found = await verified(ada, "Ines lives in Porto.")
+    assert (found["verdict"], found["degraded"][0]) == ("unknown", "facts")
+
+
+async def test_models_verify_over_mcp(api: Litestar, ada: httpx.AsyncClient, known: dict[str, str]) -> None:
+    async with mcp_client(api, ada, "2026-07-28") as client:
+        answer = await client.call_tool("verify", {"claim": "Ines lives in Lyon."})
+        asked = await client.call_tool("verify", {"claim": "Where does Ines live?"})
+    assert said(answer).startswith("contradicted: Something else holds since 2024-05-01.\n[memsvc context ")
+    assert answer.structured_content["verdict"] == "contradicted"
+    assert "Ines lives in Porto. (since 1 May 2024)" in answer.structured_content["contradicting"][0]
+    assert asked.is_error
+    assert asked.structured_content["code"] == "claim_is_question"
