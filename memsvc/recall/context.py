@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from datetime import UTC, datetime
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol, TypeVar, get_args
 from uuid import UUID
 
 import msgspec
@@ -41,6 +42,7 @@ from memsvc.recall.options import (
     Worth,
 )
 from memsvc.recall.packing import Material, Packed, Packer
+from memsvc.recall.present import Present, without_present, without_words
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
@@ -48,12 +50,11 @@ from memsvc.recall.surroundings import instructions, last_turns, moments, neighb
 from memsvc.recall.times_in_words import age, clock, day, last_before, on_clock_of
 from memsvc.settings import Settings
 from memsvc.text.characters import flat
-from memsvc.text.fence import split_blocks
-from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 from memsvc.text.tokens import Estimate, tokenizer
 from memsvc.times.elapsed import last_spoke
 
+T = TypeVar("T")
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
 MAX_TURNS = 100
 MAX_SALIENT = 3
@@ -219,30 +220,17 @@ async def build_context(
     asked = _Asked(db, owner, query, chosen, packer)
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     standing = asked.standing(trip)
-    found = Recalled(memories=[], degraded=[])
-    if chosen.memories:
-        found = await recall(
-            db,
-            owner,
-            query,
-            settings,
-            embedder=embedder,
-            limit=chosen.limit,
-            form=chosen.form,
-            mode=chosen.mode,
-            weights=chosen.weights,
-            filters=chosen.filters,
-            trip=trip,
-        )
-    else:
-        await trip.send()
-    stands = standing()
-    present = _Present(chosen.present, settings.passage_tokens)
-    found = _without_present(found, present, chosen.said, stands.source_id)
     # What comes unasked need not be what these filters let through.
     unasked = None if chosen.filters.narrows else salient
     seed = _seed(chosen) if unasked is not None else None
-    minded = await asked.unasked(unasked, seed) if unasked is not None else []
+    async with _beside(asked.unasked(unasked, seed)) as minding:
+        found = await asked.recalled(settings, embedder, trip)
+        minds = await minding
+    stands = standing()
+    present = Present(chosen.present, settings.passage_tokens)
+    kept = without_present(found.memories, present, chosen.said, stands.source_id)
+    found = msgspec.structs.replace(found, memories=kept)
+    minded = asked.minded(without_present(minds, present, chosen.said, stands.source_id))
     material = await asked.material(found, minded, stands, present)
     packed = await _packed(packer, material)
     return Context(
@@ -262,6 +250,17 @@ async def build_context(
         recall_id=found.recall_id,
         confidence=found.confidence,
     )
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Work that goes on beside other work, and ends with it."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _seed(options: ContextOptions) -> int | None:
@@ -299,18 +298,44 @@ class _Asked:
     options: ContextOptions
     packer: Packer
 
-    async def unasked(self, salient: Salient, seed: int | None) -> list[Item]:
+    async def recalled(self, settings: Settings, embedder: QueryEmbedder | None, trip: Together) -> Recalled:
+        """What is recalled, if that is wanted; the trip is sent."""
+        options = self.options
+        if not options.memories:
+            await trip.send()
+            return Recalled(memories=[], degraded=[])
+        return await recall(
+            self.db,
+            self.owner,
+            self.query,
+            settings,
+            embedder=embedder,
+            limit=options.limit,
+            form=options.form,
+            mode=options.mode,
+            weights=options.weights,
+            filters=options.filters,
+            trip=trip,
+        )
+
+    async def unasked(self, salient: Salient | None, seed: int | None) -> list[Memory]:
         """What is salient, then the chance find; the packer leaves out what is recalled anyway."""
-        options, now, zone = self.options, self.packer.now, self.packer.zone
+        options = self.options
         times = {"as_of": options.filters.then, "known_at": options.filters.known_at}
-        items: list[Item] = []
-        if options.salient:
-            minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
-            items = [memory_item(memory, now, zone, why=SALIENT) for memory in minded if self._may(memory)]
-        drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if seed is not None else None
-        if drawn is not None and self._may(drawn):
-            items.append(memory_item(drawn, now, zone, why=CHANCE))
-        return items
+        found: list[Memory] = []
+        if salient is not None and options.salient:
+            found = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
+        if salient is not None and seed is not None:
+            drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times)
+            found += [msgspec.structs.replace(drawn, why=CHANCE)] if drawn is not None else []
+        return [memory for memory in found if self._may(memory)]
+
+    def minded(self, memories: Sequence[Memory]) -> list[Item]:
+        """What nobody asked for, as items."""
+        return [
+            memory_item(memory, self.packer.now, self.packer.zone, why=CHANCE if memory.why == CHANCE else SALIENT)
+            for memory in memories
+        ]
 
     def _may(self, memory: Memory) -> bool:
         """Whether the filters of the request let it in, though it was not recalled by them."""
@@ -342,7 +367,7 @@ class _Asked:
 
         return told
 
-    async def material(self, found: Recalled, minded: list[Item], stands: _Standing, present: _Present) -> Material:
+    async def material(self, found: Recalled, minded: list[Item], stands: _Standing, present: Present) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
         trip = Together(self.db, owner.user_id, keep_plans=True, stores=False)
@@ -360,13 +385,13 @@ class _Asked:
         await trip.send()
         return Material(
             memories=found.memories,
-            recent=_without_words(recent(), present, stands.source_id),
+            recent=without_words(recent(), present, stands.source_id),
             profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,
             salient=minded,
             most_salient=options.salient,
-            neighbours={memory: _without_words(items, present, stands.source_id) for memory, items in near().items()},
+            neighbours={memory: without_words(items, present, stands.source_id) for memory, items in near().items()},
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found, self.query)],
             asked=options.memories,
             worth=self._worth(found),
@@ -385,50 +410,6 @@ class _Asked:
         filters = self.options.filters
         then = self.packer.now if filters.then is None else on_clock_of(filters.then, self.packer.zone)
         return moments(then, filters.known_at)
-
-
-class _Present:
-    """Words of messages, whole and in the parts in which long ones are stored. A picture may have no words.
-
-    Only those are split that hold what is looked for: a chat's request may hold a million signs.
-    """
-
-    def __init__(self, texts: Sequence[str], window: int) -> None:
-        self._texts = frozenset(texts)
-        self._whole = frozenset(text.strip() for text in texts)
-        self._window = window
-        self._parts: dict[str, frozenset[str]] = {}
-
-    def __contains__(self, text: str) -> bool:
-        words = text.strip()
-        if not words or words in self._whole:
-            return bool(words)
-        return any(words in self._parts_of(whole) for whole in self._texts if words in whole)
-
-    def _parts_of(self, whole: str) -> frozenset[str]:
-        if whole not in self._parts:
-            parts = (part for text, _ in split_blocks(whole) for part in split_text(text, self._window))
-            self._parts[whole] = frozenset(part.strip() for part in parts)
-        return self._parts[whole]
-
-
-def _without_present(found: Recalled, present: _Present, said: str | None, source_id: UUID | None) -> Recalled:
-    """Without messages of the conversation that the prompt holds anyway, by their words, or that is answered."""
-    if source_id is None:
-        return found
-    kept = [
-        memory
-        for memory in found.memories
-        if memory.kind == "fact"
-        or memory.conversation_id != source_id
-        or not (memory.text in present or (said is not None and memory.message_id == said))
-    ]
-    return msgspec.structs.replace(found, memories=kept)
-
-
-def _without_words(items: list[Item], words: _Present, source_id: UUID | None) -> list[Item]:
-    """Without messages of the conversation that have these words."""
-    return [item for item in items if item.conversation_id != source_id or item.text not in words]
 
 
 def _meeting(spoken: Sequence[datetime], now: datetime) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import psycopg
@@ -243,7 +243,7 @@ async def test_users_share_no_history(
 ) -> None:
     upstream.act = sends(response(completion("Noted.")))
     await say(user(KITE))
-    bob = await add_user(db, app, name="Bob")
+    bob = await add_user(db, app, name=f"Bob {uuid4()}")
     key = await create_key(db, app, scopes=("read", "write"), user_id=bob.owner.user_id)
     async with httpx.AsyncClient(base_url=world[0], headers={"Authorization": f"Bearer {key}"}) as client:
         body = {"messages": [user(KITE), assistant("Noted."), user(CANOE)]}

@@ -19,7 +19,7 @@ from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node
-from memsvc.recall import context
+from memsvc.recall import present
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
@@ -181,7 +181,7 @@ async def test_of_what_a_prompt_holds_only_that_is_split_which_may_be_stored_in_
         split.append(text)
         return split_text(text, window)
 
-    monkeypatch.setattr(context, "split_text", noted)
+    monkeypatch.setattr(present, "split_text", noted)
     options = ContextOptions(conversation="now", present=turns)
     found = await build_context(db, owner, "Turn of the oak", settings, options=options)
     assert (found.memories, split) == ([], [turns[7]])

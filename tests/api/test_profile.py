@@ -216,7 +216,8 @@ async def test_core_and_working_memory_stand_in_a_context(db: Database, owner: O
     assert lines[at - 1] == "# Profile"
     assert lines[at] == f"[{first.id}] preferences: Likes tea."
     assert lines[at + 1 : at + 3] == [f"  | {line}" for line in nasty.split("\n")[1:]]
-    assert lines[at + 3].startswith("  why: core: always here (from m:")
+    whole = await build_context(db, owner, "tea", settings, options=ContextOptions(why="full"))
+    assert "\n  why: core: always here (from m:" in whole.text
     await move(db, owner, "description", "archival", node=node)
     await write_block(db, owner, "preferences", "\n".join(f"Likes tea number {number}." for number in range(60)))
     made = await build_context(db, owner, "tea", settings, options=ContextOptions(budget_tokens=400))
