@@ -14,6 +14,7 @@ import httpx
 import pytest
 from litestar import Litestar
 from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from bench.context import wordpiece
 from memsvc.access.users import Owner
@@ -193,6 +194,24 @@ async def test_for_a_conversation_that_begins_one_looks_once(
             _, found = await use(client, "get_context", query="Hello", conversation=name, recent_turns=2)
             assert [memory["kind"] for memory in found["memories"]].count("turn") == turns, name
     assert looked == ["new", "home", page["conversation_id"], own_id, own_id]
+
+
+@pytest.mark.parametrize("mode", [OLD, NEW])
+async def test_names_are_completed_for_a_prompt(
+    api: Litestar, ada: httpx.AsyncClient, connect: Connect, owner: Owner, mode: str
+) -> None:
+    topic, memory = PromptReference(name="brief_me"), ResourceTemplateReference(uri="memsvc://memory/{id}")
+    async with mcp_client(api, ada, mode) as client:
+        assert (await client.complete(topic, {"name": "topic", "value": "ad"})).completion.values == ["Ada"]
+        assert (await client.complete(topic, {"name": "topic", "value": "zzz"})).completion.values == []
+        assert (await client.complete(topic, {"name": "other", "value": "ad"})).completion.values == []
+        assert (await client.complete(memory, {"name": "id", "value": "m:"})).completion.values == []
+        for value in ("a\0b", "x" * 5_000):
+            with pytest.raises(MCPError, match="invalid_"):
+                await client.complete(topic, {"name": "topic", "value": value})
+    async with mcp_client(api, await connect("write", user=owner), mode) as writer:
+        with pytest.raises(MCPError, match="forbidden"):
+            await writer.complete(topic, {"name": "topic", "value": "ad"})
 
 
 async def test_the_oldest_protocol_is_spoken(api: Litestar, ada: httpx.AsyncClient) -> None:

@@ -55,6 +55,7 @@ def make_server(find_asker: FindAsker) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
     )
 
 
@@ -170,3 +171,12 @@ class Handlers:
             prompt, text = await prompts.written(self._find_asker(ctx), params.name, dict(params.arguments or {}))
         said = mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))
         return mcp.GetPromptResult(description=prompt.description, messages=[said])
+
+    async def complete(self, ctx: Any, params: mcp.CompleteRequestParams) -> mcp.CompleteResult:
+        """Complete an argument of a prompt."""
+        values: list[str] = []
+        if isinstance(params.ref, mcp.PromptReference):
+            begun = params.argument
+            with protocol_errors():
+                values = await prompts.completed(self._find_asker(ctx), params.ref.name, begun.name, begun.value)
+        return mcp.CompleteResult(completion=mcp.Completion(values=values))
