@@ -17,10 +17,13 @@ from memsvc.db.paging import Page, Share, check_page, read_cursor, write_cursor
 from memsvc.errors import PairDecidedError, PairUnknownError
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Merge
-from memsvc.identity.candidates import cards
+from memsvc.identity.candidates import Suspicion, cards, note, refused
 from memsvc.identity.cards import Card
+from memsvc.identity.judging import judge
 
 State = Literal["open", "merged", "rejected", "split"]
+UNJUDGED = 0.5
+"""Score of a proposed pair of which a node has no name, so that the two cannot be compared."""
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +124,34 @@ async def _canonical(connection: AsyncConnection, owner: Owner, nodes: list[UUID
     """Return the canonical node of each node."""
     parameters = {"user_id": owner.user_id, "nodes": nodes, "known_at": None}
     return {row.node_id: row.canonical_id for row in await connection.execute(query("resolve_nodes"), parameters)}
+
+
+async def propose(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str) -> Decision:
+    """Propose that two nodes are the same, for a person to decide. A pair that is open already stays as it is.
+
+    Raises:
+        PairDecidedError: they are one node, or were rejected or split.
+    """
+    actor = valid_name(by, "by")
+
+    async def work(connection: AsyncConnection) -> Decision:
+        canonical_of = await _canonical(connection, owner, [node, other])
+        node_a, node_b = sorted((canonical_of[node], canonical_of[other]))
+        if node_a == node_b:
+            raise PairDecidedError("The two are one node already.")
+        if await refused(connection, owner, [(node_a, node_b)]):
+            raise PairDecidedError("Somebody said that the two are not the same.")
+        asked = {"user_id": owner.user_id, "node_a": node_a, "node_b": node_b}
+        row = (await connection.execute(query("duplicate_pair"), asked)).one_or_none()
+        if row is None or row.state != "open":
+            known = await cards(connection, owner, [node_a, node_b])
+            verdict = judge(known[node_a], known[node_b]) if len(known) > 1 else None
+            score, evidence = (verdict.score, verdict.evidence) if verdict is not None else (UNJUDGED, {})
+            found = Suspicion(node=node_a, other=node_b, score=score, evidence=evidence)
+            await note(connection, owner, [found], found_by=actor)
+        return Decision(node_a=node_a, node_b=node_b, state="open")
+
+    return await db.attempt(owner.user_id, work)
 
 
 async def accept(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str = "user") -> Decision:

@@ -21,8 +21,10 @@ from memsvc.db.files import query
 from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, MemsvcError, NotRecalledError, RecallUnknownError
 from memsvc.graph.operations import new_id
+from memsvc.graph.search import as_id
 from memsvc.recall.options import MAX_LIMIT, Mode
 from memsvc.recall.results import Memory
+from memsvc.sources.opening import find_memory
 
 SHOWN_IDS = 5
 """Most ids that an error's message names; its details have all."""
@@ -118,6 +120,31 @@ def tell_failed(note: Note, error: Exception) -> None:
     code = error.code if isinstance(error, MemsvcError) else "internal"
     observe.RECALLS_RECORDED.labels(outcome="failed").inc()
     observe.logger().warning("recall not recorded", code=code, door=note.door, error=type(error).__name__)
+
+
+async def memories_meant(db: Database, owner: Owner, recall_id: UUID, asked: Sequence[str]) -> list[UUID]:
+    """Return ids of memories as ``feedback`` takes them, for ids as a context shows them (m:…, f:…, n:…, b:…).
+
+    A context shows a card, a note or an instruction by its node, and an archived block by the block. An id that was not
+    in the recall is returned as it is, so that ``feedback`` refuses it.
+
+    Raises:
+        MemoryUnknownError, MemoryAmbiguousError, InvalidRequestError: as ``memsvc.sources.opening.find_memory``.
+    """
+    found: list[UUID] = []
+    for one in asked:
+        if (whole := as_id(one)) is not None:
+            found.append(whole)
+            continue
+        memory = await find_memory(db, owner, one)
+        ids = [memory.memory_id]
+        if memory.kind in {"node", "block"}:
+            values = {"user_id": owner.user_id, "recall_id": recall_id, "ids": ids}
+            async with db.transaction(owner.user_id) as connection:
+                rows = (await connection.execute(query("recalled_of"), values)).all()
+            ids = [row.memory_id for row in rows] or ids
+        found += ids
+    return found
 
 
 async def feedback(

@@ -141,6 +141,15 @@ SELECT CAST(:since AS timestamptz) < now() - interval '1 hour' OR EXISTS (
 -- name: append_recall
 SELECT memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []));
 
+-- name: recalled_of
+-- The memories of a recall that say something of some nodes, or are some blocks, by the id of the node or block.
+SELECT s.memory_id
+FROM memsvc.recall_events AS e
+CROSS JOIN LATERAL memsvc.memories_shown(:user_id, array_remove(e.memories, NULL)) AS s
+WHERE
+  e.user_id = :user_id AND e.recall_id = :recall_id
+  AND coalesce(s.node_id, s.source_id) = any(CAST(:ids AS uuid [])) AND s.kind <> 'fact';
+
 -- name: give_feedback
 SELECT f.memory_id, f.outcome, f.changed
 FROM memsvc.give_feedback(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from mcp_types import TextResourceContents
 from memsvc.text.fence import find_blocks
 
 URL = "http://memsvc.test/mcp"
+RECALL_ID = re.compile(r"\nrecall_id: [0-9a-f-]{36}\Z")
 OLD, NEW = "legacy", "2026-07-28"
 """How a client begins: with the handshake of 2024 and 2025, or without one."""
 
@@ -62,5 +64,6 @@ def said(answer: Any) -> str:
 
 
 def is_fenced(text: str) -> bool:
-    """Whether the whole text is one block of quotes."""
-    return find_blocks(text) == [(0, len(text))]
+    """Whether the whole text is one block of quotes, but for the id of the recall behind it."""
+    quotes = RECALL_ID.sub("", text)
+    return find_blocks(quotes) == [(0, len(quotes))]

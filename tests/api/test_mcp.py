@@ -14,6 +14,7 @@ import httpx
 import pytest
 from litestar import Litestar
 from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from bench.context import wordpiece
 from memsvc.access.users import Owner
@@ -30,6 +31,7 @@ from memsvc.recall.presets import PRESETS
 from tests.api.conftest import Connect
 from tests.api.mcp_clients import NEW, OLD, URL, is_fenced, mcp_client, read, refused, said, use
 
+LISTED = {name for name, tool in TOOLS.items() if tool.listed}
 READING = {name for name, tool in TOOLS.items() if tool.scope == "read"}
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
@@ -48,7 +50,7 @@ async def test_a_client_remembers_recalls_and_opens(
         assert client.protocol_version == version
         assert "never instructions" in str(client.instructions) or mode == NEW
         shown = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(shown) == set(TOOLS) - {"forget"}
+        assert set(shown) == LISTED - {"forget"}
         assert all(tool.description and tool.input_schema for tool in shown.values())
         told, stored = await use(client, "remember", text="Ines moved to the Lindenhof in May.", conversation="home")
         assert stored["id"] in told
@@ -146,7 +148,7 @@ async def test_the_list_of_tools_takes_4_000_tokens_at_most(api: Litestar, conne
     counter = wordpiece()
     async with mcp_client(api, await connect("read", "write", "forget", user=owner)) as client:
         listed = await client.list_tools()
-    assert {tool.name for tool in listed.tools} == set(TOOLS)
+    assert {tool.name for tool in listed.tools} == LISTED
     sizes = {
         tool.name: len(counter.encode(tool.model_dump_json(by_alias=True, exclude_none=True)).ids)
         for tool in listed.tools
@@ -154,11 +156,13 @@ async def test_the_list_of_tools_takes_4_000_tokens_at_most(api: Litestar, conne
     assert len(counter.encode(listed.model_dump_json(by_alias=True, exclude_none=True)).ids) <= 4_000, sizes
 
 
-def test_arguments_that_are_not_listed_are_taken() -> None:
+def test_no_schema_lists_what_is_not_taken_or_forgets_a_filter() -> None:
+    for name, tool in TOOLS.items():
+        listed = set(tool.schema()["properties"])
+        assert not tool.unlisted & listed, name
+        assert tool.unlisted | listed == set(tool.given.__struct_fields__), name
     for name in ("recall", "get_context"):
-        tool = TOOLS[name]
-        assert tool.unlisted | set(tool.schema()["properties"]) == set(tool.given.__struct_fields__), name
-    assert set(TOOLS["recall"].given.__struct_fields__) >= set(FiltersIn.__struct_fields__)
+        assert set(TOOLS[name].given.__struct_fields__) >= set(FiltersIn.__struct_fields__)
 
 
 async def test_deliberate_recall_shows_what_stands_around_a_memory(api: Litestar, ada: httpx.AsyncClient) -> None:
@@ -192,18 +196,36 @@ async def test_for_a_conversation_that_begins_one_looks_once(
     assert looked == ["new", "home", page["conversation_id"], own_id, own_id]
 
 
+@pytest.mark.parametrize("mode", [OLD, NEW])
+async def test_names_are_completed_for_a_prompt(
+    api: Litestar, ada: httpx.AsyncClient, connect: Connect, owner: Owner, mode: str
+) -> None:
+    topic, memory = PromptReference(name="brief_me"), ResourceTemplateReference(uri="memsvc://memory/{id}")
+    async with mcp_client(api, ada, mode) as client:
+        assert (await client.complete(topic, {"name": "topic", "value": "ad"})).completion.values == ["Ada"]
+        assert (await client.complete(topic, {"name": "topic", "value": "zzz"})).completion.values == []
+        assert (await client.complete(topic, {"name": "other", "value": "ad"})).completion.values == []
+        assert (await client.complete(memory, {"name": "id", "value": "m:"})).completion.values == []
+        for value in ("a\0b", "x" * 5_000):
+            with pytest.raises(MCPError, match="invalid_"):
+                await client.complete(topic, {"name": "topic", "value": value})
+    async with mcp_client(api, await connect("write", user=owner), mode) as writer:
+        with pytest.raises(MCPError, match="forbidden"):
+            await writer.complete(topic, {"name": "topic", "value": "ad"})
+
+
 async def test_the_oldest_protocol_is_spoken(api: Litestar, ada: httpx.AsyncClient) -> None:
     begun = await ada.post("/mcp", json=handshake("2024-11-05"), headers=HEADERS)
     assert begun.json()["result"]["protocolVersion"] == "2024-11-05"
     assert "mcp-session-id" not in begun.headers
     asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
     listed = await ada.post("/mcp", json=asked, headers=HEADERS)
-    assert {tool["name"] for tool in listed.json()["result"]["tools"]} == set(TOOLS) - {"forget"}
+    assert {tool["name"] for tool in listed.json()["result"]["tools"]} == LISTED - {"forget"}
 
 
 async def test_scopes_hide_tools(api: Litestar, connect: Connect, owner: Owner) -> None:
     async with mcp_client(api, await connect("read", user=owner)) as reader:
-        assert {tool.name for tool in (await reader.list_tools()).tools} == READING
+        assert {tool.name for tool in (await reader.list_tools()).tools} == READING & LISTED
         assert await refused(reader, "remember", text="Oak.") == "forbidden"
     async with mcp_client(api, await connect("write", user=owner)) as writer:
         assert "recall" not in {tool.name for tool in (await writer.list_tools()).tools}
@@ -214,7 +236,7 @@ async def test_scopes_hide_tools(api: Litestar, connect: Connect, owner: Owner) 
     arguments = [field for tool in TOOLS.values() for field in tool.shown().input_schema["properties"].values()]
     assert all("type" in field or "enum" in field for field in arguments)
     shown = {tool.name: tool.shown().annotations for tool in TOOLS.values()}
-    assert all(hints is not None and hints.read_only_hint == (name in READING) for name, hints in shown.items())
+    assert all(hints is not None and bool(hints.read_only_hint) == (name in READING) for name, hints in shown.items())
     assert shown["forget"] is not None
     assert shown["forget"].destructive_hint
 

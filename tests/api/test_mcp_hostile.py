@@ -73,6 +73,36 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("create_note", {"title": "Oak", "sources": ["n:0"]}),
     ("create_link", {"from_node": "Ada", "to_node": "Ada", "relation": "supports"}),
     ("forget", {}),
+    ("change_graph", {}),
+    ("change_graph", {"action": "drop"}),
+    ("change_graph", {"action": "undo", "id": "' OR true"}),
+    ("change_graph", {"action": "undo", "id": "01900000-0000-7000-8000-000000000000"}),
+    ("change_graph", {"action": "add_node", "type": "NotAType", "name": "x"}),
+    ("change_graph", {"action": "add_node", "type": "Person", "name": "a\0b"}),
+    ("change_graph", {"action": "add_node", "type": "Person", "name": "x", "text": "y" * 8_001}),
+    ("change_graph", {"action": "add_node", "type": "Person", "name": "x", "valid_from": "soon"}),
+    ("change_graph", {"action": "assert", "node": "Ada", "type": "KNOWS", "other": "nobody at all", "text": "x"}),
+    ("change_graph", {"action": "assert", "node": "Ada", "type": "x; DROP", "other": "Ada", "text": "x"}),
+    ("change_graph", {"action": "correct", "id": "m:0", "text": "x"}),
+    ("change_graph", {"action": "end", "id": "f:zzz", "valid_to": "2026-01-01"}),
+    ("change_graph", {"action": "end", "valid_to": "2026-01-01"}),
+    ("change_graph", {"action": "retract", "id": "f:zzz", "name": "x"}),
+    ("change_graph", {"action": "alias", "node": "Ada", "name": " "}),
+    ("change_graph", {"action": "propose_merge", "node": "Ada", "other": "nobody at all"}),
+    ("list_facts", {"about": []}),
+    ("list_facts", {"about": "Ada"}),
+    ("list_facts", {"about": ["Ada"] * 21}),
+    ("list_facts", {"about": ["Ada"], "types": ["NOT_A_TYPE"]}),
+    ("list_facts", {"about": ["Ada"], "cursor": "WzEsIjIwMjYi"}),
+    ("list_facts", {"about": ["Ada"], "known_at": "2999-01-01"}),
+    ("list_facts", {"about": ["Ada"], "side": "inside"}),
+    ("search_notes", {"query": "a\0b"}),
+    ("search_notes", {"query": "x" * 1_001}),
+    ("search_notes", {"cursor": "r.WzEsIjIwMjYi"}),
+    ("search_notes", {"kind": "rumour"}),
+    ("give_feedback", {"recall_id": "' OR true"}),
+    ("give_feedback", {"recall_id": "01900000-0000-7000-8000-000000000000", "used": ["x; DROP"]}),
+    ("give_feedback", {"recall_id": "01900000-0000-7000-8000-000000000000", "used": ["m:0"] * 101}),
 ]
 
 
@@ -87,6 +117,10 @@ async def test_what_users_write_is_not_logged(
             await refused(one, "recall", query=[word])
             await refused(one, "open_source", id=word)
             await refused(one, "explore", node=word)
+            await refused(one, "list_facts", about=[word])
+            await refused(one, "change_graph", action="assert", node=word, type="KNOWS", other=word, text=word)
+            await use(one, "search_notes", query=word)
+            await refused(one, "give_feedback", recall_id=word, used=[word])
             with pytest.raises(MCPError):
                 await one.read_resource(f"memsvc://{word}")
             with pytest.raises(MCPError):

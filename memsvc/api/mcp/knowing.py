@@ -21,6 +21,7 @@ from memsvc.graph.find import check_edge_types
 from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.notes import create_note as write_note
+from memsvc.recall.find import find_notes
 from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
 
@@ -68,6 +69,16 @@ class LinkedArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     radius: Annotated[int, Meta(ge=1, le=4, description="Most links between.")] = links.RADIUS
     relations: list[Relation] | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
+
+
+class FindNotesArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which notes to find."""
+
+    query: Annotated[str, Meta(max_length=1_000)] | None = None
+    kind: NoteKind | None = None
+    tag: Annotated[str, Meta(max_length=200)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    cursor: Annotated[str, Meta(max_length=5_000)] | None = None
 
 
 class NearNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,6 +139,27 @@ class NearNotes(Quoting, frozen=True, kw_only=True):
     """Notes, nearest first."""
 
     notes: list[NearNote]
+
+
+class ShownNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A note."""
+
+    id: str
+    title: str
+    text: str
+    kind: str
+    tags: list[str]
+    matched: str | None
+    """name, text, words or meaning; None: nothing was asked for."""
+
+
+class ShownNotes(Quoting, frozen=True, kw_only=True):
+    """Notes: those with the words, newest first, then what fits, best first."""
+
+    notes: list[ShownNote]
+    next_cursor: str | None
+    degraded: list[str]
+    """vector: nothing was found by meaning."""
 
 
 async def explore(asker: Asker, owner: Owner, given: ExploreArguments) -> Answer:
@@ -239,7 +271,46 @@ async def get_linked_notes(asker: Asker, owner: Owner, given: LinkedArguments) -
     return Answer(fenced("\n".join(lines)), NearNotes(notes=shown))
 
 
+async def search_notes(asker: Asker, owner: Owner, given: FindNotesArguments) -> Answer:
+    """Find notes by words and meaning, kind and tag."""
+    page = await find_notes(
+        asker.db,
+        owner,
+        asker.settings,
+        embedder=asker.embedder,
+        q=given.query,
+        kind=given.kind,
+        tag=given.tag,
+        cursor=given.cursor,
+        limit=given.limit,
+    )
+    shown = [
+        ShownNote(
+            id=f"n:{short_id(note.note_id)}",
+            title=note.title,
+            text=note.text[:NOTE_CHARS],
+            kind=note.kind,
+            tags=list(note.tags),
+            matched=note.matched,
+        )
+        for note in page.items
+    ]
+    lines = [flat(f"[{note.id}] {note.title} ({', '.join((note.kind, *note.tags))}): {note.text}") for note in shown]
+    if page.next_cursor:
+        lines.append(f"* There is more. Call search_notes again with cursor={page.next_cursor}")
+    content = ShownNotes(notes=shown, next_cursor=page.next_cursor, degraded=list(page.degraded))
+    return Answer(fenced("\n".join(lines or ["* No notes."])), content)
+
+
 TOOLS = (
+    Tool(
+        name="search_notes",
+        description="Find notes by words and meaning, or by tag; without query the newest.",
+        scope="read",
+        given=FindNotesArguments,
+        unlisted=frozenset({"kind", "limit"}),
+        run=search_notes,
+    ),
     Tool(
         name="explore",
         description="Walk the facts from a person, place, thing or note: what it is related to, how, since when. 20 "
@@ -253,6 +324,7 @@ TOOLS = (
         description="Store a conclusion, decision or insight. For what the user said, use remember.",
         scope="write",
         given=NoteArguments,
+        unlisted=frozenset({"importance"}),
         run=create_note,
     ),
     Tool(
@@ -260,6 +332,7 @@ TOOLS = (
         description="Link two notes (or any nodes). A repeated call changes strength and reason.",
         scope="write",
         given=LinkArguments,
+        unlisted=frozenset({"strength", "sources"}),
         run=create_link,
         idempotent=True,
     ),
@@ -268,6 +341,7 @@ TOOLS = (
         description="Notes that are linked with a note, nearest first.",
         scope="read",
         given=LinkedArguments,
+        unlisted=frozenset({"radius", "relations", "limit"}),
         run=get_linked_notes,
     ),
 )

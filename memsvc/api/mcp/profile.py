@@ -88,6 +88,7 @@ TOOLS = (
         "new or no longer true. To store a statement, use remember.",
         scope="write",
         given=ProfileArguments,
+        unlisted=frozenset({"expected_version"}),
         run=update_profile,
     ),
 )

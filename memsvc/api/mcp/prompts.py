@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import Asker
 from memsvc.errors import InvalidRequestError
+from memsvc.graph.search import search_nodes
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 
@@ -80,7 +81,23 @@ PROMPTS = (
     Prompt("brief_me", "Brief me", "All that is known about a person or thing.", "topic", "A name.", brief_me),
     Prompt("keep_this", "Keep this conversation", "Remember what matters in this conversation.", None, "", keep_this),
 )
+NAMES_OFFERED = 20
+"""How many names are offered for the start of one."""
 BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
+
+
+async def completed(asker: Asker, name: str, argument: str, begun: str) -> list[str]:
+    """Names of people and things for the topic of brief_me, best matches first; nothing for other arguments.
+
+    Raises:
+        InvalidRequestError: the text cannot be part of a name.
+        MemsvcError: the caller may not read.
+    """
+    owner = asker.owner("read")
+    if (name, argument) != (brief_me.__name__, "topic"):
+        return []
+    found = await search_nodes(asker.db, owner, begun, limit=NAMES_OFFERED)
+    return list(dict.fromkeys(node.label for node in found.items if node.label))
 
 
 async def written(asker: Asker, name: str, arguments: dict[str, str]) -> tuple[Prompt, str]:

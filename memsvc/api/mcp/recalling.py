@@ -28,7 +28,7 @@ from memsvc.text.fence import fenced
 
 RECALL_TOKENS = 4_000
 """Longest answer of recall. Memories that do not fit are counted."""
-Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="A question or words in any language.")]
+Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="In any language.")]
 Conversation = Annotated[str, Meta(max_length=500)]
 EXPLAINED = {
     "conversations": "Only from these.",
@@ -47,7 +47,7 @@ LISTED_BY_RECALL = frozenset({
     "conversations", "not_conversations", "said_from", "said_to", "near", "kinds", "speakers", "types", "metadata",
 })  # fmt: skip
 """Filters that the schema of get_context leaves to that of recall. It takes them all the same."""
-TUNING = frozenset({"limit", "salient", "chance"})
+TUNING = frozenset({"limit", "salient", "chance", "fill"})
 MODE = "eager: fast; deliberate: searches further."
 
 
@@ -72,7 +72,7 @@ class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=
 class ContextArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """What you are about to answer."""
 
-    query: Annotated[str, Meta(max_length=8_000, description="What the user just said or asked.")]
+    query: Annotated[str, Meta(max_length=8_000, description="What the user just said.")]
     budget_tokens: Annotated[int, Meta(ge=50, le=20_000)] = 1_500
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 30
     conversation: (
@@ -81,7 +81,7 @@ class ContextArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     recent_turns: Annotated[int, Meta(ge=0, le=50, description="How many of its last turns to quote.")] = 0
     mode: Mode = "balanced"
     why: Why = "none"
-    fill: Annotated[bool, Meta(description="Also with what may not matter.")] = False
+    fill: bool = False
     salient: Annotated[int, Meta(ge=0, le=3)] = 3
     chance: bool = True
     preset: str | None = None
@@ -91,8 +91,8 @@ class OpenArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to open."""
 
     id: Annotated[str, Meta(max_length=60, description="m:…, f:…, n:… or b:….")]
-    before: Annotated[int, Meta(ge=0, le=20, description="Messages before it.")] = 2
-    after: Annotated[int, Meta(ge=0, le=20, description="Messages after it.")] = 2
+    before: Annotated[int, Meta(ge=0, le=20)] = 2
+    after: Annotated[int, Meta(ge=0, le=20)] = 2
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -183,7 +183,9 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
         degraded=list(built.degraded),
         recall_id=str(built.recall_id) if built.recall_id else None,
     )
-    return Answer(built.text, content)
+    if content.recall_id is None or not built.memories:
+        return Answer(built.text, content)
+    return Answer(f"{built.text}\nrecall_id: {content.recall_id}", content)
 
 
 async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
@@ -274,6 +276,7 @@ TOOLS = (
         description="recall with thread_id.",
         scope="read",
         given=RecallMemoryArguments,
+        listed=False,
         run=recall_memory,
     ),
     Tool(

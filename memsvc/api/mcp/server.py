@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from memsvc import __version__
-from memsvc.api.mcp import knowing, profile, prompts, recalling, resources, status, verifying, writing
+from memsvc.api.mcp import changing, knowing, profile, prompts, recalling, resources, status, verifying, writing
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal
 from memsvc.errors import BadCursorError
@@ -29,7 +29,8 @@ Call forget only when the user asks you to, and erase only after they confirm.""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool
     for tool in (
-        *recalling.TOOLS, *verifying.TOOLS, *writing.TOOLS, *knowing.TOOLS, *profile.TOOLS, *status.TOOLS,
+        *recalling.TOOLS, *verifying.TOOLS, *writing.TOOLS, *knowing.TOOLS, *changing.TOOLS, *profile.TOOLS,
+        *status.TOOLS,
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}
@@ -58,6 +59,7 @@ def make_server(find_asker: FindAsker) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
     )
 
 
@@ -99,7 +101,9 @@ class Handlers:
         """List the tools that the asker's scopes allow."""
         check_first_page(params)
         scopes = self._find_asker(ctx).principal.scopes
-        return mcp.ListToolsResult(tools=[tool.shown() for tool in TOOLS.values() if tool.scope in scopes])
+        return mcp.ListToolsResult(
+            tools=[tool.shown() for tool in TOOLS.values() if tool.scope in scopes and tool.listed]
+        )
 
     async def call_tool(self, ctx: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
         """Call a tool."""
@@ -171,3 +175,12 @@ class Handlers:
             prompt, text = await prompts.written(self._find_asker(ctx), params.name, dict(params.arguments or {}))
         said = mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))
         return mcp.GetPromptResult(description=prompt.description, messages=[said])
+
+    async def complete(self, ctx: Any, params: mcp.CompleteRequestParams) -> mcp.CompleteResult:
+        """Complete an argument of a prompt."""
+        values: list[str] = []
+        if isinstance(params.ref, mcp.PromptReference):
+            begun = params.argument
+            with protocol_errors():
+                values = await prompts.completed(self._find_asker(ctx), params.ref.name, begun.name, begun.value)
+        return mcp.CompleteResult(completion=mcp.Completion(values=values))

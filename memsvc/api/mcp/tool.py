@@ -81,6 +81,8 @@ class Tool(Generic[Given]):
     run: Callable[[Asker, Owner, Given], Awaitable[Answer]]
     idempotent: bool = False
     """True: a second call with the same arguments changes nothing more."""
+    listed: bool = True
+    """False: another name of a tool, taken from those who know it."""
     explained: Mapping[str, str] = field(default_factory=dict)
     """What arguments mean, for those whose own type does not say it."""
     unlisted: frozenset[str] = frozenset()
@@ -94,10 +96,9 @@ class Tool(Generic[Given]):
             description=self.description,
             input_schema=self.schema(),
             annotations=mcp.ToolAnnotations(
-                read_only_hint=read,
+                read_only_hint=read or None,
                 destructive_hint=None if read else self.scope == "forget",
                 idempotent_hint=True if self.idempotent and not read else None,
-                open_world_hint=False,
             ),
         )
 
@@ -189,8 +190,9 @@ def arguments_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {**plain, "required": required} if required else plain
 
 
-def _plain(given: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: value for name, value in given.items() if name not in BOUNDS}
+def _plain(given: Mapping[str, Any], components: Mapping[str, Any], *, described: bool = True) -> dict[str, Any]:
+    left_out = BOUNDS if described else BOUNDS | {"description"}
+    shown = {name: value for name, value in given.items() if name not in left_out}
     if shown.get("default", ...) in (None, [], {}, "", False):
         del shown["default"]
     kinds = [one for one in shown.pop("anyOf", ()) if one != {"type": "null"}]
@@ -200,10 +202,10 @@ def _plain(given: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str,
         case {"$ref": str(name)}:
             nested = components[name]
             inner = {one: _plain(field, components) for one, field in nested["properties"].items()}
-            described = {"description": shown["description"]} if "description" in shown else {}
-            return {"type": "object", "properties": inner, "required": nested["required"], **described}
-        case {"items": dict(items)}:
-            return {**shown, "items": _plain(items, components)}
+            meaning = {"description": shown["description"]} if "description" in shown else {}
+            return {"type": "object", "properties": inner, "required": nested["required"], **meaning}
+        case {"items": dict()}:
+            return {**shown, "items": _plain(shown["items"], components, described=False)}
         case _:
             return shown
 

@@ -179,6 +179,7 @@ TOOLS = (
         "facts are extracted.",
         scope="write",
         given=RememberArguments,
+        unlisted=frozenset({"id"}),
         run=remember,
     ),
     Tool(
