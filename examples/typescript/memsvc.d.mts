@@ -104,6 +104,8 @@ export type LinkIn = { from_node: string; to_node: string; relation: "extends" |
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type Locations = { items: Array<Location> };
+export type MarkIn = { pinned?: boolean | null; importance?: number | null };
+export type MarkedMemory = { memory_id: string; kind: string; pinned: boolean; importance: number | null };
 export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" | null; matched: "name" | "words" | "meaning"; first_seen: string | null; last_seen: string | null };
 export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
@@ -348,6 +350,8 @@ export class Memsvc {
   getMe(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Me>;
   /** Open a memory. */
   openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
+  /** Pin a memory, or say how important it is. */
+  markMemory(input: { path: { "memory_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: MarkIn }): Promise<MarkedMemory>;
   /** Add one message or a batch. */
   addMessages(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: MessageIn | Batch }): Promise<Receipts>;
   /** Forget a message. */

@@ -64,6 +64,7 @@ const OPERATIONS = {
   makeTicket: ["POST", "/v1/live/ticket"],
   getMe: ["GET", "/v1/me"],
   openMemory: ["GET", "/v1/memories/{memory_id}"],
+  markMemory: ["PATCH", "/v1/memories/{memory_id}"],
   addMessages: ["POST", "/v1/messages"],
   forgetMessage: ["DELETE", "/v1/messages/{passage_id}"],
   listModels: ["GET", "/v1/models"],

@@ -1,4 +1,4 @@
-"""``memsvc feedback`` and ``memsvc top-of-mind``: rate the results of a recall, and show salient memories."""
+"""``memsvc feedback``, ``pin``, ``unpin`` and ``top-of-mind``: rate, pin, and show what is salient."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.recall.results import Memory
-    from memsvc.recall.signals import FeedbackReceipt
+    from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
 
 
 def feedback(
@@ -83,3 +83,38 @@ def top_of_mind(
         print(plain(f"    why: {memory.reason} | score {memory.score:.2f} | {memory.kind} {memory.memory_id}"))
     if not found:
         print("There are no memories yet.")
+
+
+def pin(
+    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:… or f:…)."),
+    importance: int | None = typer.Option(None, min=1, max=10, help="How important it is, 1 (trivial) to 10."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Pin a message or a fact: it is always among the salient memories."""
+    _mark(memory, user, app, pinned=True, importance=importance, as_json=as_json)
+
+
+def unpin(
+    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:… or f:…)."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Unpin a message or a fact."""
+    _mark(memory, user, app, pinned=False, importance=None, as_json=as_json)
+
+
+def _mark(memory: str, user: str | None, app: str, *, pinned: bool, importance: int | None, as_json: bool) -> None:
+    async def act(db: Database, owner: Owner) -> MarkedMemory:
+        from memsvc.recall.signals import mark_memory
+
+        return await mark_memory(db, owner, memory, pinned=pinned, importance=importance)
+
+    marked = for_owner(user, app, act)
+    if as_json:
+        print_json(marked)
+    else:
+        of = f", importance {marked.importance}" if marked.importance is not None else ""
+        print(f"{'Pinned' if marked.pinned else 'Not pinned'}: {marked.kind} {marked.memory_id}{of}.")

@@ -36,7 +36,7 @@ from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
-from memsvc.recall.signals import FeedbackReceipt
+from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -169,6 +169,10 @@ class AsyncMemory:
     async def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
         """Open a memory by an id from a context or a recall, with its evidence."""
         return await self.send(calls.open_memory(memory_id, before, after))
+
+    async def mark_memory(self, memory_id: str | UUID, **options: Unpack[o.MarkOptions]) -> MarkedMemory:
+        """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
+        return await self.send(calls.mark_memory(memory_id, options))
 
     def conversations(self, *, page: int = 100) -> AsyncIterator[Conversation]:
         """Yield all conversations, newest first."""

@@ -35,7 +35,7 @@ from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
-from memsvc.recall.signals import FeedbackReceipt
+from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -124,6 +124,11 @@ def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:
 def context(query: str, options: o.ContextOptions) -> Call[Context]:
     """Build a block for a prompt."""
     return Call("POST", "/v1/context", Context, {"query": query, **options}, repeatable=True)
+
+
+def mark_memory(memory_id: str | UUID, options: o.MarkOptions) -> Call[MarkedMemory]:
+    """Pin a memory, or say how important it is."""
+    return Call("PATCH", _at("/v1/memories/{}", memory_id), MarkedMemory, {**options}, repeatable=True)
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:

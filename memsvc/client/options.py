@@ -113,6 +113,13 @@ class AnswerOptions(Filters, total=False):
     model: bool
 
 
+class MarkOptions(TypedDict, total=False):
+    """What is said of a memory."""
+
+    pinned: bool
+    importance: int
+
+
 class VerifyOptions(TypedDict, total=False):
     """Options of a verification."""
 

@@ -3,7 +3,7 @@
 A door calls ``record_recall`` after its answer went out, or keeps the note with a message that it stores for it. A note
 has ids, never the query or a text (``sql/functions/recall/65_recalls.sql``). The nightly ``tidy`` adds the events to
 ``memory_signals``, from which recall takes strength and familiarity. ``feedback`` says which memories were used or
-irrelevant; it counts at once.
+irrelevant; it counts at once. ``mark_memory`` pins a memory, or says how much it matters.
 """
 
 from __future__ import annotations
@@ -19,13 +19,20 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
 from memsvc.db.together import Together
-from memsvc.errors import InvalidRequestError, MemsvcError, NotRecalledError, RecallUnknownError
+from memsvc.errors import (
+    InvalidRequestError,
+    MemoryUnknownError,
+    MemsvcError,
+    NotRecalledError,
+    RecallUnknownError,
+)
 from memsvc.graph.operations import new_id
 from memsvc.graph.search import as_id
 from memsvc.recall.options import MAX_LIMIT, Mode
 from memsvc.recall.results import Memory
 from memsvc.sources.opening import find_memory
 
+MOST_IMPORTANT = 10
 SHOWN_IDS = 5
 """Most ids that an error's message names; its details have all."""
 
@@ -54,6 +61,17 @@ class FeedbackReceipt(msgspec.Struct, frozen=True, kw_only=True):
     """How many of these verdicts are new, or replace another one; the others were known already."""
     erased: list[UUID]
     """Memories that were erased meanwhile: nothing is kept about them."""
+
+
+class MarkedMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said of a memory."""
+
+    memory_id: UUID
+    kind: str
+    """message or fact."""
+    pinned: bool
+    importance: int | None
+    """1 to 10; null: nobody has judged."""
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -194,6 +212,43 @@ async def feedback(
         changed=sum(row.changed for row in rows),
         erased=found.get("erased", []),
     )
+
+
+async def mark_memory(
+    db: Database, owner: Owner, memory: str, *, pinned: bool | None = None, importance: int | None = None
+) -> MarkedMemory:
+    """Pin or unpin a message or a fact, or say how much it matters; what is None stays as it was.
+
+    Args:
+        db: the database.
+        owner: whose memory it is.
+        memory: its short or full id.
+        pinned: whether it is always salient.
+        importance: 1 (trivial) to 10 (life-changing).
+
+    Raises:
+        MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have this id.
+        InvalidRequestError: it is neither a message nor a fact, nothing is to be changed, or the importance is bad.
+    """
+    if pinned is None and importance is None:
+        raise InvalidRequestError("Nothing is to be changed.", hint="Send pinned, importance or both.")
+    if importance is not None and not 1 <= importance <= MOST_IMPORTANT:
+        raise InvalidRequestError(f"importance must lie between 1 and {MOST_IMPORTANT}.", field="importance")
+    called = await find_memory(db, owner, memory)
+    if called.kind not in {"message", "fact"}:
+        raise InvalidRequestError(
+            "Only messages and facts can be pinned.",
+            hint="A node has an importance of its own (PATCH /v1/nodes/{id}); an instruction may have pinned in its "
+            "data. A block of the profile can be promoted.",
+            field="memory_id",
+        )
+    values = {"user_id": owner.user_id, "memory_id": called.memory_id, "pinned": pinned, "importance": importance}
+    async with db.transaction(owner.user_id) as connection:
+        await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
+        row = (await connection.execute(query("mark_memory"), values)).one_or_none()
+    if row is None:  # erased a moment ago
+        raise MemoryUnknownError
+    return MarkedMemory(memory_id=row.memory_id, kind=called.kind, pinned=row.pinned, importance=row.importance)
 
 
 def _named(ids: Sequence[UUID]) -> str:

@@ -157,6 +157,19 @@ FROM memsvc.give_feedback(
 ) AS f
 ORDER BY f.memory_id;
 
+-- name: keep_memories
+SELECT memsvc.keep_memories(:user_id);
+
+-- name: mark_memory
+-- Pins or unpins a memory, or says how much it matters; null leaves what was said. No row: nothing has this id.
+INSERT INTO memsvc.memory_signals AS s (user_id, memory_id, kind, pinned, importance)
+SELECT :user_id, k.memory_id, k.kind, coalesce(CAST(:pinned AS boolean), FALSE), CAST(:importance AS smallint)
+FROM memsvc.kinds_of(:user_id, ARRAY[CAST(:memory_id AS uuid)]) AS k
+ON CONFLICT (user_id, memory_id) DO UPDATE SET
+  pinned = coalesce(CAST(:pinned AS boolean), s.pinned),
+  importance = coalesce(CAST(:importance AS smallint), s.importance)
+RETURNING s.memory_id, s.pinned, s.importance;
+
 -- name: top_of_mind
 WITH best AS MATERIALIZED (
   SELECT t.*

@@ -34,6 +34,7 @@ EVERY_ROUTE = [
     ("POST", "/v1/answer", "read"),
     ("POST", "/v1/verify", "read"),
     ("GET", f"/v1/memories/{NOTHING}", "read"),
+    ("PATCH", f"/v1/memories/{NOTHING}", "write"),
     ("POST", f"/v1/recalls/{NOTHING}/feedback", "read"),
     ("GET", "/v1/top-of-mind", "read"),
     ("GET", "/v1/conversations", "read"),

@@ -156,7 +156,7 @@ async def example_ids(
     [review] = (await ada.get("/v1/reviews")).json()["items"]
     return {
         "{split}": str(tom), "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44": str(source),
-        "{recall_id}": recall_id, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
+        "{recall_id}": recall_id, "{memory_id}": first, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
         "01a201b6-4abd-7c15-9f1d-6b0a1d2f8e44": second,
         "01a2007c-7ed4-7af6-abd2-0a5dd06857e7": notes[0], "01a2007c-7eda-79b5-9796-f9665ec27871": notes[1],
         "01a2007c-7eda-7cfc-8e66-461d27fa4b50": link, "{note_id}": notes[0],

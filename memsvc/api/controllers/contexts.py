@@ -6,13 +6,13 @@ from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import msgspec
-from litestar import Controller, Response, get, post
+from litestar import Controller, Response, get, patch, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc import observe
-from memsvc.api.callers import READER, Caller
+from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.controllers.recall import record_later
 from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
@@ -22,6 +22,7 @@ from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Format, Why
 from memsvc.recall.options import Mode
 from memsvc.recall.presets import chosen_weights
+from memsvc.recall.signals import MarkedMemory, mark_memory
 from memsvc.sources.opening import OpenedMemory, open_memory
 
 SIMPLE = {"query": "Where do we meet Ines?", "budget_tokens": 600}
@@ -145,6 +146,15 @@ class ContextController(Controller):
 Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="For a message: how many messages on this side.")]
 
 
+class MarkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What to say of a memory."""
+
+    pinned: bool | None = None
+    """true: always salient. false: no longer."""
+    importance: Annotated[int, msgspec.Meta(ge=1, le=10)] | None = None
+    """1 (trivial) to 10 (life-changing)."""
+
+
 class MemoriesController(Controller):
     """Memories by id."""
 
@@ -172,3 +182,25 @@ class MemoriesController(Controller):
     ) -> OpenedMemory:
         """Open it."""
         return await open_memory(reader.db, reader.owner, memory_id, before=before, after=after)
+
+    @patch(
+        "/{memory_id:str}",
+        operation_id="markMemory",
+        summary="Pin a memory, or say how important it is",
+        description="Pins or unpins a message or a fact, or says how important it is. A pinned memory is always among "
+        "the salient ones (GET /v1/top-of-mind, and the section `salient` of contexts). What is left out stays as it "
+        "was. Of a fact it is the version with this id that is marked.",
+        response_description="What counts now.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def mark(
+        self,
+        data: Annotated[
+            MarkIn, BodyKwarg(examples=[Example(value={"pinned": True}), Example(value={"importance": 8})])
+        ],
+        writer: NamedDependency[Caller],
+        memory_id: Annotated[str, PathParameter(description="A short or full id.")],
+    ) -> MarkedMemory:
+        """Mark it."""
+        return await mark_memory(writer.db, writer.owner, memory_id, pinned=data.pinned, importance=data.importance)

@@ -1,0 +1,78 @@
+"""Pinned memories are always salient, and anybody who may write can say how important a memory is."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from memsvc.db.short_ids import short_id
+from tests.api.test_access import NOTHING
+
+
+async def stored(client: httpx.AsyncClient, texts: list[str], said_at: str) -> None:
+    messages = [{"conversation": "a", "text": text, "said_at": said_at} for text in texts]
+    assert (await client.post("/v1/messages", json={"messages": messages})).status_code == 202
+
+
+async def salient(client: httpx.AsyncClient, limit: int = 200) -> dict[str, dict[str, Any]]:
+    found = (await client.get("/v1/top-of-mind", params={"limit": limit})).json()
+    return {memory["text"]: memory for memory in found["memories"]}
+
+
+async def found(client: httpx.AsyncClient, query: str) -> dict[str, Any]:
+    memory: dict[str, Any] = (await client.post("/v1/recall", json={"query": query})).json()["memories"][0]
+    return memory
+
+
+async def test_a_pinned_message_is_salient_until_it_is_unpinned(ada: httpx.AsyncClient) -> None:
+    await stored(ada, ["The spare key hangs behind the boiler."], "2020-01-01T10:00:00Z")
+    await stored(ada, ["It rained again.", "We had soup."], "2026-11-01T10:00:00Z")
+    key = await found(ada, "spare key boiler")
+    assert "spare key" not in next(iter(await salient(ada, 1)))
+    path = f"/v1/memories/{key['memory_id']}"
+    answer = await ada.patch(path, json={"pinned": True})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {"memory_id": key["memory_id"], "kind": "message", "pinned": True, "importance": None}
+    [(text, memory)] = (await salient(ada, 1)).items()
+    assert ("spare key" in text, memory["factors"]["pinned"], "pinned" in memory["why"]) == (True, 2.0, True)
+    assert (await ada.patch(path, json={"importance": 8})).json()["pinned"] is True
+    again = await ada.patch(path, json={"pinned": False})
+    assert (again.json()["pinned"], again.json()["importance"]) == (False, 8)
+    assert (await salient(ada))[text]["factors"].get("pinned", 0) == 0
+
+
+async def test_a_fact_is_pinned_by_its_short_id(ada: httpx.AsyncClient) -> None:
+    ids = [
+        (await ada.post("/v1/nodes", json={"type": type_, "label": label})).json()["results"][0]["node_id"]
+        for type_, label in (("Person", "Ines"), ("Place", "Porto"))
+    ]
+    fact = {"from_node": ids[0], "type": "LIVES_IN", "to_node": ids[1], "fact": "Ines lives in Porto."}
+    await ada.post("/v1/facts", json=fact)
+    known = await found(ada, "Where does Ines live?")
+    answer = await ada.patch(f"/v1/memories/f:{short_id(UUID(known['memory_id']))}", json={"pinned": True})
+    assert (answer.json()["kind"], answer.json()["memory_id"]) == ("fact", known["memory_id"])
+    assert (await salient(ada))["Ines lives in Porto."]["factors"]["pinned"] == 2.0
+    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})
+    assert (refused.status_code, refused.json()["code"], refused.json()["field"]) == (
+        400, "invalid_request", "memory_id",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("body", [{}, {"importance": 0}, {"importance": 11}, {"pinned": "yes"}, {"sentiment": 1}])
+async def test_what_cannot_be_said_is_refused(ada: httpx.AsyncClient, body: dict[str, Any]) -> None:
+    await stored(ada, ["The spare key hangs behind the boiler."], "2020-01-01T10:00:00Z")
+    key = await found(ada, "spare key")
+    answer = await ada.patch(f"/v1/memories/{key['memory_id']}", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+
+
+async def test_nobody_marks_what_is_not_theirs(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    await stored(ada, ["The spare key hangs behind the boiler."], "2020-01-01T10:00:00Z")
+    key = await found(ada, "spare key")
+    for memory in (key["memory_id"], NOTHING):
+        answer = await bob.patch(f"/v1/memories/{memory}", json={"pinned": True})
+        assert (answer.status_code, answer.json()["code"]) == (404, "memory_unknown")
+    assert (await salient(ada))["The spare key hangs behind the boiler."]["factors"].get("pinned", 0) == 0
