@@ -32,6 +32,7 @@ from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
+from memsvc.recall.agenda import AgendaItem
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt
@@ -123,6 +124,11 @@ def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:
 def context(query: str, options: o.ContextOptions) -> Call[Context]:
     """Build a block for a prompt."""
     return Call("POST", "/v1/context", Context, {"query": query, **options}, repeatable=True)
+
+
+def agenda(begin: o.Time, end: o.Time, asked_at: o.Time | None, limit: int) -> Call[Page[AgendaItem]]:
+    """List what falls into a span of time."""
+    return _read("/v1/agenda", Page[AgendaItem], {"from": begin, "to": end, "asked_at": asked_at, "limit": limit})
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:
