@@ -7,6 +7,7 @@ const OPERATIONS = {
   addMemory: ["POST", "/memory"],
   getMetrics: ["GET", "/metrics"],
   search: ["GET", "/search"],
+  readAgenda: ["GET", "/v1/agenda"],
   listAliases: ["GET", "/v1/aliases"],
   listAnalyses: ["GET", "/v1/analysis/runs"],
   getAnalysis: ["GET", "/v1/analysis/runs/{run_id}"],

@@ -32,6 +32,7 @@ from memsvc import observe, traces
 from memsvc.api.bodies import JsonRequest, Room
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.agenda import AgendaController
 from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
@@ -86,6 +87,7 @@ V1 = (
     MessagesController,
     RecallController,
     ContextController,
+    AgendaController,
     ChatController,
     HooksController,
     AnswerController,

@@ -21,8 +21,8 @@ PIPED_COLUMNS = 100
 def lines_of(memory: Memory, number: int, now: datetime, zone: tzinfo) -> str:
     """Return a memory as two lines, even if its text, speaker or source contain line breaks."""
     from memsvc.graph.draw import one_line
-    from memsvc.recall.context import render
     from memsvc.recall.explain import source, span
+    from memsvc.recall.terminal import render
 
     if memory.fact is None:
         return plain(render(memory, number, now))

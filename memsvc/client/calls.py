@@ -33,6 +33,7 @@ from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
+from memsvc.recall.agenda import AgendaItem
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
@@ -129,6 +130,11 @@ def context(query: str, options: o.ContextOptions) -> Call[Context]:
 def mark_memory(memory_id: str | UUID, options: o.MarkOptions) -> Call[MarkedMemory]:
     """Pin a memory, or say how important it is."""
     return Call("PATCH", _at("/v1/memories/{}", memory_id), MarkedMemory, {**options}, repeatable=True)
+
+
+def agenda(begin: o.Time, end: o.Time, asked_at: o.Time | None, limit: int) -> Call[Page[AgendaItem]]:
+    """List what falls into a span of time."""
+    return _read("/v1/agenda", Page[AgendaItem], {"from": begin, "to": end, "asked_at": asked_at, "limit": limit})
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:

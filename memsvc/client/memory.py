@@ -34,6 +34,7 @@ from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
+from memsvc.recall.agenda import AgendaItem
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
@@ -163,6 +164,12 @@ class Memory:
     def context(self, query: str, **options: Unpack[o.ContextOptions]) -> Context:
         """Build the context for an answer: ``text`` is the block for the assistant's prompt."""
         return self.send(calls.context(query, options))
+
+    def agenda(
+        self, begin: o.Time, end: o.Time, *, asked_at: o.Time | None = None, page: int = 100
+    ) -> Iterator[AgendaItem]:
+        """Yield what falls into a span: plans that people told, tasks, events, facts that change, birthdays."""
+        return self.pages(calls.agenda(begin, end, asked_at, page))
 
     def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
         """Open a memory by an id from a context or a recall, with its evidence."""

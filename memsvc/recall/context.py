@@ -22,9 +22,9 @@ import msgspec
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
-from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
+from memsvc.recall.agenda import plans_asked
 from memsvc.recall.asks import asks
 from memsvc.recall.block import GroupBy
 from memsvc.recall.changes import later_words
@@ -47,7 +47,7 @@ from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
-from memsvc.recall.times_in_words import age, clock, day, last_before, on_clock_of
+from memsvc.recall.times_in_words import clock, day, last_before, on_clock_of
 from memsvc.settings import Settings
 from memsvc.text.characters import flat
 from memsvc.text.storable import check_storable
@@ -243,7 +243,7 @@ async def build_context(
         sections=packed.sections,
         memories=packed.memories,
         left_out=len(found.memories) - len(packed.memories) - packed.repeated,
-        relevant=found.relevant,
+        relevant=found.relevant or bool(material.agenda),
         ambiguous=found.ambiguous,
         seed=seed,
         degraded=found.degraded,
@@ -382,10 +382,14 @@ class _Asked:
             recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times, said=options.said)
         if options.profile:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
+        due = plans_asked(trip, owner, self.query, options.filters, self.packer.now) if options.memories else None
         await trip.send()
+        agenda = await asyncio.to_thread(due) if due is not None else []
+        found = msgspec.structs.replace(found, relevant=found.relevant or bool(agenda))
         return Material(
             memories=found.memories,
             recent=without_words(recent(), present, stands.source_id),
+            agenda=without_words(agenda, present, stands.source_id),
             profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,
@@ -460,20 +464,3 @@ def _notes(found: Recalled, query: str) -> list[str]:
         meant = "; ".join(f"{meaning.label} ({meaning.type})" for meaning in name.meanings)
         notes.append(f"“{flat(name.name)}” can mean several: {flat(meant)}. Ask which is meant.")
     return notes
-
-
-def render(memory: Memory, number: int, now: datetime) -> str:
-    """One memory for a terminal: two lines, whatever line breaks its text, speaker or source hold."""
-    picture = f" [picture: {memory.caption}]" if memory.caption else ""
-    session = f", session {memory.session}" if memory.session else ""
-    said = (
-        f"[{number}] {memory.said_at:%Y-%m-%d %H:%M} ({age(memory.said_at, now)}) "
-        f"{memory.speaker or memory.role}: “{memory.text.strip()}”{picture}"
-    )
-    where = f"{memory.conversation}{session}, message {memory.message_id or memory.ordinal}"
-    if memory.node_id is not None:
-        where = f"{memory.kind}, {memory.node_type}"
-    if memory.block_id is not None:
-        where = f"block b:{short_id(memory.block_id)}, version {memory.ordinal}"
-    reason = f"why: {memory.reason} | source: {where} | passage {memory.passage_id}"
-    return f"{flat(said)}\n    {flat(reason)}"

@@ -17,14 +17,24 @@ from memsvc.recall.times_in_words import validity
 from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
-SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
+SectionName = Literal["agenda", "profile", "core", "instructions", "facts", "memories", "salient", "recent"]
 ItemKind = Literal["block", "message", "trace", "card", "note", "instruction", "fact", "node", "neighbour", "turn"]
 DATED = frozenset({"message", "trace", "neighbour"})
 """Kinds of items whose relative words of time carry their date; last turns stay to the letter."""
 OF_NODES = frozenset({"card", "note", "instruction"})
 """Kinds of items that say what is known about a node."""
-SECTIONS: tuple[SectionName, ...] = ("profile", "core", "instructions", "facts", "memories", "salient", "recent")
+SECTIONS: tuple[SectionName, ...] = (
+    "agenda",
+    "profile",
+    "core",
+    "instructions",
+    "facts",
+    "memories",
+    "salient",
+    "recent",
+)
 TITLES: dict[SectionName, str] = {
+    "agenda": "Agenda",
     "profile": "Profile",
     "core": "Always",
     "instructions": "How to do things",
@@ -72,7 +82,7 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     ordinal: int = 0
     part: int = 0
     validity: str = ""
-    """Of a fact: since when, until when; of an instruction: its category."""
+    """Of a fact: since when, until when; of an instruction: its category; of what is due: when."""
     count: int = 1
     """How often the same person said it in these words."""
     last_said: datetime | None = None

@@ -1,6 +1,7 @@
 """Packs items into one block under a token budget; no database, no clock.
 
-The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
+The budget is spent in this order: the last turns (newest first, up to half of it), what is to be done at the time that
+the query asks for (up to 40 %), the profile, core items and
 instructions (up to a quarter, and up to 40 % where last turns take little), what is salient (up to 15 %), then all that
 is left for recalled memories, best first, and last for their neighbours. What does not fit is left out, and a shorter
 one behind it may still fit. Recalled memories end before the budget does where the next ones are unlikely to tell
@@ -32,7 +33,7 @@ from memsvc.recall.shortening import shortened
 NOTHING = "No memory matches."
 SALIENT_CHARS = 60
 """Of what nobody asked for: enough to be reminded; its id opens the rest."""
-RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
+RECENT_SHARE, CORE_SHARE, SALIENT_SHARE, AGENDA_SHARE = 0.5, 0.25, 0.15, 0.4
 CORE_SHARE_ALONE = 0.4
 """Where there are no last turns: so a block of usual length fits the usual budget whole."""
 LEAST_FOR_UNASKED = 400
@@ -55,6 +56,8 @@ class Material:
     """Recalled, best first."""
     recent: Sequence[Item] = ()
     """Last turns, newest first."""
+    agenda: Sequence[Item] = ()
+    """What falls into the time for which the query asks what is to be done."""
     profile: Sequence[Item] = ()
     core: Sequence[Item] = ()
     instructions: Sequence[Item] = ()
@@ -152,6 +155,10 @@ class Packer(Shape):
             if not block.add("recent", turn, RECENT_SHARE * budget):
                 break
             turns.add(turn_of(turn))
+        most = block.used + AGENDA_SHARE * budget
+        for item in material.agenda:
+            if item.kind != "message" or turn_of(item) not in turns:
+                block.add("agenda", _brief(item, (), self.later_chars), most, recalled=True)
         free = CORE_SHARE + CORE_SHARE_ALONE - block.used / budget
         most = block.used + max(CORE_SHARE, min(CORE_SHARE_ALONE, free)) * budget
         self._profile(block, material, most)
@@ -186,6 +193,7 @@ class Packer(Shape):
             return
         most = block.used + SALIENT_SHARE * self.budget_tokens
         taken = {one for memory in material.memories for one in (memory.memory_id, *memory.repeats)}
+        taken |= block.shown
         minded = 0
         for item in material.salient:
             chance = item.why.startswith(CHANCE)
@@ -199,10 +207,12 @@ class Packer(Shape):
 
     def _recalled(self, block: Block, material: Material, turns: set[Turn]) -> int:
         """Add what was recalled, then neighbours; return how many memories stand in the block anyway."""
+        due = {entry.item.memory_id for entry in block.entries if entry.section == "agenda"}
         new = [
             (rank, memory, item)
             for rank, memory in enumerate(material.memories)
             if memory.node_id not in block.shown  # an instruction that stands there
+            and memory.memory_id not in due
             and ((item := self._shown(memory, material)).kind == "fact" or turn_of(item) not in turns)
         ]
         chosen = self._chosen(block, material, new)
@@ -213,7 +223,7 @@ class Packer(Shape):
             for step, near in around if self.all_around else _needed(item, around):
                 if near.memory_id not in block.shown and turn_of(near) not in turns:
                     block.add("memories", near, self.budget_tokens, order=(rank, step))
-        return len(material.memories) - len(new)
+        return len(material.memories) - len(new) - sum(memory.memory_id in due for memory in material.memories)
 
     def _shown(self, memory: Memory, material: Material) -> Item:
         """A recalled memory as it may stand in the block."""

@@ -82,7 +82,7 @@ class TextRenderer:
             return item.validity or ("true, as far as known" if item.kind == "fact" else "instruction")
         if item.kind in OF_NODES:
             return f"{'what is known of' if item.kind == 'card' else item.kind} {item.name}".strip()
-        near = "neighbour, " if item.kind == "neighbour" else ""
+        near = "neighbour, " if item.kind == "neighbour" else f"for {item.validity}; said " if item.validity else ""
         if item.said_at is None:
             return f"{near}{item.speaker}"
         if grouped:

@@ -17,13 +17,16 @@ LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
 
 
 def read_moment(value: str | None, owner: Owner, field: str) -> datetime | None:
+    """Parse a moment, if there is one. Raises: as ``need_moment``."""
+    return need_moment(value, owner, field) if value is not None else None
+
+
+def need_moment(value: str, owner: Owner, field: str) -> datetime:
     """Parse a moment, by default in the user's time zone. A plus sign that a URL turned into a space is restored.
 
     Raises:
         InvalidTimeError: the value is not a time, or is outside the years 1000 to 9000.
     """
-    if value is None:
-        return None
     try:
         given = parse_time(value, ZoneInfo(owner.time_zone)).moment
         return given.astimezone(UTC)
@@ -31,7 +34,7 @@ def read_moment(value: str | None, owner: Owner, field: str) -> datetime | None:
         error.details["field"] = field
         repaired = LOST_PLUS.sub("+", value)
         if repaired != value:
-            return read_moment(repaired, owner, field)
+            return need_moment(repaired, owner, field)
         raise
 
 

@@ -155,6 +155,8 @@ class _Relative(Reader):
     def __init__(self, text: str, calendar: Calendar, *, ahead: bool) -> None:
         super().__init__(text, calendar)
         self.ahead = ahead
+        self.directions: dict[int, int] = {}
+        """Of sentences, by where they begin."""
 
     def relative(self, word: str, at: int, before: str, front: str) -> RelativeTime | None:
         """Read the phrase that begins with this word, if any."""
@@ -202,9 +204,14 @@ class _Relative(Reader):
     def _direction(self, at: int) -> int:
         """1: the sentence at an offset speaks of what is to come; -1: of what is past; 0: that is not clear."""
         begin = max((match.end() for match in SENTENCE_ENDS.finditer(self.low, 0, at)), default=0)
+        if begin in self.directions:
+            return self.directions[begin]
         end = SENTENCE_ENDS.search(self.low, at)
         sentence = self.low[begin : end.start() if end else len(self.low)]
-        return (self.ahead or TO_COME.search(sentence) is not None) - (PAST.search(sentence) is not None)
+        self.directions[begin] = (self.ahead or TO_COME.search(sentence) is not None) - (
+            PAST.search(sentence) is not None
+        )
+        return self.directions[begin]
 
     def _in(self, at: int) -> RelativeTime | None:
         """In two weeks; in drei Tagen; but not what was done in two weeks."""

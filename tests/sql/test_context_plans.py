@@ -134,7 +134,12 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize(
-    "function", ["last_spoken(%s, %s, NULL, '30 min')", "standing_instructions(%s, %s, NULL, true, NULL, 100)"]
+    "function",
+    [
+        "last_spoken(%s, %s, NULL, '30 min')",
+        "standing_instructions(%s, %s, NULL, true, NULL, 100)",
+        "agenda_said(%s, '-infinity', %s, 100)",
+    ],
 )
 def test_what_may_stand_in_a_context_is_read_by_its_key(asked: Asked, function: str) -> None:
     statement = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM memsvc.{function}"

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import BudgetTooSmallError
 from memsvc.recall.block import GroupBy
-from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET, render
+from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET
 from memsvc.recall.items import CHANCE, SALIENT, TITLES, Format, Item, memory_item
 from memsvc.recall.packing import NOTHING, Material, Packed, Packer
 from memsvc.recall.results import Memory, RecalledFact
+from memsvc.recall.terminal import render
 from memsvc.sources.messages import MessageIn, split_message
 from memsvc.text.characters import without_hidden
 from memsvc.text.fence import fenced, find_blocks, split_blocks
@@ -196,6 +197,7 @@ def test_no_format_holds_characters_that_nobody_sees(form: Format) -> None:
     made = packed(
         Material(
             memories=[said, known],
+            agenda=[msgspec.structs.replace(guide, memory_id=UUID(int=96))],
             profile=[block],
             core=[guide],
             instructions=[msgspec.structs.replace(guide, memory_id=UUID(int=97))],

@@ -15,7 +15,18 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from memsvc import __version__
-from memsvc.api.mcp import changing, knowing, profile, prompts, recalling, resources, status, verifying, writing
+from memsvc.api.mcp import (
+    changing,
+    knowing,
+    planning,
+    profile,
+    prompts,
+    recalling,
+    resources,
+    status,
+    verifying,
+    writing,
+)
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal
 from memsvc.errors import BadCursorError
@@ -29,8 +40,8 @@ Call forget only when the user asks you to, and erase only after they confirm.""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool
     for tool in (
-        *recalling.TOOLS, *verifying.TOOLS, *writing.TOOLS, *knowing.TOOLS, *changing.TOOLS, *profile.TOOLS,
-        *status.TOOLS,
+        *recalling.TOOLS, *planning.TOOLS, *verifying.TOOLS, *writing.TOOLS, *knowing.TOOLS, *changing.TOOLS,
+        *profile.TOOLS, *status.TOOLS,
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}

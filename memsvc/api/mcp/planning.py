@@ -1,0 +1,87 @@
+"""The tool that lists what falls into a span of time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from memsvc.access.users import Owner
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.tool import Answer, Quoting, Tool
+from memsvc.recall.agenda import agenda as find_agenda
+from memsvc.recall.agenda import when
+from memsvc.sources.moments import need_moment, read_asked_at
+from memsvc.text.characters import flat
+from memsvc.text.fence import fenced
+
+Moment = Annotated[str, Meta(max_length=60)]
+WHAT_CHARS = 300
+"""The most characters of a message; its id opens the rest."""
+
+
+class AgendaArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A span of time."""
+
+    begin: Annotated[Moment, Meta(description="From this time on (ISO 8601).")]
+    end: Annotated[Moment, Meta(description="Before this time; at most ten years later.")]
+    asked_at: Annotated[Moment, Meta(description="If not now: ISO 8601 with offset.")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 30
+    cursor: Annotated[str, Meta(max_length=300, description="next_cursor of the last page.")] | None = None
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """An item."""
+
+    id: str
+    kind: Literal["message", "fact", "task", "event", "yearly"]
+    what: str
+    when: str
+    begins: str
+    past: bool
+
+
+class Agenda(Quoting, frozen=True, kw_only=True):
+    """What falls into the span."""
+
+    items: list[Due]
+    next_cursor: str | None
+
+
+async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
+    """List it."""
+    page = await find_agenda(
+        asker.db,
+        owner,
+        need_moment(given.begin, owner, "begin"),
+        need_moment(given.end, owner, "end"),
+        asked_at=read_asked_at(given.asked_at),
+        limit=given.limit,
+        cursor=given.cursor,
+    )
+    items = [
+        Due(
+            id=item.id,
+            kind=item.kind,
+            what=flat(item.what)[:WHAT_CHARS],
+            when=when(item),
+            begins=item.begins.isoformat(timespec="minutes"),
+            past=item.past,
+        )
+        for item in page.items
+    ]
+    lines = [f"[{item.id}] {item.when}, {item.kind}: “{item.what}”" for item in items] or ["Nothing falls into it."]
+    return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor))
+
+
+TOOLS = (
+    Tool(
+        name="agenda",
+        description="List reminders and appointments that the user told, tasks, events, facts that begin or end, and "
+        "birthdays within a span of time, in order. Use it for what is or was to be done today, next week or on a day.",
+        scope="read",
+        given=AgendaArguments,
+        run=agenda,
+    ),
+)

@@ -1,0 +1,147 @@
+"""The agenda: reminders, appointments, facts, tasks and birthdays in a span, on the user's clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+
+from memsvc.access.users import add_user, app_id
+from memsvc.db.engine import Database
+from tests.api.conftest import Connect
+from tests.api.graphs import batch, good, refused
+from tests.api.mcp_clients import mcp_client, use
+
+NOVEMBER = {"from": "2026-11-01", "to": "2026-12-01", "asked_at": "2026-11-20T08:00:00Z"}
+
+
+async def tell(client: httpx.AsyncClient, text: str, said_at: str, **more: Any) -> None:
+    """Store a message."""
+    message = {"conversation": "talk", "text": text, "said_at": said_at, **more}
+    assert (await client.post("/v1/messages", json=message)).status_code == 202
+
+
+async def items(client: httpx.AsyncClient, **asked: Any) -> list[dict[str, Any]]:
+    """The agenda of a span."""
+    found: list[dict[str, Any]] = good(await client.get("/v1/agenda", params=asked))["items"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("zone", "said_at", "shown"),
+    [
+        # The clocks go back in Berlin on 25 October 2026, and forward in New York on 14 March 2027.
+        ("Europe/Berlin", "2026-10-24T23:30:00+02:00", "2026-10-25T09:00:00+01:00"),
+        ("America/New_York", "2027-03-13T22:00:00-05:00", "2027-03-14T09:00:00-04:00"),
+    ],
+)
+async def test_a_reminder_for_tomorrow_is_on_the_agenda_of_the_next_day(
+    db: Database, connect: Connect, zone: str, said_at: str, shown: str
+) -> None:
+    app, day = await app_id(db, f"in {zone}"), shown[:10]
+    zoe = await connect(user=(await add_user(db, app, name="Zoe", time_zone=zone)).owner, app_name=f"in {zone}")
+    await tell(zoe, "Remind me to buy milk tomorrow.", said_at)
+    await tell(zoe, "Dentist tomorrow at 9.", said_at, id="d")
+    asked_at = f"{day}T08:00:00{shown[-6:]}"
+    following = f"{day[:-2]}{int(day[-2:]) + 1}"
+    today = await items(zoe, **{"from": day, "to": following, "asked_at": asked_at})
+    assert [(one["what"], one["timed"], one["past"]) for one in today] == [
+        ("Remind me to buy milk tomorrow.", False, False),
+        ("Dentist tomorrow at 9.", True, False),
+    ]
+    assert today[1]["begins"] == shown
+    assert today[0]["begins"].startswith(f"{day}T00:00:00")
+    assert today[0]["ends"].startswith(f"{following}T00:00:00"), "whatever hours the day has"
+    evening = await items(zoe, **{"from": day, "to": following, "asked_at": f"{day}T20:00:00{shown[-6:]}"})
+    assert [one["past"] for one in evening] == [False, True], "the hour is over, the day is not"
+    before = await items(zoe, **{"from": day, "to": following, "asked_at": "2026-10-01T00:00:00Z"})
+    assert before == [], "nobody had said it yet"
+    asked = {"query": "What was I supposed to do today?", "asked_at": asked_at}
+    block = good(await zoe.post("/v1/context", json=asked))
+    assert block["sections"][0]["name"] == "agenda"
+    assert "buy milk" in block["text"]
+    assert "Dentist" in block["text"]
+    assert "Nothing that was recalled" not in block["text"]
+    assert block["relevant"]
+
+
+async def test_questions_and_what_is_past_are_no_plans(ada: httpx.AsyncClient) -> None:
+    for number, text in enumerate(
+        ("What do I have to do tomorrow?", "See you tomorrow!", "We met yesterday.", "I saw her on Monday.", "ok")
+    ):
+        await tell(ada, text, "2026-11-10T10:00:00Z", id=str(number))
+    await tell(ada, "I will remind you tomorrow.", "2026-11-10T10:01:00Z", role="assistant")
+    assert await items(ada, **NOVEMBER) == []
+
+
+async def test_facts_tasks_events_and_birthdays(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    await batch(
+        ada,
+        {"op": "node", "type": "Person", "label": "Ines Albrecht", "data": {"birthday": "1990-11-12"}},
+        {"op": "node", "type": "Place", "label": "Porto"},
+        {"op": "node", "type": "Task", "label": "Oil the worktop", "data": {"due": "2026-11-15", "state": "open"}},
+        {"op": "node", "type": "Event", "label": "The fair", "valid_from": "2026-11-17", "valid_to": "2026-11-19"},
+        {"op": "node", "type": "Event", "label": "Some day"},
+        {"op": "edge", "type": "LIVES_IN", "from_node": 0, "to_node": 1, "fact": "Ines lives in Porto.",
+         "valid_from": "2020-01-01", "valid_to": "2026-11-20"},
+        {"op": "edge", "type": "LIKES", "from_node": 0, "to_node": 1, "fact": "Ines likes Porto."},
+    )  # fmt: skip
+    found = await items(ada, **NOVEMBER)
+    assert [(one["kind"], one["what"], one["begins"][:10], one["past"]) for one in found] == [
+        ("yearly", "Ines Albrecht", "2026-11-12", True),
+        ("task", "Oil the worktop", "2026-11-15", True),
+        ("event", "The fair", "2026-11-17", True),
+        ("fact", "Ines lives in Porto.", "2026-11-20", False),
+    ]
+    assert (found[1]["state"], found[3]["says"]) == ("open", "ends")
+    midst = await items(ada, **{"from": "2026-11-18T10:00", "to": "2026-11-18T11:00"})
+    assert [one["what"] for one in midst] == ["The fair"], "what holds as a dated event"
+    birthdays = await items(ada, **{"from": "2030-01-01", "to": "2032-01-01"})
+    assert [one["begins"][:10] for one in birthdays] == ["2030-11-12", "2031-11-12"]
+    for one in found:
+        assert (await ada.get(f"/v1/memories/{one['id']}")).status_code == 200
+    assert await items(bob, **NOVEMBER) == []
+
+
+async def test_pages_follow_each_other(ada: httpx.AsyncClient) -> None:
+    for number in range(5):
+        await tell(ada, f"Meeting {number} tomorrow at {9 + number}.", "2026-11-10T10:00:00Z", id=str(number))
+    given: list[str] = []
+    cursor: str | None = None
+    while True:
+        more: dict[str, Any] = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = good(await ada.get("/v1/agenda", params=NOVEMBER | more))
+        given += [one["what"] for one in page["items"]]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert given == [f"Meeting {number} tomorrow at {9 + number}." for number in range(5)]
+
+
+async def test_spans_that_cannot_be_are_refused(ada: httpx.AsyncClient) -> None:
+    for asked, code, field in (
+        ({"from": "2026-01-01", "to": "2036-01-02"}, "", ""),
+        ({"from": "2026-01-01", "to": "2036-01-06"}, "invalid_request", "to"),
+        ({"from": "2026-01-01", "to": "2026-01-01"}, "invalid_request", "to"),
+        ({"from": "soon", "to": "2026-01-01"}, "invalid_time", "from"),
+        ({"from": "2026-01-01", "to": "2026-02-01", "asked_at": "2026-01-01"}, "invalid_time", "asked_at"),
+        ({"from": "2026-01-01", "to": "2026-02-01", "cursor": "x"}, "bad_cursor", "cursor"),
+    ):
+        answer = await ada.get("/v1/agenda", params=asked)
+        if code:
+            assert refused(answer, 400, code)["field"] == field, asked
+        else:
+            assert good(answer)["items"] == []
+
+
+async def test_the_tool_tells_the_agenda(api: Litestar, ada: httpx.AsyncClient) -> None:
+    await tell(ada, "Dentist on Friday at 9.", "2026-11-10T10:00:00Z")
+    async with mcp_client(api, ada) as client:
+        asked = {"begin": "2026-11-13", "end": "2026-11-14", "asked_at": "2026-11-12T09:00:00Z"}
+        told, content = await use(client, "agenda", **asked)
+        refusal = await client.call_tool("agenda", {"begin": "2026-11-13", "end": "2126-11-14"})
+    assert "Friday, 13 November 2026, 09:00" in told
+    assert "“Dentist on Friday at 9.”" in told
+    assert [item["what"] for item in content["items"]] == ["Dentist on Friday at 9."]
+    assert refusal.is_error
