@@ -313,8 +313,7 @@ TOOLS = (
     ),
     Tool(
         name="explore",
-        description="Walk the facts from a person, place, thing or note: what it is related to, how, since when. 20 "
-        "nodes a page.",
+        description="Walk the facts from a person, place, thing or note. 20 nodes a page.",
         scope="read",
         given=ExploreArguments,
         run=explore,

@@ -24,8 +24,8 @@ WHAT_CHARS = 300
 class AgendaArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A span of time."""
 
-    begin: Annotated[Moment, Meta(description="From this time on (ISO 8601).")]
-    end: Annotated[Moment, Meta(description="Before this time; at most ten years later.")]
+    begin: Annotated[Moment, Meta(description="ISO 8601.")]
+    end: Annotated[Moment, Meta(description="At most ten years later.")]
     asked_at: Annotated[Moment, Meta(description="If not now: ISO 8601 with offset.")] | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 30
     cursor: Annotated[str, Meta(max_length=300, description="next_cursor of the last page.")] | None = None
@@ -78,10 +78,10 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
 TOOLS = (
     Tool(
         name="agenda",
-        description="List reminders and appointments that the user told, tasks, events, facts that begin or end, and "
-        "birthdays within a span of time, in order. Use it for what is or was to be done today, next week or on a day.",
+        description="Reminders, appointments, tasks, events and birthdays within a span of time.",
         scope="read",
         given=AgendaArguments,
+        unlisted=frozenset({"asked_at", "limit", "cursor"}),
         run=agenda,
     ),
 )

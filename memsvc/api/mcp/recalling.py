@@ -38,13 +38,25 @@ EXPLAINED = {
     "near": "Near this point.",
     "speakers": "Only what they said.",
     "types": "Of nodes or facts, such as WORKS_AT.",
-    "metadata": 'Such as {"tags": ["garden"]}.',
 }
 """What a model is told of the filters. The fields themselves are those of REST."""
-SELDOM = frozenset({"traces", "facts", "source_kinds", "least_importance", "least_score", "preset", "why", "asked_at"})
+SELDOM = frozenset(
+    {
+        "traces",
+        "facts",
+        "source_kinds",
+        "least_importance",
+        "least_score",
+        "preset",
+        "why",
+        "asked_at",
+        "kinds",
+        "metadata",
+    }
+)
 """Arguments that no schema lists."""
 LISTED_BY_RECALL = frozenset({
-    "conversations", "not_conversations", "said_from", "said_to", "near", "kinds", "speakers", "types", "metadata",
+    "conversations", "not_conversations", "said_from", "said_to", "near", "speakers", "types",
 })  # fmt: skip
 """Filters that the schema of get_context leaves to that of recall. It takes them all the same."""
 TUNING = frozenset({"limit", "salient", "chance", "fill"})

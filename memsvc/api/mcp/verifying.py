@@ -81,10 +81,11 @@ def _line(evidence: ClaimEvidence) -> str:
 TOOLS = (
     Tool(
         name="verify",
-        description="Check a statement against memory: supported, contradicted or unknown, with the memories for and "
-        "against it. Use it before you state something about the user that you are not sure of.",
+        description="Check a statement against memory before you make it: supported, contradicted or unknown, with the "
+        "memories for and against.",
         scope="read",
         given=VerifyArguments,
+        unlisted=frozenset({"as_of"}),
         run=verify,
     ),
 )
