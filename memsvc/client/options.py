@@ -148,6 +148,10 @@ class EnrichOptions(SaidOptions, total=False):
     format: Format
     asked_at: Time
     recent_turns: int
+    limit: int
+    why: Why
+    salient: int
+    chance: bool
 
 
 class NoteOptions(TypedDict, total=False):
