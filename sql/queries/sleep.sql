@@ -26,17 +26,23 @@ FROM (
 INNER JOIN memsvc.node_versions AS v ON v.user_id = :user_id AND l.passage_id = v.version_id
 WHERE
   v.recorded_to = 'infinity' AND v.description <> ''
-  AND v.type IN (SELECT t.name FROM memsvc.node_types AS t WHERE t.category = 'entity');
+  AND v.type IN (
+    SELECT t.name FROM memsvc.node_types AS t
+    WHERE t.category = 'entity'
+  );
 
 -- name: has_card
 -- Whether a node has the vector of a card that was made since a time.
-SELECT EXISTS (
+SELECT EXISTS(
   SELECT FROM memsvc.node_versions AS v
   INNER JOIN memsvc.embeddings AS e ON e.user_id = :user_id AND v.version_id = e.passage_id
   WHERE
     v.user_id = :user_id AND v.node_id = :node AND v.recorded_to = 'infinity' AND v.description <> ''
     AND e.model_id = CAST(:model AS smallint) AND e.created_at >= CAST(:since AS timestamptz)
-    AND v.type IN (SELECT t.name FROM memsvc.node_types AS t WHERE t.category = 'entity')
+    AND v.type IN (
+      SELECT t.name FROM memsvc.node_types AS t
+      WHERE t.category = 'entity'
+    )
 ) AS has_card;
 
 -- name: cards_compared
