@@ -73,7 +73,7 @@ def test_the_examples_of_the_page_run(data: Path, capsys: pytest.CaptureFixture[
         for _ in range(2):
             exec(refusal.replace("=3", "=0"), {"memory": memory})
     said = capsys.readouterr().out
-    assert "Marcel: “The new bike is called Rosalinde.”" in said
+    assert re.search("Marcel.*: “The new bike is called Rosalinde.”", said)
     assert said.endswith(" bikes\n1\n")
 
 

@@ -75,7 +75,7 @@ def test_guides_are_short() -> None:
 async def test_curl_then_mcp_then_psql(desk: Desk) -> None:
     said = await asyncio.to_thread(desk.run, "bash", "-euo", "pipefail", "-c", f"{code('curl', 'sh')}\nkill %1; wait")
     assert '"outcome":"created"' in said
-    assert f"Marcel: “{CALLED}”" in said
+    assert re.search(rf"Marcel.*: “{CALLED}”", said)
     server = json.loads(code("mcp", "json"))["mcpServers"]["memory"]
     assert server["command"] == MEMSVC.name
     assert "memsvc user add --name Marcel" in code("mcp", "sh")

@@ -27,6 +27,7 @@ FORMS: dict[str, list[tuple[str, Any]]] = {
     "listFacts": [
         ("moment or nothing", MOMENT), ("moment", MOMENT), ("moment or nothing", MOMENT), ("moment", MOMENT), ("id", ID)
     ],
+    "readAgenda": [("moment", MOMENT), ("text", f"m:{ID}")],
     "describeChange": [("kind", "node"), ("id", ID)],
     "diffGraph": [("moment", MOMENT), ("kind", "edge"), ("id", ID), ("text", ""), ("moment", MOMENT)],
     "listDuplicates": [("score", 0.5), ("id", ID), ("id", ID)],
@@ -49,7 +50,9 @@ PLAIN: dict[str, str] = {
 """Lists whose cursors are plain text, and one that fits."""
 GRAPH = {"pageGraph", "readGraph"}
 """Lists that have the cursor ``edges``, for their begin."""
-NEEDED = {"listFacts": {"about": "I"}, "listAliases": {"name": "Ines"}, "diffGraph": {"from": "2026-01-01"}}
+NEEDED = {"listFacts": {"about": "I"}, "listAliases": {"name": "Ines"}, "diffGraph": {"from": "2026-01-01"},
+    "readAgenda": {"from": "2026-01-01", "to": "2026-02-01"},
+}  # fmt: skip
 VALUES: list[Any] = [None, True, -2, 1.5, 3.0, 1e308, 2**31, 2**63, "x", "a\0b", "2026-03-14T17:30:00", []]
 FITTING: dict[str, set[Any]] = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31}}
 TEXTS = [
