@@ -85,7 +85,7 @@ def test_the_demo_shows_facts_and_three_answers_whatever_was_there_and_touches_n
     for answer in ("Altona station", "Bernhard Pohl", "Saturday, 5 September 2026", "Saturday, 13 June 2026"):
         assert answer in first
     assert first.count("\n[memsvc context ") == 3
-    assert "## marcel-and-ines, session S5, 1 November 2025" in first
+    assert "] 1 November 2025, Marcel" in first
     assert "memsvc ingest " in first
     second = rig.ok("demo")
     assert "208 messages stored" in second
