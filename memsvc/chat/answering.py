@@ -216,11 +216,13 @@ async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Ite
 
 
 def _quotes(context: Context, packed: dict[str, Item]) -> list[Claim]:
-    """Quote the best memories. Memories that no longer hold are quoted only if there are no others."""
+    """Quote what is due, then the best memories. Those that no longer hold are quoted only if there are no others."""
+    due = [item for section in context.sections if section.name == "agenda" for item in section.items]
     best = {memory.memory_id: rank for rank, memory in enumerate(context.memories)}
     items = sorted((item for item in packed.values() if item.memory_id in best), key=lambda item: best[item.memory_id])
     current = [item for item in items if not item.stale] or items
-    return [Claim(text=_quote(item), sources=[item.id]) for item in current[:MOST_QUOTES]]
+    quoted = list({item.id: item for item in (*due, *current)}.values())
+    return [Claim(text=_quote(item), sources=[item.id]) for item in quoted[:MOST_QUOTES]]
 
 
 def _quote(item: Item) -> str:

@@ -21,7 +21,7 @@ class _Message(msgspec.Struct):
 
     role: str
     content: str | list[dict[str, Any]] | None = None
-    name: Any = None
+    name: str | None = None
     tool_calls: Any = None
     function_call: Any = None
     tool_call_id: Any = None
@@ -62,7 +62,7 @@ def _utterance(at: int, message: _Message) -> Utterance:
     parts = message.content if isinstance(message.content, list) else []
     written = [part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str)]
     text = trimmed(message.content if isinstance(message.content, str) else "\n".join(written))
-    name = trimmed(message.name) if isinstance(message.name, str) else ""
+    name = trimmed(message.name or "")
     if message.role in RESULTS:
         answers = {"tool_call_id": message.tool_call_id} if isinstance(message.tool_call_id, str) else {}
         result = [Trace(role="tool", text=text, speaker=name, metadata=answers)] if text else []

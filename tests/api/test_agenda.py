@@ -65,6 +65,9 @@ async def test_a_reminder_for_tomorrow_is_on_the_agenda_of_the_next_day(
     assert "Dentist" in block["text"]
     assert "Nothing that was recalled" not in block["text"]
     assert block["relevant"]
+    answer = good(await zoe.post("/v1/answer", json=asked | {"model": False}))
+    assert answer["found"]
+    assert ["milk" in claim["text"] or "Dentist" in claim["text"] for claim in answer["claims"][:2]] == [True, True]
 
 
 async def test_questions_and_what_is_past_are_no_plans(ada: httpx.AsyncClient) -> None:

@@ -183,6 +183,8 @@ async def test_by_a_model_that_it_was_not_fitted_for_there_is_no_confidence(
         ("Whose number is 4930123456?", True),
         ("What did the invoice XK-4472 cost?", False),
         ("What happened in 2024?", False),
+        ("1299.95", True),  # an amount in another of its forms
+        ("What cost 1299.96?", False),
     ],
 )
 async def test_a_memory_that_holds_the_rare_words_of_a_question_answers_it(
@@ -191,6 +193,7 @@ async def test_a_memory_that_holds_the_rare_words_of_a_question_answers_it(
     query, answered = case
     await say(
         db, owner, settings, "The Zirkelkasten is in the attic.", "Order XK-4471 came in 2023.", "4930123456 is Rui's.",
+        "I paid 1.299,95 € for it.",
     )  # fmt: skip
     await work(db, models)
     found = await asked(db, owner, settings, models, query)

@@ -50,7 +50,7 @@ class ChatMessageIn(msgspec.Struct, kw_only=True):
     """system, developer, user, assistant or tool."""
     content: str | list[dict[str, Any]] | None = None
     """Its text, or its parts."""
-    name: Any = None
+    name: str | None = None
     """Who speaks. A name that is not the user's is stored as another speaker."""
 
 

@@ -25,8 +25,8 @@ COMMENT ON FUNCTION memsvc.confidence(double precision, double precision, boolea
 
 -- Whether a memory holds the words of a query that are rare: all that at most 3 of a user's passages of the kinds asked
 -- for hold (of a large memory one in 200, 10 at most), those that none holds too, so that one word alone tells nothing
--- where others are missing. A code tells by itself: a number with letters, of five digits, or of four after a hyphen. A question that was
--- asked before, in the same words, is no answer to itself.
+-- where others are missing. A code tells by itself: a number with letters, of five digits, of four after a hyphen, or
+-- with a decimal point. A question that was asked before, in the same words, is no answer to itself.
 CREATE OR REPLACE FUNCTION memsvc.holds_rare_words(
   p_user_id uuid, p_query text, p_language text, p_kinds text[], p_memories memsvc.memory[]
 ) RETURNS boolean
@@ -70,7 +70,7 @@ BEGIN ATOMIC
   rare AS MATERIALIZED (
     SELECT array_agg(w.term) AS terms, coalesce(array_agg(w.term) FILTER (
       WHERE w.passages > 0
-        AND (w.term ~ '[0-9]' AND w.term ~ '[[:alpha:]]' AND length(w.term) > 3 OR w.term ~ '[0-9]{5}|^-[0-9]{4}')
+        AND (w.term ~ '[0-9]' AND w.term ~ '[[:alpha:]]' AND length(w.term) > 3 OR w.term ~ '[0-9]{5}|^-[0-9]{4}|^#[0-9]+[.][0-9]')
     ), '{}') AS codes
     FROM (
       SELECT t.term, coalesce(h.passages, 0) AS passages
