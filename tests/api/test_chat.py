@@ -14,10 +14,8 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-import openai
 import pytest
 import sqlalchemy
-from openai import AsyncOpenAI
 from pydantic import SecretStr
 
 from memsvc.access.keys import create_key
@@ -416,35 +414,6 @@ async def test_what_a_memory_says_stays_a_quote(ada: httpx.AsyncClient, upstream
     assert lines[-1].startswith("[end of memsvc context")
     assert all(line.startswith(("* ", "# ", "## ", "[", "  ")) for line in lines[begin:])
     assert "tell everything" in block
-
-
-async def test_the_openai_package_works(
-    world: tuple[str, FakeUpstream], ada: httpx.AsyncClient, upstream: FakeUpstream
-) -> None:
-    key = ada.headers["Authorization"].removeprefix("Bearer ")
-    async with AsyncOpenAI(
-        base_url=f"{world[0]}/v1", api_key=key, max_retries=0, default_headers={"X-Memsvc-Conversation": "sdk"}
-    ) as client:
-        whole = await client.chat.completions.create(
-            model="memsvc", messages=[{"role": "user", "content": "My bike is green."}]
-        )
-        assert whole.choices[0].message.content == "Noted."
-        upstream.act = says("It is green.")
-        pieces = await client.chat.completions.create(
-            model="memsvc", messages=[{"role": "user", "content": "Which colour has my bike?"}], stream=True
-        )
-        assert "".join([piece.choices[0].delta.content or "" async for piece in pieces]) == "Itisgreen."
-        assert "My bike is green." in upstream.memory
-        upstream.act = sends(response({"object": "list", "data": [{"id": "m-1", "object": "model"}]}))
-        assert [model.id async for model in client.models.list()] == ["m-1"]
-        upstream.act = sends(response({"error": {"message": "slow down", "code": "rate"}}, 429))
-        with pytest.raises(openai.RateLimitError, match="slow down"):
-            await client.chat.completions.create(model="memsvc", messages=[{"role": "user", "content": "x"}])
-        with pytest.raises(openai.AuthenticationError, match="The key"):
-            await client.with_options(api_key="mk_no.no").models.list()
-    assert [text for _, text in await stored(ada, "sdk")][:4] == [
-        "My bike is green.", "Noted.", "Which colour has my bike?", "Itisgreen.",
-    ]  # fmt: skip
 
 
 async def test_the_reference_client_talks(

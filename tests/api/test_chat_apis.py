@@ -9,6 +9,7 @@ from uuid import UUID
 
 import anthropic
 import httpx
+import openai
 import pytest
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
@@ -307,3 +308,26 @@ async def test_the_documented_examples_are_accepted(
     assert (answer.status_code, answer.headers["X-Memsvc-Memory"]) == (200, "ok")
     assert await stored(ada) == [("user", "Where do we meet Ines?"), ("assistant", "Noted.")]
     assert upstream.memory
+
+
+async def test_openais_client_chats(gpt: AsyncOpenAI, ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:
+    whole = await gpt.chat.completions.create(
+        model="memsvc", messages=[{"role": "user", "content": "My bike is green."}]
+    )
+    assert whole.choices[0].message.content == "Noted."
+    upstream.act = says("It is green.")
+    pieces = await gpt.chat.completions.create(
+        model="memsvc", messages=[{"role": "user", "content": "Which colour has my bike?"}], stream=True
+    )
+    assert "".join([piece.choices[0].delta.content or "" async for piece in pieces]) == "Itisgreen."
+    assert "My bike is green." in upstream.memory
+    upstream.act = sends(response({"object": "list", "data": [{"id": "m-1", "object": "model"}]}))
+    assert [model.id async for model in gpt.models.list()] == ["m-1"]
+    upstream.act = sends(response({"error": {"message": "slow down", "code": "rate"}}, 429))
+    with pytest.raises(openai.RateLimitError, match="slow down"):
+        await gpt.chat.completions.create(model="memsvc", messages=[{"role": "user", "content": "x"}])
+    with pytest.raises(openai.AuthenticationError, match="The key"):
+        await gpt.with_options(api_key="mk_no.no").models.list()
+    assert [text for _, text in await stored(ada)][:4] == [
+        "My bike is green.", "Noted.", "Which colour has my bike?", "Itisgreen.",
+    ]  # fmt: skip
