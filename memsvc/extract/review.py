@@ -176,7 +176,7 @@ async def accept(db: Database, owner: Owner, review_id: UUID, *, by: str, edit: 
     async def work(connection: AsyncConnection) -> Decided:
         row = await _begin(connection, owner, review_id)
         proposal = edited(msgspec.convert(row.proposal, Proposal), edit) if edit else _proposal(row)
-        change = await _write(connection, owner, row, proposal)
+        change = await _write(connection, owner, row, proposal, by=actor)
         review = await _decide(connection, owner, review_id, ("edited" if edit else "accepted", actor), proposal)
         return Decided(review=review, change=change)
 
@@ -274,8 +274,10 @@ async def _decide(
     return _review(await _one(connection, owner, review_id))
 
 
-async def _write(connection: AsyncConnection, owner: Owner, row: Row[Any], proposal: Proposal) -> Change | None:
-    """Write a fact as said by the user; it is compared with what is known as any other is."""
+async def _write(
+    connection: AsyncConnection, owner: Owner, row: Row[Any], proposal: Proposal, *, by: str
+) -> Change | None:
+    """Write a fact as asserted by who decided; it is compared with what is known as any other is."""
     turn = turn_of(row)
     window = Window(
         turns=(turn,), candidates=(), speakers={}, zone=owner.time_zone,
@@ -304,7 +306,7 @@ async def _write(connection: AsyncConnection, owner: Owner, row: Row[Any], propo
         raise REFUSALS.get(left.reason, InvalidRequestError)(f"It cannot be written: {REASONS[left.reason]}.")
     if not plan.operations:
         return None
-    return await write_in(connection, owner, plan.operations, asserted_by=USER)
+    return await write_in(connection, owner, plan.operations, asserted_by=by)
 
 
 def _entity(key: int, end: End) -> Entity:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
@@ -28,6 +29,8 @@ LEAST_STEM, ENDING = 3, 3
 _NAME = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w'-]{2,}")
 """Words with a capital that do not begin a sentence."""
 VALUES = ("day", "number")
+MOST_READ, MOST_CHANGES = 50, 3
+"""So many messages are looked at, and of each so many sentences: what is recalled is the user's to choose."""
 
 
 def _expressions() -> dict[str, re.Pattern[str]]:
@@ -48,69 +51,93 @@ def _expressions() -> dict[str, re.Pattern[str]]:
 _WORDS = _expressions()
 
 
-class Change(NamedTuple):
-    """What a message says with words of change."""
+class _Read(NamedTuple):
+    """What counts of a message, read once however many others it is compared with."""
 
     memory: Memory
-    told: str
-    """The sentence, and the one before it."""
+    names: frozenset[str]
+    values: dict[str, frozenset[str]]
+    """Days, and numbers."""
+    changes: list[_Change]
+
+
+class _Change(NamedTuple):
+    """A sentence with words of change."""
+
+    words: str
+    """The sentence before it, for what it is about, and itself, in small letters."""
+    names: frozenset[str]
+    values: dict[str, frozenset[str]]
     definite: bool
     """It says so by itself; else the values must differ."""
-
-    def concerns(self, earlier: Memory, speakers: frozenset[str]) -> bool:
-        """Whether an earlier message is about the same, and may be out of date."""
-        return _about_the_same(earlier, self.told, speakers) and (self.definite or _differ(earlier.text, self.told))
-
-
-def changes_in(memory: Memory) -> Iterator[Change]:
-    """What a message says with words of change; questions say nothing."""
-    before = ""
-    for piece in sentences(memory.text[:LOOKED_AT]):
-        small = piece.casefold()
-        if not asks_at_its_end(piece):
-            definite = _WORDS["definite"].search(small) or _WORDS["chinese"].search(small)
-            if definite or _WORDS["change"].search(small):
-                yield Change(memory, before + piece, definite is not None)
-        before = piece
 
 
 def later_words(memories: Sequence[Memory]) -> dict[UUID, Memory]:
     """Return for messages the latest of the others that may have changed what they say.
 
     Args:
-        memories: what was recalled for one query; ``matched`` are the query's words that each of them holds.
+        memories: what was recalled for one query, best first; ``matched`` are the query's words that each of them
+            holds. The best ``MOST_READ`` are looked at.
 
     Returns:
         The earlier one's id -> the later one. A message that something is known of (``remark``) is left out.
     """
-    said = [memory for memory in memories if memory.kind == "message" and memory.role != "assistant"]
+    said = [one for one in memories if one.kind == "message" and one.role != "assistant"][:MOST_READ]
     speakers = frozenset(name for memory in said for name in memory.speaker.casefold().split())
-    changes = [change for memory in said for change in changes_in(memory)]
-    changes.sort(key=lambda change: change.memory.said_at, reverse=True)
+    read = [_read(memory) for memory in sorted(said, key=lambda one: one.said_at, reverse=True)]
     found: dict[UUID, Memory] = {}
-    for memory in said:
-        for change in changes if not memory.remark else ():
-            if change.memory.said_at <= memory.said_at:
+    for earlier in read:
+        memory = earlier.memory
+        for later in read if not memory.remark else ():
+            if later.memory.said_at <= memory.said_at:
                 break
-            if change.memory.speaker == memory.speaker and change.concerns(memory, speakers):
-                found[memory.memory_id] = change.memory
+            if later.memory.speaker == memory.speaker and any(
+                _concerns(earlier, change, speakers) for change in later.changes
+            ):
+                found[memory.memory_id] = later.memory
                 break
     return found
 
 
-def _about_the_same(memory: Memory, told: str, speakers: frozenset[str]) -> bool:
-    small = told.casefold()
-    words = (word.casefold() for word in memory.matched)
-    if any(word[: max(LEAST_STEM, len(word) - ENDING)] in small for word in words if word not in speakers):
-        return True
-    names = set(_NAME.findall(memory.text[:LOOKED_AT])) & set(_NAME.findall(told))
-    return len([name for name in names if name.casefold() not in speakers]) >= LEAST_SHARED
+def _read(memory: Memory) -> _Read:
+    text = memory.text[:LOOKED_AT]
+    changes = list(islice(_changes_in(text), MOST_CHANGES))
+    return _Read(memory, frozenset(_NAME.findall(text)), _values(text.casefold()), changes)
 
 
-def _differ(one: str, other: str) -> bool:
-    """Whether both have values of one kind, and none in common."""
-    for kind in VALUES:
-        mine, theirs = (set(_WORDS[kind].findall(text[:LOOKED_AT].casefold())) for text in (one, other))
-        if mine and theirs and mine.isdisjoint(theirs):
-            return True
-    return False
+def _changes_in(text: str) -> Iterator[_Change]:
+    """What a message says with words of change; questions say nothing, but what they are about."""
+    before = ""
+    for piece in sentences(text):
+        small = piece.casefold()
+        definite = _WORDS["definite"].search(small) or _WORDS["chinese"].search(small)
+        if not asks_at_its_end(piece) and (definite or _WORDS["change"].search(small)):
+            names = frozenset(_NAME.findall(before + piece))
+            yield _Change(before.casefold() + small, names, _values(small), definite is not None)
+        before = piece
+
+
+def _values(small: str) -> dict[str, frozenset[str]]:
+    return {kind: frozenset(_WORDS[kind].findall(small)) for kind in VALUES}
+
+
+def _concerns(earlier: _Read, change: _Change, speakers: frozenset[str]) -> bool:
+    """Whether an earlier message is about the same as a sentence of change, and may be out of date."""
+    words = (word.casefold() for word in earlier.memory.matched)
+    shared = any(_says(change.words, word) for word in words if word not in speakers)
+    names = {name for name in earlier.names & change.names if name.casefold() not in speakers}
+    if not shared and len(names) < LEAST_SHARED:
+        return False
+    return change.definite or any(
+        earlier.values[kind] and change.values[kind] and earlier.values[kind].isdisjoint(change.values[kind])
+        for kind in VALUES
+    )
+
+
+def _says(small: str, word: str) -> bool:
+    """Whether a text in small letters says a word, or another form of it, from the begin of a word."""
+    stem = word[: max(LEAST_STEM, len(word) - ENDING)]
+    at = small.find(stem)
+    while at > 0 and small[at - 1].isalnum() and stem[0].isascii():
+        at = small.find(stem, at + 1)
+    return at >= 0

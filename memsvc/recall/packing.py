@@ -213,7 +213,7 @@ class Packer(Shape):
             for rank, memory in enumerate(material.memories)
             if memory.node_id not in block.shown  # an instruction that stands there
             and memory.memory_id not in due
-            and ((item := self._shown(memory, material)).kind == "fact" or turn_of(item) not in turns)
+            and ((item := memory_item(memory, self.now, self.zone)).kind == "fact" or turn_of(item) not in turns)
         ]
         chosen = self._chosen(block, material, new)
         if chosen or (material.asked and material.memories and not new):
@@ -225,34 +225,38 @@ class Packer(Shape):
                     block.add("memories", near, self.budget_tokens, order=(rank, step))
         return len(material.memories) - len(new) - sum(memory.memory_id in due for memory in material.memories)
 
-    def _shown(self, memory: Memory, material: Material) -> Item:
-        """A recalled memory as it may stand in the block."""
-        item = memory_item(memory, self.now, self.zone)
-        later = material.later.get(memory.memory_id)
-        return item if later is None else msgspec.structs.replace(item, remark=_out_of_date(later))
-
     def _chosen(
         self, block: Block, material: Material, new: Sequence[tuple[int, Memory, Item]]
     ) -> list[tuple[int, Item]]:
-        """Add memories, best first, while they are worth it, and what may have changed one of them."""
+        """Add memories, best first, while they are worth it; before one what may have changed it, which it names."""
         chosen: list[tuple[int, Item]] = []
-        said, changing, missed = Said(), set[UUID](), 0
-        for rank, memory, item in new:
-            place = sum((one.kind == "fact") == (item.kind == "fact") for _, one in chosen)
-            worth = memory.memory_id in changing or material.is_worth(memory, place)
-            if missed >= MOST_MISSED or not worth or said.has(item):
-                continue
+        said, given, missed = Said(), set[UUID](), 0
+        of = {memory.memory_id: (rank, memory, item) for rank, memory, item in new}
+
+        def add(rank: int, memory: Memory, item: Item) -> bool:
+            """Add one; false: it has no room."""
             section: SectionName = "facts" if item.kind == "fact" else "memories"
+            place = sum((one.kind == "fact") == (item.kind == "fact") for _, one in chosen)
             shown = _brief(item, memory.matched, self.chars if place < WHOLE else self.later_chars)
             if not block.add(section, shown, self.budget_tokens, recalled=True, order=(rank, 0)):
-                missed += 1
-                continue
-            missed = 0
+                return False
             chosen.append((rank, item))
             said.add(item)
+            given.add(memory.memory_id)
             block.shown.update(memory.repeats)
-            if (later := material.later.get(memory.memory_id)) is not None:
-                changing.add(later.memory_id)
+            return True
+
+        for rank, memory, item in new:
+            place = sum((one.kind == "fact") == (item.kind == "fact") for _, one in chosen)
+            done = memory.memory_id in given or missed >= MOST_MISSED
+            if done or not material.is_worth(memory, place) or (material.worth is not None and said.has(item)):
+                continue
+            later = material.later.get(memory.memory_id)
+            remark = item.remark
+            if later is not None:
+                newer = later.memory_id
+                remark = _out_of_date(later) if newer not in of or newer in given or add(*of[newer]) else remark
+            missed = 0 if add(rank, memory, msgspec.structs.replace(item, remark=remark)) else missed + 1
         return chosen
 
 

@@ -1,4 +1,4 @@
-"""What two memories have in common, by their words: of two that say nearly the same one is enough."""
+"""What two memories have in common, by their words: of two messages that say the same one is enough."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ from memsvc.recall.items import Item
 
 LEAST_WORDS = 4
 """Of fewer, any two may be alike by chance."""
-LEAST_SHARED = 0.8
-"""Of all their words, so many are common to two that say nearly the same."""
+FILLERS = frozenset({
+    "a", "ah", "again", "ahh", "also", "and", "anyway", "btw", "but", "eh", "er", "hello", "hey", "hi", "hm", "hmm",
+    "just", "lol", "oh", "ok", "okay", "please", "really", "so", "the", "thanks", "uh", "um", "wait", "well", "wow",
+    "yeah", "yep", "yes", "ach", "äh", "bitte", "danke", "eben", "halt", "hallo", "ja", "mal", "na", "naja", "oder",
+    "tja", "und", "bueno", "gracias", "hola", "oye", "pues", "sí", "y", "alors", "bah", "ben", "bonjour", "donc",
+    "et", "merci", "oui",
+})  # fmt: skip
+"""Words by which nothing else is said. Negations, names, numbers and values are none."""
 _WORD = re.compile(r"\w+")
 _QUESTION = re.compile("[?？؟][\\s\"'”’»)]*$")
 
 
 class Said:
-    """What has been given, by its kind, who said it, and its words."""
+    """Messages that have been given, by who said them and their words. What is known is told once as it is."""
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._words: dict[tuple[str, str], list[frozenset[str]]] = {}
+        self._words: dict[str, list[frozenset[str]]] = {}
 
     def add(self, item: Item) -> None:
         """Note an item."""
-        self._words.setdefault((item.kind, item.speaker), []).append(words_of(item.text))
+        if item.kind == "message":
+            self._words.setdefault(item.speaker, []).append(words_of(item.text))
 
     def has(self, item: Item) -> bool:
-        """Whether one of the same kind, by the same person, says nearly the same."""
+        """Whether the same person said the same in a message that was given."""
+        if item.kind != "message" or item.speaker not in self._words:
+            return False
         words = words_of(item.text)
-        return any(alike(words, other) for other in self._words.get((item.kind, item.speaker), ()))
+        return any(alike(words, other) for other in self._words[item.speaker])
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -37,14 +46,8 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether texts of these words say nearly the same: most words are common, and no number differs."""
-    if min(len(one), len(other)) < LEAST_WORDS:
-        return False
-    differing = one ^ other
-    shared = len(one & other)
-    return shared >= LEAST_SHARED * (shared + len(differing)) and not any(
-        char.isdigit() for word in differing for char in word
-    )
+    """Whether texts of these words say the same: they differ in fillers alone."""
+    return min(len(one), len(other)) >= LEAST_WORDS and one ^ other <= FILLERS
 
 
 def asks_at_its_end(text: str) -> bool:

@@ -13,6 +13,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.erasing.memories import erase
 from memsvc.graph.history import write
 from memsvc.graph.operations import Merge, Node
 from memsvc.identity.candidates import Suspicion, note
@@ -143,6 +144,19 @@ async def test_nights_take_up_what_is_old_the_oldest_first(
         assert (second.since, second.examined) == (first.started_at, 2)
         assert await waiting(db, owner) == {frozenset(("Smartphone", "Mobile phone"))}
         assert [(await night(db, owner, settings)).examined for _ in range(3)] == [2, 2, 0]
+
+
+async def test_of_an_erased_card_nothing_is_left_in_the_mark(
+    db: Database, owner: Owner, models: Alone, settings: Settings, admin: psycopg.Connection
+) -> None:
+    nodes = await things(db, owner, PHONE, MOBILE)
+    await embed(db, models)
+    age(admin, owner, 100)
+    await night(db, owner, settings)
+    assert admin.execute("SELECT FROM memsvc.cards_compared WHERE user_id = %s", [owner.user_id]).rowcount == 1
+    for node in nodes:  # the mark names one of their cards
+        assert (await erase(db, owner, "node", node, requested_by="user")).verified
+    assert (await night(db, owner, settings)).state == "done"
 
 
 async def test_a_vector_that_is_seen_late_is_compared(

@@ -39,3 +39,8 @@ class Asker:
     def asserted_by(self) -> str:
         """Who asserts what is written: user with a token or a key of one user, else app."""
         return "app" if self.principal.bound_user_id is None else "user"
+
+    @property
+    def decided_by(self) -> str:
+        """Who changes the graph over MCP: a model decides, whoever's key it has, so it makes no rules of the user's."""
+        return "app" if self.principal.bound_user_id is None else "assistant"

@@ -149,7 +149,7 @@ async def change_graph(asker: Asker, owner: Owner, given: ChangeArguments) -> An
     _checked(given)
     if given.action == "propose_merge":
         node, other = [await node_called(asker.db, owner, name or "") for name in (given.node, given.other)]
-        await propose(asker.db, owner, node, other, by=asker.asserted_by)
+        await propose(asker.db, owner, node, other, by=asker.decided_by)
         return Answer(
             "Proposed: a person decides on it.", Changed(outcome="proposed", change_id=None, id=f"n:{short_id(node)}")
         )
@@ -166,7 +166,7 @@ async def change_graph(asker: Asker, owner: Owner, given: ChangeArguments) -> An
 
 
 async def _changed(asker: Asker, owner: Owner, given: ChangeArguments) -> Change:
-    by, evidence = asker.asserted_by, await messages_called(asker.db, owner, given.sources)
+    by, evidence = asker.decided_by, await messages_called(asker.db, owner, given.sources)
     since, until = [read_moment(getattr(given, end), owner, end) for end in ("valid_from", "valid_to")]
     span: dict[str, Any] = {"valid_from": since, "valid_to": until, "evidence": evidence}
     match given:
@@ -204,7 +204,7 @@ async def _asserted(asker: Asker, owner: Owner, given: ChangeArguments, span: Ma
 async def _corrected(
     asker: Asker, owner: Owner, given: ChangeArguments, asked: str, evidence: Sequence[Evidence]
 ) -> Change:
-    by = asker.asserted_by
+    by = asker.decided_by
     memory = await find_memory(asker.db, owner, asked)
     named = {"type": given.type, "label": given.name, "description": given.text}
     content = {name: value for name, value in named.items() if value}

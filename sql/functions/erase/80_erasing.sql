@@ -1,5 +1,17 @@
 -- Erasing as the application calls it: the deletion (erase/70_rows.sql), with jobs, events and verification.
 
+-- Takes an erased card out of sleep's mark of compared cards, which goes back to the begin of that card's moment: at worst
+-- the cards of that moment are compared again.
+CREATE OR REPLACE FUNCTION memsvc.rewind_cards_compared(p_user_id uuid, p_ids uuid[]) RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  UPDATE memsvc.cards_compared AS c SET passage_id = '00000000-0000-0000-0000-000000000000'
+  WHERE c.user_id = p_user_id AND c.passage_id = ANY (p_ids);
+END;
+COMMENT ON FUNCTION memsvc.rewind_cards_compared(uuid, uuid[]) IS 'Takes an erased card out of the mark of compared cards.';
+
 -- Begins an erasure, in the caller's transaction; the receipt, or no row if the subject does not exist. Jobs that wait
 -- for erased subjects are cancelled; further batches are done by a job.
 CREATE OR REPLACE FUNCTION memsvc.erase(
@@ -23,6 +35,7 @@ BEGIN
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
     AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
+  PERFORM memsvc.rewind_cards_compared(p_user_id, receipt.ids);
   PERFORM memsvc.file_later(p_user_id); -- the rest of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
@@ -59,6 +72,7 @@ BEGIN
   PERFORM memsvc.restore_origins(p_user_id, receipt.requested_by, built);
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (receipt.ids);
+  PERFORM memsvc.rewind_cards_compared(p_user_id, receipt.ids);
   PERFORM memsvc.file_later(p_user_id);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);

@@ -98,7 +98,14 @@ BEGIN
   SELECT coalesce(jsonb_agg(to_jsonb(s)), '[]') INTO steps
   FROM (
     SELECT row_number() OVER () AS position, a.kind, a.subject, a.subject AS line, a.form, a.was AS content,
-      a.was_id AS derived_from, a.was_asserted_by AS asserted_by, a.valid_from, a.valid_to, '{}'::jsonb[] AS evidence
+      a.was_id AS derived_from,
+      -- Instructions of the user's own are rules in contexts: nobody else brings one back as theirs.
+      CASE
+        WHEN p_actor <> 'user' AND a.kind = 'node' AND a.was ->> 'type' IN (
+          SELECT t.name FROM node_types AS t WHERE 'Instruction' IN (t.name, t.parent)
+        ) THEN p_actor
+        ELSE a.was_asserted_by
+      END AS asserted_by, a.valid_from, a.valid_to, '{}'::jsonb[] AS evidence
     FROM memsvc.altered_by(p_user_id, undone) AS a
   ) AS s;
   BEGIN
