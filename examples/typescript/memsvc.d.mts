@@ -96,7 +96,7 @@ export type HookResponseIn = { conversation: string; text: string; session?: str
 export type Item = { id: string; kind: "block" | "message" | "trace" | "card" | "note" | "instruction" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; rule?: boolean; rule_since?: string; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
-export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
+export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "enroll" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
 export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
 export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
 export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
@@ -159,6 +159,8 @@ export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cu
 export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, number>; found_by: string; found_at: string; state: "open" | "merged" | "rejected" | "split"; decided_at: string | null; decided_by: string | null };
 export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
 export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
+export type Pause = { paused: boolean; since: string | null; until: string | null };
+export type PauseIn = { until?: string | null };
 export type Paused = { jobs: number };
 export type PlaceFields = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number };
 export type PlaceOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number; node_id: string | number; op: "place" };
@@ -204,7 +206,7 @@ export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
 export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket> };
-export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased"; conversation_id: string; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
+export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
 export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" | "validated" | "disputed" };
 export type Ticket = { ticket: string; expires_in: number; expires_at: string };
@@ -213,6 +215,8 @@ export type TopOfMind = { memories: Array<Memory> };
 export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
 export type TypeChange = { description: string };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
+export type Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
+export type Usefulness = { since: string; recalls: number; judged: number; answered: number; by_door_and_kind: Array<Used> };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
@@ -352,6 +356,12 @@ export class Memsvc {
   makeTicket(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Ticket>;
   /** Get the current user. */
   getMe(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Me>;
+  /** Get whether memory is paused. */
+  getPause(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Pause>;
+  /** Do not remember. */
+  pauseMemory(input: { header?: { "X-Memsvc-User"?: string | null }; body: PauseIn }): Promise<Pause>;
+  /** Remember again. */
+  resumeMemory(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Pause>;
   /** Open a memory. */
   openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
   /** Pin a memory, or say how important it is. */
@@ -464,6 +474,8 @@ export class Memsvc {
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
   /** List salient memories. */
   topOfMind(input?: { query?: { "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "traces"?: boolean; "facts"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TopOfMind>;
+  /** Get how useful recalls are. */
+  getUsefulness(input?: { query?: { "days"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Usefulness>;
   /** List users. */
   listUsers(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;
   /** Add a user. */

@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -25,13 +26,14 @@ import psycopg
 from sqlalchemy import exc as sa
 from sqlalchemy import text
 
-from memsvc.access.users import Owner
+from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import KEPT, Once
 from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.db.together import Together
 from memsvc.errors import (
+    AlreadyExistsError,
     ForbiddenError,
     IdempotencyConflictError,
     InvalidRequestError,
@@ -44,8 +46,10 @@ from memsvc.errors import (
 )
 from memsvc.text.storable import check_storable
 
-Scope = Literal["read", "write", "forget", "admin"]
-SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")
+Scope = Literal["read", "write", "forget", "enroll", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "enroll", "admin")
+NOT_OF_TOKENS = frozenset({"admin", "enroll"})
+"""What a token, which acts for one user, cannot do."""
 KEY_PREFIX = "mk_"
 JWT_ALGORITHM = "HS256"
 MOST_OF_LIMIT = 1_000_000_000
@@ -147,7 +151,7 @@ async def create_key(
     Args:
         db: the database.
         app: the app for whose users the key may act.
-        scopes: any of read, write, forget, admin.
+        scopes: any of read, write, forget, enroll, admin.
         user_id: the only user that the key may act for; None: every user of the app.
         label: what the key is for.
         ttl: how long the key works; None: until it is revoked.
@@ -161,7 +165,7 @@ async def create_key(
     """
     chosen = sorted(set(scopes))
     if not chosen or not set(chosen) <= set(SCOPES):
-        raise InvalidRequestError("Scopes are read, write, forget and admin; at least one.", field="scopes")
+        raise InvalidRequestError("Scopes are read, write, forget, enroll and admin; at least one.", field="scopes")
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's ttl must be positive.", field="ttl")
     _check(limits)
@@ -338,6 +342,8 @@ async def revoke_key(db: Database, app: UUID, key_id: str) -> None:
 async def authenticate(db: Database, credential: str, user_ref: str | None) -> Principal:
     """Return the principal of a bearer credential (a key or a JWT).
 
+    A key of the whole app with the scope enroll adds the named user if the app has none: the external id is the name.
+
     Args:
         db: the database.
         credential: the text after ``Bearer``.
@@ -346,7 +352,18 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
     Raises:
         UnauthenticatedError: the credential is not valid, for whatever reason.
         RateLimitedError: the request exceeds the key's limit.
+        InvalidRequestError: the user to add has no valid name.
     """
+    principal = await _found(db, credential, user_ref)
+    enrolls = "enroll" in principal.scopes and principal.bound_user_id is None
+    if user_ref is None or principal.owner is not None or not enrolls:
+        return principal
+    with suppress(AlreadyExistsError):  # added a moment ago, or being erased
+        await add_user(db, principal.app_id, name=user_ref)
+    return await _found(db, credential, user_ref)
+
+
+async def _found(db: Database, credential: str, user_ref: str | None) -> Principal:
     if not credential.startswith(KEY_PREFIX):
         principal = _from_jwt(db, credential, user_ref)
         if principal.limits.requests_per_minute is not None:
@@ -370,13 +387,13 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
-    """Return a JWT for ``ttl_s`` seconds that acts for one user, with the principal's scopes except admin."""
+    """Return a JWT for ``ttl_s`` seconds that acts for one user, with the principal's scopes that concern it."""
     now = datetime.now(UTC)
     claims = {
         "iss": "memsvc",
         "sub": str(owner.user_id),
         "app": str(principal.app_id),
-        "scopes": sorted(principal.scopes - {"admin"}),
+        "scopes": sorted(principal.scopes - NOT_OF_TOKENS),
         "name": owner.name,
         "zone": owner.time_zone,
         "lang": owner.language,

@@ -31,7 +31,7 @@ from litestar.types import (
 from memsvc import observe, traces
 from memsvc.api.bodies import JsonRequest, Room
 from memsvc.api.callers import Service, authenticate
-from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.accounts import AccountController, KeysController, PauseController, UsersController
 from memsvc.api.controllers.agenda import AgendaController
 from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
@@ -56,7 +56,7 @@ from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
-from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
+from memsvc.api.controllers.recalls import RecallsController, TopOfMindController, UsefulnessController
 from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
@@ -95,6 +95,7 @@ V1 = (
     MemoriesController,
     RecallsController,
     TopOfMindController,
+    UsefulnessController,
     ConversationsController,
     SourcesController,
     NotesController,
@@ -123,6 +124,7 @@ V1 = (
     EventsController,
     LiveController,
     AccountController,
+    PauseController,
     ExportController,
     UsersController,
     ForgetUserController,

@@ -50,7 +50,7 @@ async def store_fated(db: Database, owner: Owner, prepared: Prepared, fate: Fate
 
     async def once(connection: AsyncConnection) -> StoredMessage:
         [stored] = await append_prepared(connection, owner, [prepared])
-        if stored.outcome == "created":
+        if stored.outcome == "created" and stored.conversation_id is not None:
             await _mark(connection, owner, stored.conversation_id, fate)
         return stored
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, as_uuid, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, chosen_user, print_json, print_table, with_database
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -81,9 +81,49 @@ def list_all(
         )
 
 
+@users.command("pause")
+def pause(
+    user: str | None = UserRef,
+    hours: int | None = typer.Option(None, min=1, max=87_600, help="For so many hours; default: until 'user resume'."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Store no message of a user for a while, whichever way it comes in. Recall goes on."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.pausing import pause
+        from memsvc.access.users import find_app
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        return await pause(db, owner, datetime.now(UTC) + timedelta(hours=hours) if hours else None)
+
+    made = with_database(work)
+    if as_json:
+        print_json(made)
+    else:
+        print(f"Messages are not stored {f'until {made.until:%Y-%m-%d %H:%M} UTC' if made.until else 'for now'}.")
+        print("'memsvc user resume' ends that. Facts, notes and instructions can still be added.")
+
+
+@users.command("resume")
+def resume(user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
+    """Store a user's messages again."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.pausing import resume
+        from memsvc.access.users import find_app
+
+        return await resume(db, (await chosen_user(db, await find_app(db, app), user)).owner)
+
+    made = with_database(work)
+    print_json(made) if as_json else print("Messages are stored again.")
+
+
 @keys.command("create")
 def create(
-    scope: list[str] = typer.Option(["read", "write"], help="read, write, forget or admin; repeatable."),
+    scope: list[str] = typer.Option(
+        ["read", "write"], help="read, write, forget, enroll (add users on first use) or admin; repeatable."
+    ),
     user: str | None = typer.Option(
         None, "--user", "-u", help="The only user that the key may act for; default: all users of the app."
     ),

@@ -62,7 +62,7 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
 
     names = (await own_names(db, owner)).aliases
     size = min(BATCH, settings.max_batch)
-    counts = {"created": 0, "existing": 0, "erased": 0}
+    counts = {"created": 0, "existing": 0, "erased": 0, "paused": 0}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         for path in files:
@@ -155,6 +155,8 @@ def ingest(
         print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
         if counts["erased"]:
             print(f"{counts['erased']:,} were erased earlier and stay erased.")
+        if counts["paused"]:
+            print(f"{counts['paused']:,} were not stored: memory is paused ('memsvc user resume' ends that).")
 
 
 @asynccontextmanager

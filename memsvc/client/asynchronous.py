@@ -12,6 +12,7 @@ from uuid import UUID
 
 import httpx
 
+from memsvc.access.pausing import Pause
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -180,6 +181,14 @@ class AsyncMemory:
     async def mark_memory(self, memory_id: str | UUID, **options: Unpack[o.MarkOptions]) -> MarkedMemory:
         """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
         return await self.send(calls.mark_memory(memory_id, options))
+
+    async def pause(self, until: o.Time | None = None) -> Pause:
+        """Do not remember: store no message of the user, until a time or until ``resume``."""
+        return await self.send(calls.pause(until))
+
+    async def resume(self) -> Pause:
+        """Store messages again."""
+        return await self.send(calls.resume())
 
     def conversations(self, *, page: int = 100) -> AsyncIterator[Conversation]:
         """Yield all conversations, newest first."""

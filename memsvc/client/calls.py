@@ -15,6 +15,7 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc.access.pausing import Pause
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -130,6 +131,16 @@ def context(query: str, options: o.ContextOptions) -> Call[Context]:
 def mark_memory(memory_id: str | UUID, options: o.MarkOptions) -> Call[MarkedMemory]:
     """Pin a memory, or say how important it is."""
     return Call("PATCH", _at("/v1/memories/{}", memory_id), MarkedMemory, {**options}, repeatable=True)
+
+
+def pause(until: o.Time | None) -> Call[Pause]:
+    """Store no messages."""
+    return Call("PUT", "/v1/me/pause", Pause, {"until": until}, repeatable=True)
+
+
+def resume() -> Call[Pause]:
+    """Store messages again."""
+    return Call("DELETE", "/v1/me/pause", Pause, repeatable=True)
 
 
 def agenda(begin: o.Time, end: o.Time, asked_at: o.Time | None, limit: int) -> Call[Page[AgendaItem]]:

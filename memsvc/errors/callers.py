@@ -16,7 +16,7 @@ class ForbiddenError(MemsvcError):
     """The key's scopes do not allow this."""
 
     code, status, exit_code = "forbidden", 403, 4
-    hint = "Use a key with the needed scope (read, write, forget or admin)."
+    hint = "Use a key with the needed scope (read, write, forget, enroll or admin)."
 
 
 class HostRefusedError(ForbiddenError):

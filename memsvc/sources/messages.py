@@ -38,7 +38,7 @@ from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 
 Role = Literal["user", "assistant", "other", "system", "tool", "thinking"]
-Outcome = Literal["created", "existing", "erased"]
+Outcome = Literal["created", "existing", "erased", "paused"]
 TRACES = ("system", "tool", "thinking")
 MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
@@ -76,8 +76,10 @@ class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
 
     index: int
     outcome: Outcome
-    """created; existing: already stored, nothing was done; erased: erased on request earlier, not stored again."""
-    conversation_id: UUID
+    """created; existing: already stored, nothing was done; erased: erased on request earlier, not stored again;
+    paused: the user's memory is paused, nothing is stored."""
+    conversation_id: UUID | None
+    """null: nothing is stored."""
     passage_id: UUID | None
     session: str
     ordinal: int | None

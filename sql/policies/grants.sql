@@ -41,6 +41,7 @@ memsvc.profile_versions, memsvc.locations
 TO memsvc_app;
 -- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
+GRANT UPDATE (paused_at, paused_until) ON memsvc.users TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
@@ -49,7 +50,7 @@ ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
 -- The meaning of a proposed type is fixed: functional, ends and parent.
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
-GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
+GRANT UPDATE (verdicts, echoed, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
 GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at, passed_over) ON memsvc.extractions TO memsvc_app;

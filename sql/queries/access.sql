@@ -64,3 +64,20 @@ SELECT count(*) > 0
 FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k
 CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL)
 WHERE k.created_at > clock_timestamp() - CAST(:kept AS interval);
+
+-- name: find_pause
+-- The pause that is running; no row: messages are stored.
+SELECT u.paused_at, u.paused_until
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id AND memsvc.is_paused(u.paused_at, u.paused_until);
+
+-- name: pause_memory
+UPDATE memsvc.users AS u
+SET
+  paused_at = CASE WHEN memsvc.is_paused(u.paused_at, u.paused_until) THEN u.paused_at ELSE clock_timestamp() END,
+  paused_until = CAST(:until AS timestamptz)
+WHERE u.user_id = :user_id;
+
+-- name: resume_memory
+UPDATE memsvc.users AS u SET paused_at = NULL, paused_until = NULL
+WHERE u.user_id = :user_id;

@@ -160,6 +160,40 @@ ORDER BY f.memory_id;
 -- name: keep_memories
 SELECT memsvc.keep_memories(:user_id);
 
+-- name: note_echoes
+-- Ids stay where they are; what was erased has none.
+UPDATE memsvc.recall_events AS e
+SET
+  echoed = array(
+    SELECT coalesce(m.id = any(CAST(:echoed AS uuid [])), FALSE)
+    FROM unnest(e.memories) WITH ORDINALITY AS m (id, place)
+    ORDER BY m.place
+  )
+WHERE e.user_id = :user_id AND e.recall_id = :recall_id;
+
+-- name: recalls_judged
+SELECT
+  count(*) AS recalls, count(*) FILTER (WHERE 1 = any(e.verdicts) OR -1 = any(e.verdicts)) AS judged,
+  count(e.echoed) AS answered
+FROM memsvc.recall_events AS e
+WHERE e.user_id = :user_id AND e.at >= CAST(:since AS timestamptz);
+
+-- name: usefulness
+SELECT
+  g.door, g.kind, count(*) AS given,
+  count(*) FILTER (WHERE g.verdict = 1) AS used, count(*) FILTER (WHERE g.verdict = -1) AS irrelevant,
+  count(g.echoed) AS seen, count(*) FILTER (WHERE g.echoed) AS echoed
+FROM (
+  SELECT
+    e.door, m.verdict, m.echoed, CASE WHEN m.id IS NULL THEN 'erased' ELSE coalesce(p.kind, 'fact') END AS kind
+  FROM memsvc.recall_events AS e
+  CROSS JOIN LATERAL unnest(e.memories, e.verdicts, e.echoed) AS m (id, verdict, echoed)
+  LEFT JOIN memsvc.passages AS p ON e.user_id = p.user_id AND m.id = p.passage_id
+  WHERE e.user_id = :user_id AND e.at >= CAST(:since AS timestamptz)
+) AS g
+GROUP BY g.door, g.kind
+ORDER BY given DESC, g.door ASC, g.kind ASC;
+
 -- name: mark_memory
 -- Pins or unpins a memory, or says how much it matters; null leaves what was said. No row: nothing has this id.
 INSERT INTO memsvc.memory_signals AS s (user_id, memory_id, kind, pinned, importance)

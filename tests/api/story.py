@@ -77,6 +77,9 @@ async def conversations(stage: Stage) -> Homes:
     user = stage.user
     await get(user, "/v1/me")
     await user.post("/v1/token")
+    await put(user, "/v1/me/pause", until="2099-12-01T08:00:00+01:00")
+    await get(user, "/v1/me/pause")
+    await user.delete("/v1/me/pause")
     message = {"conversation": "kitchen-plans", "session": "2026-03-14", "speaker": "Marcel"}
     text = "We moved the dinner with Ines to Friday, at the Lindenhof."
     stored = await post(user, "/v1/messages", **message, id="msg-0017", text=text, said_at="2026-03-14T18:30:00+01:00")
@@ -114,6 +117,7 @@ async def recalling(stage: Stage) -> None:
     found = await post(user, "/v1/recall", query=WORDS, limit=3)
     best = found["memories"][0]["memory_id"]
     await post(user, f"/v1/recalls/{found['recall_id']}/feedback", used=[best])
+    await get(user, "/v1/usefulness", days=7)
     await get(user, "/v1/top-of-mind", limit=2)
     await get(user, "/v1/agenda", **{"from": "2026-01-01", "to": "2027-01-01"}, limit=2)
     await get(user, "/search", q="oak", limit=2, graph=True)

@@ -59,6 +59,7 @@ async def remember(db: Database, owner: Owner, settings: Any, text: str = SECRET
     node, edge, passage = made.results[0].node_id, made.results[2].edge_id, first.passage_id
     assert node is not None
     assert edge is not None
+    assert first.conversation_id is not None
     return {
         "messages": passage, "passages": passage, "sources": first.conversation_id,
         "facts": edge, "nodes": node,

@@ -90,7 +90,9 @@ async def test_what_is_erased_goes_and_its_neighbours_meet(ines: Asker, say: Say
         assert subject is not None
         await erase(cypher_db, ines.owner, "passage", subject, requested_by="tests")
     assert await ines.rows(FOLLOWS) == [["a", "d"]]
-    await erase(cypher_db, ines.owner, "source", stored[0].conversation_id, requested_by="tests")
+    conversation = stored[0].conversation_id
+    assert conversation is not None
+    await erase(cypher_db, ines.owner, "source", conversation, requested_by="tests")
     assert await ines.rows("MATCH (n) WHERE label(n) IN ['Passage', 'Conversation'] RETURN n") == []
 
 

@@ -54,6 +54,7 @@ class Desk:
             ],
             self.settings,
         )
+        assert stored[0].conversation_id is not None
         return stored[0].conversation_id
 
     async def read(self) -> int:

@@ -35,6 +35,7 @@ async def say(db: Database, owner: Owner, settings: Settings, *texts: str, conve
     stored: list[StoredMessage] = await append(
         db, owner, [MessageIn(conversation=conversation, text=text, speaker="Ada") for text in texts], settings
     )
+    assert stored[0].conversation_id is not None
     return stored[0].conversation_id
 
 

@@ -37,6 +37,7 @@ UPDATED = {
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
     "locations": {"recorded_to"},
+    "users": {"paused_at", "paused_until"},
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "profile_versions": {"recorded_to"},
     "corpora": {"passages", "length"},
@@ -55,7 +56,7 @@ UPDATED = {
     },
     "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
     "erasures": {"verified_at", "leftovers"},
-    "recall_events": {"verdicts", "folded_at"},
+    "recall_events": {"verdicts", "echoed", "folded_at"},
     "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over"},
     "fact_reviews": {
         "extractor",

@@ -14,6 +14,7 @@ from litestar.params import BodyKwarg, FromPath
 
 from memsvc.access.keys import (
     MOST_OF_LIMIT,
+    NOT_OF_TOKENS,
     Key,
     Limits,
     Scope,
@@ -24,12 +25,14 @@ from memsvc.access.keys import (
     list_keys,
     revoke_key,
 )
+from memsvc.access.pausing import Pause, find_pause, pause, resume
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
-from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
+from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, WRITER, Administrator, Caller
 from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
+from memsvc.sources.moments import read_moment
 from memsvc.text.storable import check_storable
 
 TEN_YEARS_S = 10 * 366 * 86_400
@@ -77,8 +80,9 @@ class UserIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A key to make."""
 
-    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=4)] = ("read", "write")
-    """Any of read, write, forget and admin."""
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=5)] = ("read", "write")
+    """Any of read, write, forget, enroll and admin. A key with enroll, of the whole app, adds a user whom it names in
+    X-Memsvc-User for the first time."""
     user: str | None = None
     """Id or external id of the only user for whom it may act. Default: any user of the app."""
     label: Annotated[str, msgspec.Meta(max_length=200)] = ""
@@ -108,6 +112,13 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     key: Key
 
 
+class PauseIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """How long not to remember."""
+
+    until: str | None = None
+    """The end (ISO 8601; without an offset in the user's time zone). Default: until resumeMemory."""
+
+
 class AccountController(Controller):
     """The caller's own account."""
 
@@ -119,7 +130,8 @@ class AccountController(Controller):
         operation_id="makeToken",
         summary="Make a token",
         description="Exchanges a key for a short-lived JWT that acts for one user. It has all scopes of the key except "
-        "admin. Use it in browsers and other clients that should not hold the key. A token cannot make tokens.",
+        "admin and enroll. Use it in browsers and other clients that should not hold the key. A token cannot make "
+        "tokens.",
         response_description="The token.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=KEYHOLDER,
@@ -133,7 +145,7 @@ class AccountController(Controller):
             expires_in=life,
             expires_at=datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=life),
             user_id=keyholder.owner.user_id,
-            scopes=sorted(keyholder.principal.scopes - {"admin"}),
+            scopes=sorted(keyholder.principal.scopes - NOT_OF_TOKENS),
         )
 
     @get(
@@ -156,6 +168,58 @@ class AccountController(Controller):
             aliases=list(own.aliases),
             scopes=sorted(reader.principal.scopes),
         )
+
+
+class PauseController(Controller):
+    """The switch "do not remember"."""
+
+    path = "/me/pause"
+    tags = ("account",)
+
+    @get(
+        operation_id="getPause",
+        summary="Get whether memory is paused",
+        description="Returns whether the user's messages are stored at present.",
+        response_description="The pause; paused is false if there is none.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def find(self, reader: NamedDependency[Caller]) -> Pause:
+        """Look."""
+        return await find_pause(reader.db, reader.owner)
+
+    @put(
+        operation_id="pauseMemory",
+        summary="Do not remember",
+        description="From now on no message of the user is stored, whichever door it comes through: messages, hooks, "
+        "drop-in chats and MCP. Receipts have the outcome paused; chats go on. Recall goes on, too. Facts, notes, "
+        "instructions and blocks of the profile can still be added. A pause that is running gets the new end. Needs "
+        "the scope write.",
+        response_description="The pause.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def pause(
+        self,
+        data: Annotated[PauseIn, BodyKwarg(examples=[Example(value={"until": "2099-12-01T08:00:00+01:00"})])],
+        writer: NamedDependency[Caller],
+    ) -> Pause:
+        """Pause."""
+        return await pause(writer.db, writer.owner, read_moment(data.until, writer.owner, "until"))
+
+    @delete(
+        status_code=200,
+        operation_id="resumeMemory",
+        summary="Remember again",
+        description="Ends the pause: messages are stored again. What was said meanwhile stays unknown. Needs the scope "
+        "write.",
+        response_description="No pause.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=WRITER,
+    )
+    async def resume(self, writer: NamedDependency[Caller]) -> Pause:
+        """Resume."""
+        return await resume(writer.db, writer.owner)
 
 
 class UsersController(Controller):

@@ -17,6 +17,7 @@ from memsvc.api.problems import documented
 from memsvc.recall.results import Memory
 from memsvc.recall.salient import MAX_SALIENT, top_of_mind
 from memsvc.recall.signals import FeedbackReceipt, feedback
+from memsvc.recall.usefulness import MOST_DAYS, Usefulness, usefulness
 from memsvc.sources.moments import read_known_at, read_moment
 
 MemoryIds = Annotated[list[UUID], msgspec.Meta(max_length=1_000)]
@@ -71,6 +72,31 @@ class RecallsController(Controller):
     ) -> FeedbackReceipt:
         """Record it."""
         return await feedback(reader.db, reader.owner, recall_id, used=data.used, irrelevant=data.irrelevant)
+
+
+class UsefulnessController(Controller):
+    """What becomes of what recall gives."""
+
+    path = "/usefulness"
+    tags = ("recall",)
+    dependencies = READER
+
+    @get(
+        operation_id="getUsefulness",
+        summary="Get how useful recalls are",
+        description="Counts, for each door and kind of memory, how many memories the recalls of a time gave, how many "
+        "feedback called used or irrelevant, and how many came back in answers: of drop-in chats memsvc sees the "
+        "answer, and compares its words. Recalls are kept for 30 days by default.",
+        response_description="Counts and shares.",
+        responses=documented(400, 401, 403, 404, 503),
+    )
+    async def usefulness(
+        self,
+        reader: NamedDependency[Caller],
+        days: Annotated[int, QueryParameter(ge=1, le=MOST_DAYS, description="Of so many days until now.")] = 30,
+    ) -> Usefulness:
+        """Count."""
+        return await usefulness(reader.db, reader.owner, days)
 
 
 class TopOfMindController(Controller):

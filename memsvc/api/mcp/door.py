@@ -23,7 +23,7 @@ from litestar.response.base import ASGIResponse
 from litestar.types import Receive, Scope, Send
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from memsvc.access.keys import SCOPES
+from memsvc.access.keys import NOT_OF_TOKENS, SCOPES
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.messages import refused
@@ -46,7 +46,7 @@ class ResourceMetadata(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     """The address for which a key is valid."""
     bearer_methods_supported: tuple[str, ...] = ("header",)
-    scopes_supported: tuple[str, ...] = tuple(scope for scope in SCOPES if scope != "admin")
+    scopes_supported: tuple[str, ...] = tuple(scope for scope in SCOPES if scope not in NOT_OF_TOKENS)
     resource_name: str = "memsvc"
 
 

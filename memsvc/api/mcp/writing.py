@@ -68,8 +68,9 @@ class Stored(Content, frozen=True, kw_only=True):
 
     id: str | None
     """open_source opens it; null if nothing was stored."""
-    outcome: Literal["created", "existing", "erased"]
-    """created: stored now; existing: already stored; erased: forgotten on request before, so not stored again."""
+    outcome: Literal["created", "existing", "erased", "paused"]
+    """created: stored now; existing: already stored; erased: forgotten on request before, so not stored again;
+    paused: the user wants nothing to be remembered now."""
     conversation: str
 
 
@@ -100,6 +101,7 @@ async def remember(asker: Asker, owner: Owner, given: RememberArguments) -> Answ
         "created": f"Remembered as {known}.",
         "existing": f"Already remembered as {known}.",
         "erased": "The user asked to forget this before, so it was not stored again.",
+        "paused": "The user's memory is paused, so it was not stored.",
     }[stored.outcome]
     return Answer(answer, Stored(id=known, outcome=stored.outcome, conversation=given.conversation))
 

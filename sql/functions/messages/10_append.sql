@@ -19,6 +19,13 @@ RETURN memsvc.tombstone_digest(jsonb_build_array(
 COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
   'Digest of a message''s identity, for tombstones.';
 
+-- Whether a pause is running.
+CREATE OR REPLACE FUNCTION memsvc.is_paused(p_paused_at timestamptz, p_paused_until timestamptz) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+-- callers: app
+RETURN p_paused_at IS NOT NULL AND coalesce(p_paused_until > now(), true);
+COMMENT ON FUNCTION memsvc.is_paused(timestamptz, timestamptz) IS 'Whether a user''s memory is paused.';
+
 -- Appends messages, given as one row per part, in one round trip: sources, passages, statistics, job and event in the
 -- caller's transaction. Writers to one conversation wait for the lock on its source row (in the order of ids, so that
 -- there is no deadlock). Under that lock, messages without an ordinal get the next one.
@@ -33,9 +40,12 @@ COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
 -- estimates as true half of the time, so that rows of a batch are joined by hash joins. A generic plan is then as good
 -- as any other, and planning was half of the time of a single message.
 --
+-- While the user's memory is paused nothing is written.
+--
 -- Result, one row per message: created; existing (same identity and words: nothing done); conflict (same identity and
 -- other words, or an ordinal that another message has: the caller must roll back); erased (erased earlier: not stored
--- again). known_said_at and known_said_offset are the stored time of an existing message.
+-- again); paused (the user's memory is paused: not stored, without ids). known_said_at and known_said_offset are the
+-- stored time of an existing message.
 CREATE OR REPLACE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb)
 RETURNS TABLE (
   message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid,
@@ -55,6 +65,14 @@ DECLARE
   );
   held bigint := -1;
 BEGIN
+  IF (SELECT memsvc.is_paused(u.paused_at, u.paused_until) FROM users AS u WHERE u.user_id = p_user_id) THEN
+    RETURN QUERY
+    SELECT DISTINCT r.message, 'paused', NULL::uuid, NULL::uuid, r.session, r.ordinal, NULL::uuid, NULL::timestamptz,
+      NULL::smallint
+    FROM jsonb_to_recordset(p_rows) AS r (message integer, session text, ordinal integer)
+    ORDER BY r.message;
+    RETURN;
+  END IF;
   -- Repeats if a conversation did not exist yet, or its source was erased between finding and locking it. All sources
   -- exist before any is locked: otherwise two writers could each hold a lock and wait for the source that the other one
   -- inserts.
