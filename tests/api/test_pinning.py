@@ -50,11 +50,13 @@ async def test_a_fact_is_pinned_by_its_short_id(ada: httpx.AsyncClient) -> None:
         for type_, label in (("Person", "Ines"), ("Place", "Porto"))
     ]
     fact = {"from_node": ids[0], "type": "LIVES_IN", "to_node": ids[1], "fact": "Ines lives in Porto."}
-    await ada.post("/v1/facts", json=fact)
+    edge = (await ada.post("/v1/facts", json=fact)).json()["results"][0]["edge_id"]
     known = await found(ada, "Where does Ines live?")
     answer = await ada.patch(f"/v1/memories/f:{short_id(UUID(known['memory_id']))}", json={"pinned": True})
     assert (answer.json()["kind"], answer.json()["memory_id"]) == ("fact", known["memory_id"])
     assert (await salient(ada))["Ines lives in Porto."]["factors"]["pinned"] == 2.0
+    await ada.patch(f"/v1/facts/{edge}", json={"fact": "Ines lives in Porto, by the sea."})
+    assert (await salient(ada))["Ines lives in Porto, by the sea."]["factors"]["pinned"] == 2.0
     refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})
     assert (refused.status_code, refused.json()["code"], refused.json()["field"]) == (
         400, "invalid_request", "memory_id",

@@ -122,6 +122,21 @@ BEGIN
   ) AS e
   INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = e.type
   WHERE w.kind = 'edge' AND w.action IN ('write', 'past');
+
+  -- A pin, and how much a fact matters, are said of the fact: its next version has them too.
+  INSERT INTO memory_signals (user_id, memory_id, kind, pinned, importance)
+  SELECT p_user_id, w.version_id, 'fact', k.pinned, k.importance
+  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, subject uuid, version_id uuid)
+  CROSS JOIN LATERAL (
+    SELECT s.pinned, s.importance
+    FROM edge_versions AS v INNER JOIN memory_signals AS s ON s.user_id = v.user_id AND s.version_id = v.version_id
+    WHERE v.user_id = p_user_id AND v.edge_id = w.subject AND v.version_id <> w.version_id
+      AND (s.pinned OR s.importance IS NOT NULL)
+    ORDER BY v.recorded_from DESC, v.version_id DESC
+    LIMIT 1
+  ) AS k
+  WHERE w.kind = 'edge' AND w.action = 'write'
+  ON CONFLICT (user_id, memory_id) DO NOTHING;
 END
 $$;
 COMMENT ON FUNCTION memsvc.write_versions(uuid, text, timestamptz, jsonb) IS 'Writes the new versions of a plan.';
