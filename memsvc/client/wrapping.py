@@ -1,52 +1,33 @@
-"""Gives an OpenAI client memory: ``wrap(client, memory)``. The client still asks its own model server.
+"""Gives a client of a chat model memory: ``wrap(client, memory)``. The client still asks its own model server.
 
-Before each chat completion, the user's message is stored, and memories that matter for it are added as one fenced
-system message after the caller's own. The model's answer is stored when it is complete. Everything else in the client
-stays as it was, and a memory that fails or is slow costs no answer. The package openai is not imported; a client is
-recognized by its methods. docs/chat.md describes a service that does the same for clients in any language.
+Before each chat, the user's message is stored, and memories that matter for it are added as one fenced block beside the
+caller's own instructions. The model's answer is stored when it is complete. Everything else in the client stays as it
+was, and a memory that fails or is slow costs no answer. The packages openai and anthropic are not imported; a client is
+recognized by its methods (``memsvc.client.dialects``). docs/chat.md describes a service that does the same for clients
+in any language.
 """
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import hashlib
 import json
-import logging
 import secrets
-import threading
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from concurrent.futures import Future, wait
-from typing import Any, NamedTuple, Self, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar, overload
 
 from memsvc.client.asynchronous import AsyncMemory
-from memsvc.client.errors import ClientError
+from memsvc.client.dialects import COMPLETIONS, MESSAGES, RESPONSES, Dialect, Heard, Said
 from memsvc.client.memory import Memory
-from memsvc.text.characters import is_visible, trimmed
+from memsvc.client.ordering import AsyncOrder, Order
+from memsvc.client.streams import AsyncStream, Stream
+from memsvc.text.characters import is_visible
 
 Client = TypeVar("Client")
-T = TypeVar("T")
-INSTRUCTING = ("system", "developer")
 TALKING = ("user", "assistant")
 SPEAKING = (*TALKING, "tool", "function")
-SLOW = "memory_slow"
-BUSY = "memory_busy"
-MOST_PENDING = 32
-"""The most calls of a process that nobody waits for any more. At the limit, memory is not asked."""
-FILTERED = "content_filter"
-log = logging.getLogger(__name__)
-_pending: set[Future[Any] | asyncio.Task[Any]] = set()
-"""Calls that continue although their chat no longer waits for them."""
+DOORS = {("chat", "completions"): COMPLETIONS, ("responses",): RESPONSES, ("messages",): MESSAGES}
+"""Where clients have a ``create``."""
 
 
 @overload
@@ -65,14 +46,18 @@ def wrap(
     budget_tokens: int = 1_500,
     memory_s: float = 0.8,
 ) -> Any:
-    """Return a client whose ``chat.completions.create`` remembers. The given client stays as it is.
+    """Return a client whose chats remember. The given client stays as it is.
+
+    Of an OpenAI client, these are ``chat.completions.create`` and ``responses.create``; of an Anthropic client,
+    ``messages.create``.
 
     A repeated call, for example after an error, stores nothing twice: the messages before it identify the user's
     message. If there are none, the same text counts as the same message until this client stores something else, such
     as the answer. After that it is a new message.
 
     Args:
-        client: an ``OpenAI`` with a ``Memory``, or an ``AsyncOpenAI`` with an ``AsyncMemory``.
+        client: an ``OpenAI`` or ``Anthropic`` with a ``Memory``, or an ``AsyncOpenAI`` or ``AsyncAnthropic`` with an
+            ``AsyncMemory``.
         memory: the memory of the user who chats.
         conversation: the identifier of the conversation.
         budget_tokens: the most tokens of memories for the model, 50 to 100,000.
@@ -81,12 +66,13 @@ def wrap(
             the user's message. While 32 such calls are pending in the process, chats have no memory and store nothing.
     """
     wrapped = client.with_options()
-    completions = wrapped.chat.completions
-    create = completions.create
-    if isinstance(memory, Memory):
-        completions.create = _remembering(create, memory, _Chat(conversation, budget_tokens, memory_s))
-    else:
-        completions.create = _awaiting(create, memory, _Chat(conversation, budget_tokens, memory_s))
+    made = _remembering if isinstance(memory, Memory) else _awaiting
+    for path, dialect in DOORS.items():
+        door = wrapped
+        for name in path:
+            door = getattr(door, name, None)
+        if door is not None:
+            door.create = made(door.create, memory, _Chat(conversation, budget_tokens, memory_s, dialect))
     return wrapped
 
 
@@ -96,10 +82,15 @@ class _Chat(NamedTuple):
     conversation: str
     budget_tokens: int
     memory_s: float
+    dialect: Dialect
+
+    def with_block(self, options: dict[str, Any], block: str) -> dict[str, Any]:
+        """Return the arguments of a request with the block; unchanged if there is none."""
+        return self.dialect.with_block(options, block) if block else options
 
 
-def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Callable[..., Any]:
-    order, ids, name = _Order(), _Ids(chat.conversation), chat.conversation
+def _remembering(create: Callable[..., Any], memory: Any, chat: _Chat) -> Callable[..., Any]:
+    order, ids, name, dialect = Order(), _Ids(chat.conversation), chat.conversation, chat.dialect
 
     def store(asked: _Asked, answer: str) -> None:
         if is_visible(answer):
@@ -110,7 +101,7 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
         if not asked.text:
             return ""
 
-        def enriched() -> str:
+        def enriched() -> Any:
             for text, named in asked.earlier:
                 memory.add(text, name, id=named)
             return memory.enrich(
@@ -120,20 +111,21 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
         return order.within(chat.memory_s, enriched, stores=asked.new) or ""
 
     @functools.wraps(create)
-    def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
-        sent = list(messages)
-        asked = ids.asked(sent)
-        answer = create(messages=_with_block(sent, known(asked)), **options)
+    def remembering(**given: Any) -> Any:
+        options, heard = dialect.listed(given), Heard(dialect.read)
+        asked = ids.asked(dialect.all_said(options))
+        answer = create(**chat.with_block(options, known(asked)))
         if options.get("stream"):
-            return _Stream(answer, functools.partial(store, asked))
-        store(asked, _answered(answer))
+            return Stream(answer, heard, functools.partial(store, asked))
+        heard.hear(answer)
+        store(asked, heard.answer)
         return answer
 
     return remembering
 
 
-def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> Callable[..., Any]:
-    order, ids, name = _AsyncOrder(), _Ids(chat.conversation), chat.conversation
+def _awaiting(create: Callable[..., Any], memory: Any, chat: _Chat) -> Callable[..., Any]:
+    order, ids, name, dialect = AsyncOrder(), _Ids(chat.conversation), chat.conversation, chat.dialect
 
     async def store(asked: _Asked, answer: str) -> None:
         if is_visible(answer):
@@ -144,7 +136,7 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
         if not asked.text:
             return ""
 
-        async def enriched() -> str:
+        async def enriched() -> Any:
             for text, named in asked.earlier:
                 await memory.add(text, name, id=named)
             found = await memory.enrich(
@@ -155,134 +147,17 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
         return await order.within(chat.memory_s, enriched, stores=asked.new) or ""
 
     @functools.wraps(create)
-    async def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
-        sent = list(messages)
-        asked = ids.asked(sent)
-        answer = await create(messages=_with_block(sent, await known(asked)), **options)
+    async def remembering(**given: Any) -> Any:
+        options, heard = dialect.listed(given), Heard(dialect.read)
+        asked = ids.asked(dialect.all_said(options))
+        answer = await create(**chat.with_block(options, await known(asked)))
         if options.get("stream"):
-            return _AsyncStream(answer, functools.partial(store, asked))
-        await store(asked, _answered(answer))
+            return AsyncStream(answer, heard, functools.partial(store, asked))
+        heard.hear(answer)
+        await store(asked, heard.answer)
         return answer
 
     return remembering
-
-
-class _Order:
-    """Calls to the memory of a chat. An answer is stored after the user's message."""
-
-    def __init__(self) -> None:
-        self._said: Future[Any] | None = None
-        """Stores what the user said last."""
-
-    def within(
-        self, seconds: float, work: Callable[[], T], *, stores: bool = False, after_said: bool = False
-    ) -> T | None:
-        """Return memory's answer within a time limit; None: it failed, or continues in a daemon thread.
-
-        Args:
-            seconds: the longest wait.
-            work: asks memory. It is not run while ``MOST_PENDING`` calls are pending.
-            stores: it stores the user's message.
-            after_said: it begins after the user's message was stored, or failed.
-        """
-        if _are_many():
-            _failed(BUSY)
-            return None
-        given: Future[T] = Future()
-        before = self._said if after_said else None
-        if stores:
-            self._said = given
-
-        def run() -> None:
-            try:
-                if before is not None:
-                    wait([before])
-                given.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
-                given.set_exception(error)
-
-        threading.Thread(target=run, name="memsvc", daemon=True).start()
-        try:
-            return given.result(seconds)
-        except TimeoutError:
-            _failed(SLOW)
-            _goes_on(given)
-        except Exception as error:  # noqa: BLE001 - the chat goes on after any error
-            _failed(_code(error))
-        return None
-
-
-class _AsyncOrder:
-    """The same for async programs. Work that nobody waits for continues as a task."""
-
-    def __init__(self) -> None:
-        self._said: asyncio.Task[Any] | None = None
-
-    async def within(
-        self, seconds: float, work: Callable[[], Awaitable[T]], *, stores: bool = False, after_said: bool = False
-    ) -> T | None:
-        """Do the same as ``_Order.within``."""
-        if _are_many():
-            _failed(BUSY)
-            return None
-        before = self._said if after_said else None
-
-        async def run() -> T:
-            if before is not None and not before.done():
-                await asyncio.wait([before])
-            return await work()
-
-        task = asyncio.create_task(run())
-        if stores:
-            self._said = task
-        try:
-            done, _ = await asyncio.wait([task], timeout=seconds)
-            if done:
-                return task.result()
-        except asyncio.CancelledError:  # the caller has gone; messages are still stored
-            if stores or after_said:
-                _goes_on(task)
-            else:
-                task.cancel()
-            raise
-        except Exception as error:  # noqa: BLE001 - the chat goes on after any error
-            _failed(_code(error))
-        else:
-            _failed(SLOW)
-            _goes_on(task)
-        return None
-
-
-def _are_many() -> bool:
-    """Whether the limit of pending calls is reached. Calls in closed loops do not count."""
-    if len(_pending) >= MOST_PENDING:
-        for one in list(_pending):
-            if isinstance(one, asyncio.Task) and one.get_loop().is_closed():
-                _pending.discard(one)
-    return len(_pending) >= MOST_PENDING
-
-
-def _goes_on(given: Future[Any] | asyncio.Task[Any]) -> None:
-    """Keep a call that nobody waits for any more."""
-    _pending.add(given)
-    given.add_done_callback(_pending.discard)
-    given.add_done_callback(_ended)
-
-
-def _failed(code: str) -> None:
-    log.warning("the chat goes on without memory: %s", code)
-
-
-def _code(error: Exception) -> str:
-    """The code of a client's or service's error; for any other error, the name of its class."""
-    return error.code if isinstance(error, ClientError) else type(error).__name__
-
-
-def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
-    """Log the error of a call that nobody waited for."""
-    error = None if given.cancelled() else given.exception()
-    if error is not None:
-        log.warning("memory failed after the chat: %s", error)
 
 
 class _Asked(NamedTuple):
@@ -308,13 +183,12 @@ class _Ids:
         self._last: dict[str, str] = {}
         """The ids of messages without history that were stored last; empty: that was an answer."""
 
-    def asked(self, messages: Sequence[Any]) -> _Asked:
+    def asked(self, said: Sequence[Said]) -> _Asked:
         """Return what the user says after the last answer, with ids. An answer at the end is to be continued."""
-        said = [(_field(one, "role"), _words(_field(one, "content")), _calls(one)) for one in messages]
         end = len(said)
-        while end and (_is_answer(*said[end - 1]) or not (said[end - 1][0] in SPEAKING and any(said[end - 1][1:]))):
+        while end and (_is_answer(said[end - 1]) or not (said[end - 1][0] in SPEAKING and any(said[end - 1][1:]))):
             end -= 1
-        begin = next((index for index in range(end, 0, -1) if _is_answer(*said[index - 1])), 0)
+        begin = next((index for index in range(end, 0, -1) if _is_answer(said[index - 1])), 0)
         known, turns, new = self._last, list[tuple[Any, str]](), list[tuple[str, str]]()
         is_alone = not any(role == "user" and words for role, words, _ in said[:begin])
         if end > begin:
@@ -346,153 +220,5 @@ def _digest(*of: Any) -> str:
     return hashlib.sha256(json.dumps(of, default=str).encode()).hexdigest()[:40]
 
 
-def _calls(message: Any) -> bool:
-    """Whether a message calls tools, or has the result of a call, or parts without text."""
-    content = _field(message, "content")
-    parts = [_field(part, "type") for part in content] if isinstance(content, (list, tuple)) else []
-    names = ("tool_calls", "function_call", "tool_call_id")
-    return any(_field(message, name) for name in names) or any(part != "text" for part in parts)
-
-
-def _is_answer(role: Any, words: str, calls: bool) -> bool:
-    return role == "assistant" and bool(words) and not calls
-
-
-def _field(given: Any, name: str) -> Any:
-    """Return a field of a message or a part, which may be a mapping or an object; None: it has no such field."""
-    try:
-        return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
-    except Exception:  # noqa: BLE001 - the chat goes on after any error
-        return None
-
-
-def _words(content: Any) -> str:
-    """Return the text of a message's content, which is a text or a list of parts."""
-    if isinstance(content, (list, tuple)):
-        texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
-        content = "\n".join(text for text in texts if isinstance(text, str))
-    return trimmed(content) if isinstance(content, str) else ""
-
-
-def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
-    """Return the messages with the block after the system messages; unchanged if there is no block."""
-    sent = list(messages)
-    if block:
-        roles = [_field(message, "role") for message in sent]
-        index = next((n for n, role in enumerate(roles) if role not in INSTRUCTING), len(sent))
-        sent.insert(index, {"role": "system", "content": block})
-    return sent
-
-
-def _answered(completion: Any) -> str:
-    """Return the model's answer; empty if it calls tools or was stopped by a filter."""
-    heard = _Heard()
-    heard.hear(completion, "message")
-    return heard.answer
-
-
-class _Heard:
-    """What the model said so far."""
-
-    def __init__(self) -> None:
-        self._words: list[str] = []
-        self._answers = True
-
-    def hear(self, given: Any, name: str) -> None:
-        """Read the first choice of a completion ("message") or of a chunk of a stream ("delta").
-
-        Fields that servers leave out count as empty.
-        """
-        choices = getattr(given, "choices", None) or ()
-        for choice in [one for one in choices if not getattr(one, "index", 0)][:1]:
-            said = getattr(choice, name, None)
-            words = getattr(said, "content", None)
-            self._words.append(words if isinstance(words, str) else "")
-            filtered = getattr(choice, "finish_reason", None) == FILTERED
-            if filtered or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
-                self._answers = False
-
-    @property
-    def answer(self) -> str:
-        """The whole text; empty: it is not an answer."""
-        return "".join(self._words) if self._answers else ""
-
-
-class _Stream:
-    """A stream that also reads the answer, and stores it once when it ends or is closed."""
-
-    def __init__(self, stream: Any, store: Callable[[str], None]) -> None:
-        self._stream = stream
-        self._store = store
-        self._heard = _Heard()
-        self._chunks = self._listen()
-
-    def _listen(self) -> Generator[Any, None, None]:
-        try:
-            for chunk in self._stream:
-                self._heard.hear(chunk, "delta")
-                yield chunk
-        finally:
-            self._store(self._heard.answer)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._chunks
-
-    def __next__(self) -> Any:
-        return next(self._chunks)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the stream."""
-        try:
-            self._chunks.close()
-        finally:
-            self._stream.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-class _AsyncStream:
-    """The same for async programs."""
-
-    def __init__(self, stream: Any, store: Callable[[str], Awaitable[None]]) -> None:
-        self._stream = stream
-        self._store = store
-        self._heard = _Heard()
-        self._chunks = self._listen()
-
-    async def _listen(self) -> AsyncGenerator[Any, None]:
-        try:
-            async for chunk in self._stream:
-                self._heard.hear(chunk, "delta")
-                yield chunk
-        finally:
-            await self._store(self._heard.answer)
-
-    def __aiter__(self) -> AsyncIterator[Any]:
-        return self._chunks
-
-    async def __anext__(self) -> Any:
-        return await anext(self._chunks)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close the stream."""
-        try:
-            await self._chunks.aclose()
-        finally:
-            await self._stream.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+def _is_answer(said: Said) -> bool:
+    return said.role == "assistant" and bool(said.words) and not said.acts

@@ -16,7 +16,7 @@ import pytest
 from litestar import Litestar
 
 from memsvc.access.users import Owner
-from memsvc.client import AsyncMemory, Memory, RefusedError, Retries, wrap, wrapping
+from memsvc.client import AsyncMemory, Memory, RefusedError, Retries, ordering, wrap
 from tests.api.conftest import Connect
 from tests.api.test_langgraph import Bridge
 from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving
@@ -329,7 +329,7 @@ async def test_a_memory_that_hangs_is_not_asked_without_end(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wrapping, "MOST_PENDING", 3)
+    monkeypatch.setattr(ordering, "MOST_PENDING", 3)
     held, busy = AsyncHeld(), "the chat goes on without memory: memory_busy"
 
     def talk() -> None:
