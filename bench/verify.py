@@ -2,14 +2,15 @@
 
 The claims were written by a reader who knew only the histories (``bench/gold/days``), ten of each verdict. Each is
 verified at the moment that the gold names, after the histories were stored, embedded and read for facts offline. A
-wrong ``supported`` or ``contradicted`` is worse than ``unknown``, so both are counted by themselves.
+wrong ``supported`` or ``contradicted`` is worse than ``unknown``, so both are counted by themselves, with how many were
+given at all: where none was, none can be wrong. To answer ``unknown`` always would have the accuracy ``base.accuracy``.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -21,7 +22,8 @@ from bench.asking import EMBEDDING_MS
 from bench.datasets import as_moment
 from bench.days import KEPT, OPEN, History, read, write
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run, table
-from memsvc.chat.verifying import Verdict, When, verify
+from memsvc.chat.verifying import When, verify
+from memsvc.chat.weighing import Verdict
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import Residents
@@ -69,6 +71,20 @@ def stems(folder: Path) -> list[str]:
     return [path.stem for path in sorted(folder.glob("[0-9][0-9]-*.json"))]
 
 
+def check_claims(claims: Sequence[GoldClaim], histories: Mapping[str, History]) -> None:
+    """See that claims can be right: they name turns of their history that were said before they are asked.
+
+    Raises:
+        ConfigurationError: one of them does not, or an unknown one has evidence, or another none.
+    """
+    for number, claim in enumerate(claims, 1):
+        said = {turn.id: turn.at for one in histories[claim.history].conversations for turn in one.turns}
+        if bool(claim.evidence) == (claim.verdict == "unknown") or any(
+            turn not in said or as_moment(said[turn]) > as_moment(claim.asked_at) for turn in claim.evidence
+        ):
+            raise ConfigurationError(f"Claim {number} does not fit its evidence.")
+
+
 async def measure(
     bench: Bench, histories: Sequence[History], names: Sequence[str], claims: Sequence[GoldClaim]
 ) -> list[Judged]:
@@ -101,8 +117,11 @@ async def measure(
 
 
 def add_figures(found: Sequence[Judged], outcome: Outcome) -> None:
-    """Accuracy, how many verdicts are wrong, and how many claims get one."""
+    """Accuracy beside that of "unknown" for all, the share decided rightly, and how many verdicts are wrong."""
     outcome.figures["accuracy"] = fmean(one.verdict == one.claim.verdict for one in found)
+    outcome.figures["base.accuracy"] = fmean(one.claim.verdict == "unknown" for one in found)
+    decidable = [one for one in found if one.claim.verdict != "unknown"]
+    outcome.figures["decided"] = fmean(one.verdict == one.claim.verdict for one in decidable)
     for verdict in ("supported", "contradicted"):
         given = [one for one in found if one.verdict == verdict]
         outcome.figures[f"given.{verdict}"] = len(given)
@@ -120,10 +139,12 @@ def main() -> None:
     def bench_verify() -> None:
         folder = KEPT if given.kept else OPEN
         claims = read_claims(KEPT_CLAIMS if given.kept else OPEN_CLAIMS)
+        histories, names = read(folder), stems(folder)
+        check_claims(claims, dict(zip(names, histories, strict=True)))
         outcome = Outcome("verify", bars=dict(BARS), data_set="kept" if given.kept else None)
         outcome.configuration |= {"claims": len(claims)}
         with database() as bench:
-            found = asyncio.run(measure(bench, read(folder), stems(folder), claims))
+            found = asyncio.run(measure(bench, histories, names, claims))
             add_figures(found, outcome)
             rows = [
                 [

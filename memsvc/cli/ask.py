@@ -21,7 +21,8 @@ from memsvc.cli.memories import AskedAt
 
 if TYPE_CHECKING:
     from memsvc.chat.answering import MemoryAnswer
-    from memsvc.chat.verifying import ClaimEvidence, Verified
+    from memsvc.chat.verifying import Verified
+    from memsvc.chat.weighing import ClaimEvidence
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 

@@ -68,3 +68,8 @@ def asks(text: str) -> bool:
     if _TAG.search(last) or _NEWS.match(last):
         return False
     return any((_MARK.search(end), _QUESTION.match(said), _QUESTION.match(last), _ANYWHERE.search(last)))
+
+
+def sets_task(text: str) -> bool:
+    """Whether a text begins with a task that holds what it works on: "Translate …"."""
+    return _TASK.match(text.lstrip("¡¿")) is not None or _WORK.search(text) is not None

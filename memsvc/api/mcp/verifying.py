@@ -10,8 +10,9 @@ from msgspec import Meta
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
-from memsvc.chat.verifying import MOST_CHARS, ClaimEvidence, Verdict, When
+from memsvc.chat.verifying import MOST_CHARS, When
 from memsvc.chat.verifying import verify as check
+from memsvc.chat.weighing import ClaimEvidence, Verdict
 from memsvc.recall.times_in_words import day
 from memsvc.sources.moments import read_moment
 from memsvc.text.characters import flat
