@@ -6,7 +6,7 @@ configured chat server. The server's answers and errors come back unchanged. ``m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -194,17 +194,19 @@ def _memory_headers(remembering: Remembering | None) -> dict[str, str]:
     return headers
 
 
-def _ranges(left: list[tuple[int, str]]) -> str:
-    """Write indexes of messages with codes: ``0-5 history, 7 data``."""
+def _ranges(left: Sequence[tuple[int | None, str]]) -> str:
+    """Write indexes of messages with codes: ``0-5 history, 7 data, answer text_too_long``."""
     ranges: list[tuple[int, int, str]] = []
-    for at, code in sorted(set(left), key=lambda one: (one[1], one[0])):
+    indexed = {(at, code) for at, code in left if at is not None}
+    for at, code in sorted(indexed, key=lambda one: (one[1], one[0])):
         if ranges and ranges[-1][1:] == (at - 1, code):
             ranges[-1] = (ranges[-1][0], at, code)
         else:
             ranges.append((at, at, code))
     told = [f"{first if first == last else f'{first}-{last}'} {code}" for first, last, code in sorted(ranges)]
     more = [f"{len(told) - MOST_IDS} more"] if len(told) > MOST_IDS else []
-    return ", ".join([*told[:MOST_IDS], *more])
+    answer = [f"answer {code}" for code in dict.fromkeys(code for at, code in left if at is None)]
+    return ", ".join([*told[:MOST_IDS], *more, *answer])
 
 
 def passed(answer: UpstreamAnswer, body: bytes, more: Mapping[str, str]) -> Response[Any]:

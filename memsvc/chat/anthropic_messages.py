@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.hearing import Hearing
-from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model, part_trace
-from memsvc.text.characters import trimmed
+from memsvc.chat.parts import message
+from memsvc.chat.request import ChatRequest, Decode, named_model
 
 REFUSED = "refusal"
 PAUSED = "pause_turn"
@@ -26,6 +26,7 @@ class _Message(msgspec.Struct):
 
     role: str
     content: str | list[dict[str, Any]]
+    name: Any = None
 
 
 class _Wanted(msgspec.Struct):
@@ -58,57 +59,8 @@ def read_messages(body: bytes, decode: Decode) -> ChatRequest:
             whole["system"] = f"{wanted.system}\n\n{block}" if wanted.system else block
         return msgspec.json.encode(named_model(whole, wanted.model, model))
 
-    return ChatRequest(said=[_utterance(index, one) for index, one in enumerate(wanted.messages)], passing=passing)
-
-
-def _utterance(at: int, message: _Message) -> Utterance:
-    if isinstance(message.content, str):
-        return Utterance(at=at, role=message.role, text=trimmed(message.content))
-    parts = message.content
-    text = trimmed(_text_of(parts))
-    rest = [part for part in parts if part.get("type") not in {"text", "redacted_thinking"}]
-    calls = message.role == "assistant" and any(part.get("type") == "tool_use" for part in rest)
-    kept = [(Trace(role="thinking", text=text), False)] if calls and text else []
-    kept += [_trace(part) for part in rest]
-    return Utterance(
-        at=at,
-        role=message.role,
-        text=text,
-        calls=calls,
-        traces=[trace for trace, _ in kept if trace.text],
-        shortened=any(shortened for _, shortened in kept),
-    )
-
-
-def _trace(part: Mapping[str, Any]) -> tuple[Trace, bool]:
-    """Return a part as a trace; True: with long values shortened."""
-    match part.get("type"):
-        case "tool_result":
-            content = part.get("content")
-            shown, shortened = _result(content) if isinstance(content, list) else (content, False)
-            answers = {"tool_use_id": part["tool_use_id"]} if isinstance(part.get("tool_use_id"), str) else {}
-            text = trimmed(shown if isinstance(shown, str) else "")
-            return Trace(role="tool", text=text, metadata=answers), shortened
-        case "tool_use":
-            return Trace(role="tool", text=msgspec.json.encode(part).decode()), False
-        case "thinking":
-            thought = part.get("thinking")
-            return Trace(role="thinking", text=trimmed(thought if isinstance(thought, str) else "")), False
-        case _:
-            return part_trace(part)
-
-
-def _result(parts: Sequence[Any]) -> tuple[str, bool]:
-    """Return the result of a tool as text; True: with long values of its pictures shortened."""
-    known = [part for part in parts if isinstance(part, dict)]
-    others = [part_trace(part) for part in known if part.get("type") != "text"]
-    texts = [_text_of(known), *(trace.text for trace, _ in others)]
-    return "\n".join(text for text in texts if text), any(shortened for _, shortened in others)
-
-
-def _text_of(parts: Sequence[Mapping[str, Any]]) -> str:
-    written = [part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str)]
-    return "\n".join(written)
+    said = [message(at, one.role, one.content, name=one.name) for at, one in enumerate(wanted.messages)]
+    return ChatRequest(said=said, passing=passing)
 
 
 class MessageHearing(Hearing):

@@ -8,8 +8,8 @@ import msgspec
 
 from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.hearing import FILTERED, Hearing
-from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model, part_trace
-from memsvc.text.characters import trimmed
+from memsvc.chat.parts import item, message, result
+from memsvc.chat.request import ChatRequest, Decode, Utterance, named_model
 
 SYSTEM = frozenset({"system", "developer"})
 END = b"[DONE]"
@@ -58,32 +58,12 @@ def read_completion(body: bytes, decode: Decode) -> ChatRequest:
     return ChatRequest(said=[_utterance(index, one) for index, one in enumerate(wanted.messages)], passing=passing)
 
 
-def _utterance(at: int, message: _Message) -> Utterance:
-    parts = message.content if isinstance(message.content, list) else []
-    written = [part["text"] for part in parts if part.get("type") == "text" and isinstance(part.get("text"), str)]
-    text = trimmed(message.content if isinstance(message.content, str) else "\n".join(written))
-    name = trimmed(message.name or "")
-    if message.role in RESULTS:
-        answers = {"tool_call_id": message.tool_call_id} if isinstance(message.tool_call_id, str) else {}
-        result = [Trace(role="tool", text=text, speaker=name, metadata=answers)] if text else []
-        return Utterance(at=at, role="tool", traces=result)
-    if message.role == "assistant":
-        calls = message.tool_calls if isinstance(message.tool_calls, list) else []
-        calls = [call for call in (*calls, message.function_call) if call]
-        traces = [Trace(role="thinking", text=text)] if calls and text else []
-        traces += [Trace(role="tool", text=msgspec.json.encode(call).decode()) for call in calls]
-        return Utterance(at=at, role="assistant", text=text, calls=bool(calls), traces=traces)
-    if message.role != "user":
-        return Utterance(at=at, role=message.role)
-    kept = [part_trace(part) for part in parts if part.get("type") != "text"]
-    return Utterance(
-        at=at,
-        role="user",
-        text=text,
-        name=name,
-        traces=[trace for trace, _ in kept],
-        shortened=any(shortened for _, shortened in kept),
-    )
+def _utterance(at: int, said: _Message) -> Utterance:
+    if said.role in RESULTS:
+        return item(at, result(said.content, said.tool_call_id, said.name))
+    calls = said.tool_calls if isinstance(said.tool_calls, list) else []
+    calls = [call for call in (*calls, said.function_call) if call] if said.role == "assistant" else []
+    return message(at, said.role, said.content, name=said.name, calls=calls)
 
 
 class CompletionHearing(Hearing):

@@ -6,6 +6,7 @@ of its requests.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -29,14 +30,19 @@ class Hearing(ABC):
         """True: the assistant calls tools, so its text, if any, is not yet an answer."""
         self.filtered = False
         """True: a filter cut it off."""
+        self.cut = False
+        """True: the assistant said more than is read."""
         self._words: list[str] = []
         self._chars = 0
         self._rest = b""
 
     @property
     def text(self) -> str:
-        """What the assistant said."""
-        return trimmed("".join(self._words))
+        """What the assistant said. Halves of a character that came in two pieces are joined; a lone one is replaced."""
+        text = "".join(self._words)
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return trimmed(text)
 
     @property
     def is_answer(self) -> bool:
@@ -50,14 +56,16 @@ class Hearing(ABC):
     def piece(self, piece: bytes) -> None:
         """Read a piece of a stream of events, wherever it begins and ends."""
         *lines, rest = (self._rest + piece).split(b"\n")
-        self._rest = rest if len(rest) <= MAX_LINE_BYTES else b""
+        if len(rest) > MAX_LINE_BYTES:
+            rest, self.cut = b"", True
+        self._rest = rest
         for line in lines:
             if line.startswith(b"data:"):
                 self._take(line.removeprefix(b"data:").strip())
 
     def _take(self, document: bytes) -> None:
         try:
-            self._hear(msgspec.json.decode(document))
+            self._hear(_decoded(document))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, StopIteration, RecursionError, ValueError):
             return
 
@@ -67,6 +75,15 @@ class Hearing(ABC):
 
     def _say(self, words: Any) -> None:
         """Add what the assistant says, up to ``MAX_CHARS``."""
-        if isinstance(words, str) and self._chars < MAX_CHARS:
-            self._words.append(words[: MAX_CHARS - self._chars])
+        if isinstance(words, str) and words:
+            self._words.append(words[: max(0, MAX_CHARS - self._chars)])
             self._chars += len(words)
+            self.cut = self.cut or self._chars > MAX_CHARS
+
+
+def _decoded(document: bytes) -> Any:
+    """Decode JSON. Only the standard library takes texts with half of a surrogate pair, such as half of an emoji."""
+    try:
+        return msgspec.json.decode(document)
+    except msgspec.DecodeError:
+        return json.loads(document)

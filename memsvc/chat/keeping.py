@@ -7,9 +7,8 @@ others from being stored.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memsvc import observe
@@ -17,8 +16,8 @@ from memsvc.access.keys import Principal, spend_messages
 from memsvc.access.users import Owner
 from memsvc.chat.admitting import Doubt
 from memsvc.chat.afterwards import Afterwards
-from memsvc.chat.known import Known, repeated
-from memsvc.chat.request import ChatRequest, Trace, Utterance
+from memsvc.chat.known import Known, identified
+from memsvc.chat.request import ChatRequest, Trace, Utterance, anchored
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError, MessageConflictError
 from memsvc.extract.names import folded
@@ -30,6 +29,9 @@ NOBODYS_NAMES = frozenset({"user", "human"})
 """Names that clients give to every user."""
 DATA = "data"
 """The code for data of a picture or file, which is not stored."""
+EXISTING = "existing"
+"""The code for a message that is stored already."""
+ANSWER_LEFT = "an answer was not stored"
 Numbered = tuple[int | None, MessageIn]
 """A message, with its index in the request; None: an answer."""
 
@@ -65,19 +67,21 @@ class Gathering:
 class Kept:
     """What became of messages that were to be stored."""
 
-    left: list[tuple[int, str]] = field(default_factory=list)
-    """Indexes of those that were not stored, with codes that say why."""
+    left: list[tuple[int | None, str]] = field(default_factory=list)
+    """Indexes of those that were not stored now, with codes that say why; None: the answer."""
     reasons: list[str] = field(default_factory=list)
-    """The codes."""
+    """The codes of failures."""
     whole: bool = True
     """True: all are stored."""
 
-    def leave(self, at: int | None, error: MemsvcError) -> None:
-        """Note a message that cannot be stored."""
+    def leave(self, at: int | None, code: str) -> None:
+        """Note a message that cannot be stored. Nobody may read the header of an answer, so that is logged."""
         self.whole = False
-        self.reasons.append(error.code)
-        if at is not None:
-            self.left.append((at, error.code))
+        self.reasons.append(code)
+        self.left.append((at, code))
+        observe.DEGRADED.labels(code).inc()
+        if at is None:
+            observe.logger().warning(ANSWER_LEFT, code=code)
 
 
 def gathered(request: ChatRequest, known: Known | None, talk: Talk, key: str | None) -> Gathering:
@@ -90,17 +94,23 @@ def gathered(request: ChatRequest, known: Known | None, talk: Talk, key: str | N
         key: the client's own id for the user's last message; None: there is none.
     """
     names = {folded(talk.owner.name), *NOBODYS_NAMES, *(known.own_names if known is not None else ())}
-    stored = repeated(request, known) if known is not None else {}
-    ids, whole = _ids(request, stored, talk, key)
-    found = Gathering(ids[request.asked[-1].at] if request.asked else f"chat:{whole}")
-    anchor, seen = "" if request.asked else found.message_id, Counter[str]()
+    told = identified(request, known, talk.conversation, talk.session)
+    ids, existing = dict(told.ids), set(told.existing)
+    if key is not None and request.asked:
+        ids[request.asked[-1].at] = f"chat:{key}"
+        existing.discard(request.asked[-1].at)
+    last = ids[request.asked[-1].at] if request.asked else None
+    found = Gathering(anchored(last or f"chat:{request.digest(talk.conversation, talk.session, traces=True)}"))
+    found.left = [(at, EXISTING) for at in sorted(existing)]
+    anchor, seen = f"chat:{request.digest(talk.conversation, talk.session)}", Counter[str]()
     for one in request.unanswered:
         if one.at in ids:
-            anchor = ids[one.at]
-            if stored.get(one.at) != anchor:
-                found.messages.append((one.at, _message(talk, one, anchor, names)))
+            anchor = anchored(ids[one.at])
+            if one.at not in existing:
+                found.messages.append((one.at, _message(talk, one, ids[one.at], names)))
         for trace in one.traces:
-            digest = hashlib.sha256(f"{trace.speaker}:{trace.text}".encode(errors="surrogatepass")).hexdigest()[:16]
+            of = ":".join([trace.speaker, *trace.metadata.values(), trace.text])
+            digest = hashlib.sha256(of.encode(errors="surrogatepass")).hexdigest()[:16]
             seen[digest] += 1  # the same call may be made several times
             name = f"trace:{anchor}:{digest}:{seen[digest]}"
             if known is not None and name in known.traces:  # those before it are stored, too
@@ -128,7 +138,7 @@ async def keep(talk: Talk, messages: Sequence[Numbered]) -> Kept:
             [prepared] = prepare([message], talk.owner, talk.settings)
             checked.append((at, prepared))
         except MemsvcError as error:
-            kept.leave(at, error)
+            kept.leave(at, error.code)
     for begin in range(0, len(checked), talk.settings.max_batch):
         await _store(talk, principal, checked[begin : begin + talk.settings.max_batch], kept)
     return kept
@@ -143,13 +153,15 @@ async def _store(talk: Talk, principal: Principal, batch: list[tuple[int | None,
                 stored = await append_checked(talk.db, talk.owner, [prepared for _, prepared in batch])
         except MessageConflictError as error:
             at, _ = batch.pop(error.details["row"])
-            kept.leave(at, error)
+            kept.leave(at, error.code)
             continue
-        for (at, _), one in zip(batch, stored, strict=True):
+        for (at, prepared), one in zip(batch, stored, strict=True):
             observe.MESSAGES.labels(outcome=one.outcome).inc()
             if one.outcome == "erased":
                 kept.whole = False
-                kept.left += [(at, one.outcome)] if at is not None else []
+                kept.left.append((at, one.outcome))
+            elif one.outcome == EXISTING and at is not None and prepared.message.role not in TRACES:
+                kept.left.append((at, one.outcome))
         return
 
 
@@ -167,25 +179,3 @@ def _trace(talk: Talk, trace: Trace, name: str) -> MessageIn:
         conversation=talk.conversation, session=talk.session, role=trace.role, text=trace.text, speaker=trace.speaker,
         id=name, metadata=dict(trace.metadata),
     )  # fmt: skip
-
-
-def _ids(request: ChatRequest, stored: Mapping[int, str], talk: Talk, key: str | None) -> tuple[dict[int, str], str]:
-    """Return the identities of ``request.asked``, by their index in the request, and a digest of the request.
-
-    The history in a request identifies its messages. Without history, a new message gets an id of its own.
-
-    Args:
-        request: the request.
-        stored: the identities of those that are stored already.
-        talk: the conversation.
-        key: the client's own id for the user's last message; None: there is none.
-    """
-    wanted = {one.at for one in request.asked}
-    ids, digest = dict[int, str](), ""
-    for at, digest in request.digests(talk.conversation, talk.session):
-        if at in wanted:
-            own = "" if request.before else f":{secrets.token_hex(4)}"
-            ids[at] = stored.get(at) or f"chat:{digest}{own}"
-    if key is not None and request.asked:
-        ids[request.asked[-1].at] = f"chat:{key}"
-    return ids, digest

@@ -16,10 +16,8 @@ import msgspec
 
 OURS = "memsvc"
 """A model of this name means the configured one."""
-LONGEST_VALUE = 1_000
-"""Longer values of a part, such as a picture's data, are not stored."""
-SHOWN = 40
-"""How many characters of such a value are stored."""
+LONGEST_ID = 300
+"""Longer ids of clients are replaced by a digest where an id of ours contains them: a stored id has 400 characters."""
 Decode = Callable[[bytes, Any], Any]
 """Decodes JSON into a type; raises errors of ``memsvc.errors``."""
 
@@ -72,6 +70,8 @@ class ChatRequest:
     """All messages, in their order."""
     passing: Callable[[str | None, str | None], bytes]
     """Makes the request for the chat server from a memory block, or None, and the model for requests that name none."""
+    continues: str = ""
+    """The server's id of the answer that this request follows, if the server keeps the history; empty: none."""
 
     @cached_property
     def turns(self) -> Sequence[Utterance]:
@@ -130,12 +130,20 @@ class ChatRequest:
 
         A person who says the same again says it after other turns, which gives another digest.
         """
-        running = hashlib.sha256(msgspec.json.encode(of)[:-1])
+        running = hashlib.sha256(msgspec.json.encode(self._place(of))[:-1])
         for turn in self.turns:
             running.update(b"," + msgspec.json.encode([turn.role, turn.text, *([turn.name] if turn.name else [])]))
             whole = running.copy()
             whole.update(b"]")
             yield turn.at, whole.hexdigest()[:40]
+
+    def digest(self, *of: str, traces: bool = False) -> str:
+        """Return a digest of the history that the server keeps; with ``traces`` also of those in ``unanswered``."""
+        kept = [[one.text, *one.metadata.values()] for said in self.unanswered for one in said.traces] if traces else []
+        return hashlib.sha256(msgspec.json.encode([*self._place(of), *kept])).hexdigest()[:40]
+
+    def _place(self, of: tuple[str, ...]) -> tuple[str, ...]:
+        return (*of, self.continues) if self.continues else of
 
 
 def named_model(fields: Mapping[str, Any], named: str | None, configured: str | None) -> dict[str, Any]:
@@ -143,18 +151,8 @@ def named_model(fields: Mapping[str, Any], named: str | None, configured: str | 
     return {**fields, "model": configured} if configured is not None and named in {None, "", OURS} else dict(fields)
 
 
-def part_trace(part: Mapping[str, Any]) -> tuple[Trace, bool]:
-    """Return a part of a message, such as a picture, as a trace; True: with long values shortened."""
-    short = _shortened(part)
-    return Trace(role="system", text=msgspec.json.encode(short).decode()), short != part
-
-
-def _shortened(value: Any) -> Any:
-    """Shorten the long texts in a value, at any depth."""
-    if isinstance(value, str) and len(value) > LONGEST_VALUE:
-        return f"{value[:SHOWN]}… ({len(value):,} characters)"
-    if isinstance(value, dict):
-        return {name: _shortened(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_shortened(inner) for inner in value]
-    return value
+def anchored(name: str) -> str:
+    """Return an id that ids of ours can contain: the client's, or its digest if it is long."""
+    return (
+        name if len(name) <= LONGEST_ID else f"sha256:{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()}"
+    )

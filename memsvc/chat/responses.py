@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +11,16 @@ import msgspec
 from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.completions import error
 from memsvc.chat.hearing import FILTERED, Hearing
-from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model, part_trace
-from memsvc.text.characters import trimmed
+from memsvc.chat.parts import call_trace, item, kind_of, message, result, shortened, text_of, thought
+from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model
 
-TEXTS = frozenset({"input_text", "output_text", "text"})
 THOUGHTS = frozenset({"summary_text", "reasoning_text"})
 PASSED_OVER = frozenset({"item_reference", "compaction"})
 """Kinds of items that are only references, or unreadable."""
-CALLS = frozenset({"function_call", "custom_tool_call", "mcp_approval_request"})
+CALLS = frozenset({
+    "function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call",
+    "mcp_approval_request",
+})  # fmt: skip
 """Kinds of items that the client has to answer."""
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -27,6 +29,7 @@ class _Wanted(msgspec.Struct):
     input: str | list[dict[str, Any]] | None = None
     model: str | None = None
     instructions: str | None = None
+    previous_response_id: Any = None
     stream: bool | None = None
 
 
@@ -51,79 +54,71 @@ def read_response(body: bytes, decode: Decode) -> ChatRequest:
             whole["instructions"] = f"{wanted.instructions}\n\n{block}" if wanted.instructions else block
         return msgspec.json.encode(named_model(whole, wanted.model, model))
 
-    return ChatRequest(said=list(_utterances(items)), passing=passing)
-
-
-def _utterances(items: Sequence[Mapping[str, Any]]) -> Iterator[Utterance]:
-    """Yield each item; a text of the assistant before calls of tools is not yet an answer."""
-    for at, item in enumerate(items):
-        one = _utterance(at, item)
-        after = next((other for other in items[at + 1 :] if other.get("type") != "reasoning"), {})
-        if one.is_answer and after.get("type") in CALLS:
-            one = replace(one, calls=True, traces=[Trace(role="thinking", text=one.text)])
-        yield one
-
-
-def _utterance(at: int, item: Mapping[str, Any]) -> Utterance:
-    role, kind = item.get("role"), item.get("type", "message")
-    if kind == "message" and isinstance(role, str):
-        return _message(at, role, item.get("content"))
-    if kind in PASSED_OVER:
-        return Utterance(at=at, role="system")
-    if isinstance(kind, str) and kind.endswith("_output"):
-        output = item.get("output")
-        text = trimmed(output if isinstance(output, str) else _text_of(output))
-        answers = {"tool_call_id": item["call_id"]} if isinstance(item.get("call_id"), str) else {}
-        return Utterance(at=at, role="tool", traces=[Trace(role="tool", text=text, metadata=answers)] if text else [])
-    if kind == "reasoning":
-        text = trimmed("\n".join(_text_of(item.get(name), THOUGHTS) for name in ("summary", "content")))
-        return Utterance(at=at, role="tool", traces=[Trace(role="thinking", text=text)] if text else [])
-    trace, shortened = part_trace(item)  # a call of a tool
-    return Utterance(at=at, role="tool", traces=[replace(trace, role="tool")], shortened=shortened)
-
-
-def _message(at: int, role: str, content: Any) -> Utterance:
-    text = trimmed(content if isinstance(content, str) else _text_of(content))
-    if role != "user":
-        return Utterance(at=at, role=role, text=text if role == "assistant" else "")
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    kept = [part_trace(part) for part in parts if part.get("type") not in TEXTS]
-    return Utterance(
-        at=at,
-        role="user",
-        text=text,
-        traces=[trace for trace, _ in kept],
-        shortened=any(shortened for _, shortened in kept),
+    previous = wanted.previous_response_id
+    return ChatRequest(
+        said=_utterances(items), passing=passing, continues=previous if isinstance(previous, str) else ""
     )
 
 
-def _text_of(parts: Any, kinds: frozenset[str] = TEXTS) -> str:
-    known = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    written = [part.get("text") for part in known if part.get("type") in kinds]
-    return "\n".join(text for text in written if isinstance(text, str))
+def _utterances(items: Sequence[Mapping[str, Any]]) -> list[Utterance]:
+    """Return each item; a text of the assistant before calls of tools is not yet an answer."""
+    said, acts = list[Utterance](), False
+    for at in range(len(items) - 1, -1, -1):
+        one, kind = _utterance(at, items[at]), kind_of(items[at])
+        if one.is_answer and acts:
+            one = replace(one, calls=True, traces=[Trace(role="thinking", text=one.text), *one.traces])
+        if kind != "reasoning":
+            acts = kind in CALLS
+        said.append(one)
+    return said[::-1]
+
+
+def _utterance(at: int, given: Mapping[str, Any]) -> Utterance:
+    role, kind = given.get("role"), kind_of(given)
+    if kind in {"", "message"} and isinstance(role, str):
+        return message(at, role, given.get("content"), name=given.get("name"))
+    if kind in PASSED_OVER:
+        return Utterance(at=at, role="system")
+    if kind.endswith("_output"):
+        return item(at, result(given.get("output"), given.get("call_id"), given.get("name")))
+    if kind == "reasoning":
+        words = (text_of(given.get(name), THOUGHTS) for name in ("summary", "content"))
+        return item(at, thought("\n".join(text for text in words if text)))
+    if kind in CALLS:
+        return item(at, [call_trace(given)])
+    text, less = shortened(given)  # what the server did by itself, such as a search
+    return item(at, [(Trace(role="tool", text=text), less)])
 
 
 class ResponseHearing(Hearing):
     """Reads a response, or the events of a streamed one."""
 
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        super().__init__()
+        self._open = 0
+        """How many calls the server has not answered itself."""
+
     def _hear(self, told: dict[str, Any]) -> None:
         if told.get("object") == "response":
-            for item in told["output"]:
-                self._hear_item(item)
+            for one in told["output"]:
+                self._done(one)
+                for part in one["content"] if one.get("type") == "message" else ():
+                    self._say(part.get("text") if part.get("type") == "output_text" else None)
             self._end(told)
             return
         kind = told.get("type")
         if kind == "response.output_text.delta":
             self._say(told.get("delta"))
         elif kind == "response.output_item.done":
-            self.acts = self.acts or told["item"].get("type") in CALLS
+            self._done(told["item"])
         elif kind in ENDS:
             self._end(told["response"])
 
-    def _hear_item(self, item: Mapping[str, Any]) -> None:
-        self.acts = self.acts or item.get("type") in CALLS
-        for part in item["content"] if item.get("type") == "message" else ():
-            self._say(part.get("text") if part.get("type") == "output_text" else None)
+    def _done(self, one: Mapping[str, Any]) -> None:
+        kind = kind_of(one)
+        self._open = max(0, self._open + (kind in CALLS) - kind.endswith("_call_output"))
+        self.acts = self._open > 0
 
     def _end(self, response: Mapping[str, Any]) -> None:
         status = response.get("status")

@@ -28,9 +28,12 @@ MAX_ANSWER_BYTES = 32_000_000
 STREAM = "text/event-stream"
 ERROR = 400
 """From this status on, an answer is an error."""
-PASSED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id")
-PASSED_FAMILIES = ("x-ratelimit-", "openai-", "anthropic-")
-"""Headers of the server that a client may need; the others describe the server's internals."""
+PASSED = frozenset({
+    "content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id", "openai-model",
+    "openai-processing-ms", "openai-version",
+})  # fmt: skip
+PASSED_FAMILIES = ("x-ratelimit-", "anthropic-ratelimit-")
+"""Headers of the server that a client may need. The others describe the server, or the account that it is paid by."""
 
 
 @contextmanager

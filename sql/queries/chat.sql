@@ -2,7 +2,8 @@
 
 -- name: chat_last_stored
 -- The last messages of a session of a conversation, which is given by its identifier, newest first, with digests of
--- their texts; then the clients' ids of its last traces, without digests.
+-- their texts; then the clients' ids of its last traces, and those of the given ids that messages of the conversation
+-- have ("taken"), both without digests.
 SELECT
   l.role, l.speaker, coalesce(l.client_id, l.passage_id::text) AS id,
   (
@@ -31,7 +32,20 @@ CROSS JOIN LATERAL (
   ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
   LIMIT :traces
 ) AS t
-WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier
+UNION ALL
+SELECT 'taken', '', i.id, NULL
+FROM memsvc.sources AS s
+CROSS JOIN unnest(CAST(:ids AS text [])) AS i (id)
+CROSS JOIN LATERAL (
+  SELECT p.source_id, p.client_id
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.client_id IS NOT NULL AND (p.source_id, p.client_id) >= (s.source_id, i.id)
+  ORDER BY p.source_id, p.client_id, p.part
+  LIMIT 1
+) AS f
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier
+  AND f.source_id = s.source_id AND f.client_id = i.id;
 
 -- name: chat_conversation
 -- A conversation, only by its identifier.

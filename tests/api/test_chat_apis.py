@@ -179,9 +179,9 @@ async def test_tools_of_anthropics_api_are_traces(ada: httpx.AsyncClient, upstre
         {"role": "assistant", "content": [thought, {"type": "text", "text": "Let me look."}, use]},
         {"role": "user", "content": [result, {"type": "text", "text": "And in Faro?"}]},
     ]
-    for _ in range(2):
+    for left in ("0 existing, 2 data", "0 existing, 2 data, 2 existing"):
         answer = await ada.post(ANTHROPIC, json={"messages": messages})
-        assert answer.headers["X-Memsvc-Not-Stored"] == "2 data"
+        assert answer.headers["X-Memsvc-Not-Stored"] == left
         found = await stored(ada)
         assert [one for one in found if one[0] in {"user", "assistant"}] == [
             ("user", asked["content"]), ("user", "And in Faro?"), ("assistant", "Sunny."),

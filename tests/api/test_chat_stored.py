@@ -214,7 +214,7 @@ async def test_the_header_says_what_is_not_stored_and_why(say: Say, stored: Stor
     assert (await stored())[-2:] == ["The first words.", "Before."]
     assert (await ada.post("/v1/hooks/session-end", json={"conversation": "chat", "forget": "conversation"})).is_success
     erased = await say(user("The first words."), **{"Idempotency-Key": "k-1"})
-    assert erased.headers["X-Memsvc-Not-Stored"] == "0 erased"
+    assert erased.headers["X-Memsvc-Not-Stored"] == "0 erased, answer erased"
 
 
 async def test_what_was_said_without_memory_is_not_stored_later(say: Say, stored: Stored) -> None:

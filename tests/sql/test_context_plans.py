@@ -115,7 +115,7 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),
         ("facts_supported", {"passage_id": passage}),
-        ("chat_last_stored", {"identifier": identifier, "session": "S7", "limit": 4, "traces": 4}),
+        ("chat_last_stored", {"identifier": identifier, "session": "S7", "limit": 4, "traces": 4, "ids": ["a", "b"]}),
         ("chat_conversation", {"identifier": identifier}),
         ("sources_to_forget", {"source_id": None, "limit": 100}),
         ("sources_to_forget", {"source_id": source, "limit": 1}),

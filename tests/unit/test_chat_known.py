@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsvc.chat.keeping import Talk, gathered
-from memsvc.chat.known import LAST, Known, Stored, repeated, said_by, unknown_history
+from memsvc.chat.known import LAST, Known, Stored, candidates, placed, said_by, unknown_history
 from memsvc.chat.request import ChatRequest, Utterance
 
 TALK = cast(
@@ -39,9 +39,14 @@ class Session:
         """Digests of what the user said, in order."""
         return [one.said for one in self.stored if one.role == "user"]
 
+    def known(self, request: ChatRequest) -> Known:
+        """What the look-up finds."""
+        taken = {one.id for one in self.stored} & set(candidates(request, "chat", "").values())
+        return Known(last=self.stored[: -LAST - 1 : -1], taken=frozenset(taken))
+
     def take(self, request: ChatRequest) -> str:
         """Store what is new of a request; returns the identity of its last message."""
-        gathering = gathered(request, Known(last=self.stored[: -LAST - 1 : -1]), TALK, None)
+        gathering = gathered(request, self.known(request), TALK, None)
         for _, message in gathering.messages:
             said = said_by(Utterance(at=0, role="user", text=message.text))
             self._append(Stored("user", said, str(message.id)))
@@ -92,15 +97,62 @@ def test_a_client_without_history_may_repeat_itself(steps: list[Step]) -> None:
     assert session.texts == said
 
 
+ROWS = st.lists(st.tuples(st.sampled_from(["Yes.", "No."]), st.sampled_from(WHAT)), max_size=60)
+
+
+@given(ROWS, st.sampled_from([(), ("Other.",), ("Yes.", "Other.")]))
+def test_a_client_that_sends_only_what_the_user_says_stores_each_once(
+    steps: list[tuple[str, What]], earlier: tuple[str, ...]
+) -> None:
+    session, row = Session(), list[tuple[str, str]]()
+    for text in earlier:
+        session.answer(session.take(request_of(("user", text))), "Before.")
+    begin = [said_by(Utterance(at=0, role="user", text=text)) for text in earlier]
+    for number, (text, what) in enumerate(steps):
+        row.append(("user", f"{text} {number}"))
+        for _ in range(2):  # also when it is sent again
+            message_id = session.take(request_of(*row))
+        if what != "fails":
+            session.answer(message_id, "Noted.")
+            if len(row) > 1 or not earlier:  # one text alone, behind an answer, is said again
+                session.take(request_of(*row))
+    assert session.texts == begin + [said_by(Utterance(at=0, role="user", text=text)) for _, text in row]
+
+
+@given(st.lists(st.sampled_from(["Yes.", "No."]), max_size=80))
+def test_a_row_that_nobody_answers_may_repeat_itself(texts: list[str]) -> None:
+    session = Session()
+    for number in range(1, len(texts) + 1):
+        session.take(request_of(*(("user", text) for text in texts[:number])))
+    assert session.texts == [said_by(Utterance(at=0, role="user", text=text)) for text in texts]
+
+
+def test_a_chat_that_begins_like_an_earlier_one_loses_nothing() -> None:
+    session = Session()
+    for _ in range(2):
+        chat = list[tuple[str, str]]()
+        for text in ("Hello.", "I moved.", "Really.", "To Porto."):
+            chat.append(("user", text))
+            for _ in range(2):  # also when another answer is asked for
+                message_id = session.take(request_of(*chat))
+            session.answer(message_id, "Noted.")
+            chat.append(("assistant", "Noted."))
+    assert len(session.texts) == 8
+
+
 def test_a_row_is_laid_beside_what_is_stored() -> None:
     session = Session()
     session.take(request_of(("user", "A"), ("user", "B")))
-    known = Known(last=session.stored[::-1])
-    assert list(repeated(request_of(("user", "A"), ("user", "B"), ("user", "B")), known)) == [0, 1]
-    assert sorted(repeated(request_of(("user", "summary"), ("user", "A"), ("user", "B")), known)) == [1, 2]
-    assert list(repeated(request_of(("user", "B")), known)) == [0]
-    assert repeated(request_of(("user", "C")), known) == {}
-    assert repeated(request_of(("user", "B"), ("assistant", "Noted."), ("user", "B")), known) == {}
+
+    def repeated(*turns: tuple[str, str]) -> list[int]:
+        request = request_of(*turns)
+        return sorted(placed(request, session.known(request), candidates(request, "chat", "")).stored)
+
+    assert repeated(("user", "A"), ("user", "B"), ("user", "B")) == [0, 1]
+    assert repeated(("user", "summary"), ("user", "A"), ("user", "B")) == [1, 2]
+    assert repeated(("user", "B")) == [0]
+    assert repeated(("user", "C")) == []
+    assert repeated(("user", "B"), ("assistant", "Noted."), ("user", "B")) == []
 
 
 def test_history_that_is_not_known_is_told() -> None:

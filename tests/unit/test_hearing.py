@@ -25,3 +25,17 @@ def test_of_several_choices_the_first_is_heard(mark: dict[str, Any]) -> None:
     whole = CompletionHearing()
     whole.whole(msgspec.json.encode({"choices": [{"index": 1, "message": {"content": "No."}}, {**mark, "text": ""}]}))
     assert whole.text == ""
+
+
+def test_half_characters_are_joined_or_replaced() -> None:
+    heard = CompletionHearing()
+    for half in (rb"\ud83d", rb"\ude00", rb"! \ud83d"):
+        heard.piece(b'data: {"choices": [{"delta": {"content": "' + half + b'"}}]}\n\n')
+    assert heard.text == "😀! \ufffd"
+
+
+def test_a_line_too_long_to_be_read_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memsvc.chat.hearing.MAX_LINE_BYTES", 10)
+    heard = CompletionHearing()
+    heard.piece(b"data: " + b"x" * 20)
+    assert heard.cut
