@@ -209,7 +209,7 @@ class Packer(Shape):
         """Add what was recalled, then neighbours; return how many memories stand in the block anyway."""
         due = {entry.item.memory_id for entry in block.entries if entry.section == "agenda"}
         new = [
-            (rank, memory, item)
+            (2 * rank, memory, item)  # there is room before each
             for rank, memory in enumerate(material.memories)
             if memory.node_id not in block.shown  # an instruction that stands there
             and memory.memory_id not in due
@@ -231,7 +231,7 @@ class Packer(Shape):
         """Add memories, best first, while they are worth it; before one what may have changed it, which it names."""
         chosen: list[tuple[int, Item]] = []
         said, given, missed = Said(), set[UUID](), 0
-        of = {memory.memory_id: (rank, memory, item) for rank, memory, item in new}
+        of = {memory.memory_id: (memory, item) for _, memory, item in new}
 
         def add(rank: int, memory: Memory, item: Item) -> bool:
             """Add one; false: it has no room."""
@@ -255,7 +255,9 @@ class Packer(Shape):
             remark = item.remark
             if later is not None:
                 newer = later.memory_id
-                remark = _out_of_date(later) if newer not in of or newer in given or add(*of[newer]) else remark
+                remark = (
+                    _out_of_date(later) if newer not in of or newer in given or add(rank - 1, *of[newer]) else remark
+                )
             missed = 0 if add(rank, memory, msgspec.structs.replace(item, remark=remark)) else missed + 1
         return chosen
 

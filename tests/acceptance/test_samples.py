@@ -19,6 +19,7 @@ from tests.acceptance.killpoints import Rig
 
 TOP = Path(__file__).resolve().parents[2]
 QUESTION = "On which Saturday is the wedding of Ines and Jonas?"
+MOVED = "To which Saturday was the wedding of Ines and Jonas moved?"
 VARIES = (
     (re.compile(r"\[(\w):\w+\]"), r"[\1:ID]"),
     (re.compile(r"\b[0-9a-f]{8}-[-0-9a-f]{27}"), "ID"),
@@ -74,7 +75,7 @@ def marcel(prepared: Path) -> Iterator[Rig]:
 @pytest.mark.parametrize(
     ("page", "command"),
     [
-        ("README.md", ("recall", "-k", "2", "--explain", QUESTION)),
+        ("README.md", ("recall", "-k", "2", "--explain", MOVED)),
         ("docs/context.md", ("context", QUESTION, "--budget", "400", "-k", "4")),
     ],
 )  # fmt: skip
