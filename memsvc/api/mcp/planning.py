@@ -47,6 +47,7 @@ class Agenda(Quoting, frozen=True, kw_only=True):
 
     items: list[Due]
     next_cursor: str | None
+    truncated: bool
 
 
 async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
@@ -72,7 +73,9 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
         for item in page.items
     ]
     lines = [f"[{item.id}] {item.when}, {item.kind}: “{item.what}”" for item in items] or ["Nothing falls into it."]
-    return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor))
+    if page.truncated:
+        lines.append("There was too much to look at: something may be missing. Ask for a shorter span.")
+    return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor, truncated=page.truncated))
 
 
 TOOLS = (
