@@ -12,6 +12,7 @@ from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.recall.agenda import agenda as find_agenda
 from memsvc.recall.agenda import when
+from memsvc.recall.dated import without_dates
 from memsvc.sources.moments import need_moment, read_asked_at
 from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
@@ -65,7 +66,7 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
         Due(
             id=item.id,
             kind=item.kind,
-            what=flat(item.what)[:WHAT_CHARS],
+            what=without_dates(flat(item.what))[:WHAT_CHARS],
             when=when(item),
             begins=item.begins.isoformat(timespec="minutes"),
             past=item.past,
