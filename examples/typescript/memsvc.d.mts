@@ -21,6 +21,7 @@ export class MemsvcError extends Error {
   details: Record<string, unknown>;
 }
 export type AgendaItem = { id: string; kind: "message" | "fact" | "task" | "event" | "yearly"; memory_id: string; what: string; begins: string; ends: string; timed: boolean; past: boolean; says?: string; state?: string; speaker?: string; said_at?: string | null; conversation?: string };
+export type AgendaPage = { items: Array<AgendaItem>; next_cursor: string | null; truncated: boolean };
 export type AliasOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; node_id: string | number; alias: string; confidence?: number; op: "alias" };
 export type AliasesIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; aliases: Array<string>; confidence?: number };
 export type AliasesOut = { evidence?: Array<Evidence>; aliases: Array<string>; ended_at?: string | null };
@@ -152,7 +153,6 @@ export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_curso
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
-export type Page_memsvc_recall_agenda_AgendaItem_ = { items: Array<AgendaItem>; next_cursor: string | null };
 export type Page_memsvc_sleep_runner_Run_ = { items: Array<Run>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
@@ -243,7 +243,7 @@ export class Memsvc {
   /** Search memories. */
   search(input: { query: { "q": string; "limit"?: number; "graph"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Searched>;
   /** List what falls into a span of time. */
-  readAgenda(input: { query: { "from": string; "to": string; "asked_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_recall_agenda_AgendaItem_>;
+  readAgenda(input: { query: { "from": string; "to": string; "asked_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AgendaPage>;
   /** List names. */
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
   /** List analyses. */

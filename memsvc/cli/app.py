@@ -6,6 +6,7 @@ import typer
 
 from memsvc.cli import (
     accounts,
+    agenda,
     analyse,
     ask,
     backups,
@@ -80,6 +81,7 @@ app.command("context")(contexts.context)
 app.command("ask")(ask.ask)
 app.command("verify")(ask.verify)
 app.command("show")(contexts.show)
+app.command("agenda")(agenda.agenda)
 app.command("feedback")(recalls.feedback)
 app.command("pin")(recalls.pin)
 app.command("unpin")(recalls.unpin)

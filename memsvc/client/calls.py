@@ -34,7 +34,7 @@ from memsvc.graph.search import MatchedNode
 from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
-from memsvc.recall.agenda import AgendaItem
+from memsvc.recall.agenda import AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
@@ -143,9 +143,12 @@ def resume() -> Call[Pause]:
     return Call("DELETE", "/v1/me/pause", Pause, repeatable=True)
 
 
-def agenda(begin: o.Time, end: o.Time, asked_at: o.Time | None, limit: int) -> Call[Page[AgendaItem]]:
+def agenda(
+    begin: o.Time, end: o.Time, asked_at: o.Time | None, limit: int, cursor: str | None = None
+) -> Call[AgendaPage]:
     """List what falls into a span of time."""
-    return _read("/v1/agenda", Page[AgendaItem], {"from": begin, "to": end, "asked_at": asked_at, "limit": limit})
+    query = {"from": begin, "to": end, "asked_at": asked_at, "limit": limit, "cursor": cursor}
+    return _read("/v1/agenda", AgendaPage, query)
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:

@@ -35,7 +35,7 @@ from memsvc.graph.traverse import Graph, Paths
 from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
-from memsvc.recall.agenda import AgendaItem
+from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
@@ -171,6 +171,12 @@ class Memory:
     ) -> Iterator[AgendaItem]:
         """Yield what falls into a span: plans that people told, tasks, events, facts that change, birthdays."""
         return self.pages(calls.agenda(begin, end, asked_at, page))
+
+    def agenda_page(
+        self, begin: o.Time, end: o.Time, *, asked_at: o.Time | None = None, limit: int = 100, cursor: str | None = None
+    ) -> AgendaPage:
+        """Return one page of it; ``truncated`` says that something may be missing."""
+        return self.send(calls.agenda(begin, end, asked_at, limit, cursor))
 
     def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
         """Open a memory by an id from a context or a recall, with its evidence."""

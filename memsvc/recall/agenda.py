@@ -1,17 +1,19 @@
 """What falls into a span of time: plans that people told, facts and tasks and events with a time, and birthdays.
 
-Messages are looked at that were said within sixty days before the span (``memsvc.times.plans`` reads their words), two
-thousand at most; of what is known, a thousand of each sort. All counting is done on the user's clock. Statements:
-``sql/queries/agenda.sql``.
+Messages count that were said within sixty days before the span and hold words of time (``memsvc.times.telling``), two
+thousand of a hundred thousand at most (``memsvc.times.plans`` reads them); of what is known, a thousand facts of each
+sort and five thousand nodes. Where there is more, ``truncated`` says so. All counting is done on the user's clock.
+Statements: ``sql/queries/agenda.sql``. What a context shows of it: ``memsvc.recall.due``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -22,40 +24,29 @@ from memsvc.access.users import Owner, valid_zone
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, check_page, read_cursor, write_cursor
 from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, InvalidTimeError
-from memsvc.recall.items import Item
-from memsvc.recall.options import Filters
 from memsvc.recall.times_in_words import clock, days
 from memsvc.sources.times import parse_time
 from memsvc.times.dates import DAY
-from memsvc.times.plans import coming_dates, plans
-from memsvc.times.relative import relative_times
+from memsvc.times.plans import Plan, plans
+from memsvc.times.telling import TELLING_IN_SQL
 
 MOST_YEARS, LOOK_BACK = 10, timedelta(days=60)
 LONGEST_SPAN = timedelta(days=MOST_YEARS * 365 + 3)
-MOST_SAID, MOST_KNOWN = 2_000, 1_000
-MOST_FOR_A_CONTEXT, MOST_SHOWN = 1_000, 8
-"""Messages that are looked at for a context, and items that it shows."""
+MOST_SAID, LOOK_SAID = 2_000, 100_000
+"""Messages with words of time that are read, and messages that are looked at for such words."""
+MOST_FACTS, LOOK_NODES = 1_000, 5_000
 LONGEST_EVENT = timedelta(days=93)
 """What holds longer is a state and no event: it is told only where it begins or ends."""
-LONGEST_ASKED = timedelta(days=31)
-"""Of a time that a question names, for its agenda."""
 Kind = Literal["message", "fact", "task", "event", "yearly"]
+LAST_SORT = 4
+"""Of facts: 4 and 5 are closed since (``memsvc.agenda_facts``), and share a limit."""
 DATED = ("due", "due_at", "deadline", "date", "starts_at")
 YEARLY = ("birthday", "birth_date", "date_of_birth", "anniversary", "wedding_date")
 OF_YEAR = re.compile(r"(?:\d{4}|-)?-?(?P<month>\d{2})-(?P<day>\d{2})")
-ASKS_FOR_PLANS = re.compile(
-    r"\b(?:supposed to|(?:anything|something|what(?:['’]s| is| was| do (?:i|we) have)?|got|have(?: i| we)?)"
-    r" (?:\w+ ){0,3}?(?:on|planned|due|scheduled|coming up)\b|appointments?|agenda|schedule|calendar|reminders?"
-    r"|to-?dos?|plans?|(?:do|did|must|should|need to|have to|had to) (?:i|we) (?:have|need|go|do|get|buy|be|remember)\b"
-    r"|what (?:do|did|must|should|have|had) (?:i|we)\b|(?:i|we) (?:have|had|need|needed) to\b"
-    r"|steht .{0,30}\ban\b|(?:habe|hatte|muss|musste|soll|sollte) ich|termine?|vorhabe)|安排|日程|计划|要做什么",
-    re.IGNORECASE,
-)
-"""Words of a question for what is to be done at a time."""
 
 
 class AgendaItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +78,16 @@ class AgendaItem(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str = ""
 
 
+class AgendaPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What falls into a span of time: one page."""
+
+    items: list[AgendaItem]
+    next_cursor: str | None
+    """Send it as the cursor of the next page; None: this was the last."""
+    truncated: bool
+    """There was too much to look at, so something may be missing in the span; ask for a shorter one."""
+
+
 class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """Where the message of an item stands, for contexts."""
 
@@ -98,34 +99,28 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Found = tuple[AgendaItem, Spoken | None]
+Read = dict[UUID, list[Plan]]
+"""Plans of passages that were read, by id: no message is read twice for several spans."""
 
 
-def asked_spans(question: str, now: datetime, zone: ZoneInfo) -> list[tuple[datetime, datetime]]:
-    """The days for which a question asks what is to be done; none where it asks something else, or names no time.
+class Asked(NamedTuple):
+    """What was found for a span, in the order of its times."""
 
-    Args:
-        question: in natural language.
-        now: the moment of asking.
-        zone: the user's time zone; a weekday alone, and a date without a year, is the next one.
-    """
-    if len(question) > 400 or ASKS_FOR_PLANS.search(question) is None:  # noqa: PLR2004 - longer texts are no question
-        return []
-    local = now.astimezone(zone)
-    days = [(time.begin, time.end) for time in relative_times(question, local, ahead=True)]
-    days += [(begin, end) for _, begin, end in coming_dates(question, local, zone)]
-    spans = [(_midnight(begin, zone), _midnight(end, zone)) for begin, end in days if end - begin <= LONGEST_ASKED]
-    return list(dict.fromkeys(spans))[:3]
+    found: list[Found]
+    truncated: bool
 
 
-def asked(
+def ask(
     trip: Together,
     owner: Owner,
     span: tuple[datetime, datetime],
     now: datetime,
     *,
     then: datetime | None = None,
-    most: int = MOST_SAID,
-) -> Callable[[], list[Found]]:
+    said: tuple[int, int] = (MOST_SAID, LOOK_SAID),
+    known: bool = True,
+    read: Read | None = None,
+) -> Callable[[], Asked]:
     """Ask for what falls into a span; what it gives tells, once the trip is sent.
 
     Args:
@@ -133,18 +128,40 @@ def asked(
         owner: whose memory.
         span: on any clock.
         now: the moment of asking.
-        then: what was said by then counts; None: by ``now``.
-        most: messages that are looked at.
+        then: what was said and recorded by then counts; None: by ``now``.
+        said: messages with words of time that are read, and messages that are looked at.
+        known: facts and nodes too.
+        read: plans that were read already; filled.
     """
-    begin, end = span
-    said = trip.ask(
-        query("agenda_said"),
-        {"user_id": owner.user_id, "said_from": begin - LOOK_BACK, "said_to": min(end, then or now), "limit": most},
-    )
-    bounds = {"user_id": owner.user_id, "limit": MOST_KNOWN}
-    facts = trip.ask(query("agenda_facts"), bounds | {"valid_from": begin, "valid_to": end})
-    nodes = trip.ask(query("agenda_nodes"), bounds)
-    return lambda: _found(owner, span, now, (said, facts, nodes))
+    (begin, end), (most, look) = span, said
+    then = then or now
+    rows: list[Sequence[Row[Any]]] = [
+        trip.ask(
+            query("agenda_said"),
+            {"user_id": owner.user_id, "said_from": begin - LOOK_BACK, "said_to": min(end, then),
+             "telling": TELLING_IN_SQL, "look": look, "limit": most + 1},
+        )
+    ]  # fmt: skip
+    if known:
+        bounds = {"user_id": owner.user_id, "known_at": then if then < datetime.now(UTC) else None}
+        in_span = {"valid_from": begin, "valid_to": end, "longest": LONGEST_EVENT, "limit": MOST_FACTS + 1}
+        rows += [
+            trip.ask(query("agenda_facts"), bounds | in_span),
+            trip.ask(query("agenda_nodes"), bounds | {"look": LOOK_NODES}),
+        ]
+
+    def told() -> Asked:
+        messages, facts, nodes = [*rows, (), ()][:3]
+        sorts = Counter(min(row.sort, LAST_SORT) for row in facts)
+        truncated = (
+            len(messages) > most
+            or any(row.nth > look for row in messages)
+            or any(count > MOST_FACTS for count in sorts.values())
+            or any(row.nth > LOOK_NODES for row in nodes)
+        )
+        return Asked(_found(owner, span, now, (messages, facts, nodes), {} if read is None else read), truncated)
+
+    return told
 
 
 async def agenda(
@@ -156,7 +173,7 @@ async def agenda(
     asked_at: datetime | None = None,
     limit: int = 100,
     cursor: str | None = None,
-) -> Page[AgendaItem]:
+) -> AgendaPage:
     """What falls into a span, in the order of its times.
 
     Args:
@@ -164,7 +181,7 @@ async def agenda(
         owner: whose memory.
         begin: aware.
         end: after it, ten years at most.
-        asked_at: the moment of asking: what was said later does not count; None: now.
+        asked_at: the moment of asking: what was said or recorded later does not count; None: now.
         limit: items of a page, 1 to 1,000.
         cursor: next_cursor of the page before.
 
@@ -182,43 +199,14 @@ async def agenda(
     after = read_cursor(cursor, tuple[Moment, str]) if cursor is not None else None
     now = asked_at or datetime.now(UTC)
     trip = Together(db, owner.user_id, keep_plans=True, stores=False)
-    told = asked(trip, owner, (begin, end), now)
+    told = ask(trip, owner, (begin, end), now)
     await trip.send()
-    items = [item for item, _ in await asyncio.to_thread(told)]
-    rest = items if after is None else [item for item in items if _place(item) > (after[0].astimezone(UTC), after[1])]
+    found, truncated = await asyncio.to_thread(told)
+    items = [item for item, _ in found]
+    rest = items if after is None else [item for item in items if place(item) > (after[0].astimezone(UTC), after[1])]
     page = rest[:limit]
-    following = write_cursor(_place(page[-1])) if len(rest) > limit else None
-    return Page(items=page, next_cursor=following)
-
-
-def plans_asked(
-    trip: Together, owner: Owner, question: str, filters: Filters, now: datetime
-) -> Callable[[], list[Item]] | None:
-    """Ask for what is to be done at the time that a question names, for a context; None: it asks nothing of the kind.
-
-    Args:
-        trip: asked here, and sent by the caller; what this gives tells after that.
-        owner: whose memory.
-        question: in natural language.
-        filters: of the request; where they narrow what may be recalled, nothing is given.
-        now: the moment of asking, on the user's clock.
-    """
-    narrowed = filters.narrows or any(
-        (filters.kinds, filters.conversations, filters.not_conversations, filters.said_from, filters.said_to,
-         filters.known_at, filters.least_score is not None)
-    )  # fmt: skip
-    spans = [] if narrowed else asked_spans(question, now, valid_zone(owner.time_zone))
-    if not spans:
-        return None
-    told = [asked(trip, owner, span, now, then=filters.then, most=MOST_FOR_A_CONTEXT) for span in spans]
-
-    def items() -> list[Item]:
-        found = {_place(item): (item, spoken) for one in told for item, spoken in one()}
-        due = [place for place, (item, _) in found.items() if not item.past]
-        over = [place for place in found if place not in set(due)]
-        return [_as_item(*found[place]) for place in sorted([*due, *over][:MOST_SHOWN])]
-
-    return items
+    following = write_cursor(place(page[-1])) if len(rest) > limit else None
+    return AgendaPage(items=page, next_cursor=following, truncated=truncated)
 
 
 def when(item: AgendaItem) -> str:
@@ -230,50 +218,26 @@ def when(item: AgendaItem) -> str:
     return f"{told}{f', {clock(begins)}' if item.timed else ''}{', past' if item.past else ''}"
 
 
-def _as_item(one: AgendaItem, spoken: Spoken | None) -> Item:
-    """An item of a context."""
-    told = when(one)
-    if spoken is None:
-        plain = re.fullmatch(r"[\w -]{1,40}", one.state)  # it stands in front of the quote
-        says = one.says or (f"{one.kind}, {one.state}" if plain else one.kind)
-        kind: Literal["fact", "node"] = "fact" if one.kind == "fact" else "node"
-        return Item(
-            id=one.id, kind=kind, memory_id=one.memory_id, text=one.what, why="on the agenda", validity=f"{says} {told}"
-        )
-    return Item(
-        id=one.id,
-        kind="message",
-        memory_id=one.memory_id,
-        text=one.what,
-        why=f"on the agenda: “{one.says}” is {told}",
-        validity=told,
-        speaker=one.speaker,
-        said_at=one.said_at,
-        conversation=one.conversation,
-        **msgspec.structs.asdict(spoken),
-    )
-
-
-def _place(item: AgendaItem) -> tuple[datetime, str]:
+def place(item: AgendaItem) -> tuple[datetime, str]:
     """Its place in the order; one message may speak of several times."""
     return item.begins.astimezone(UTC), item.id
 
 
 def _found(
-    owner: Owner, span: tuple[datetime, datetime], now: datetime, rows: tuple[Sequence[Row[Any]], ...]
+    owner: Owner, span: tuple[datetime, datetime], now: datetime, rows: tuple[Sequence[Row[Any]], ...], read: Read
 ) -> list[Found]:
     zone = valid_zone(owner.time_zone)
     said, facts, nodes = rows
     found = [
-        *(one for row in said for one in _of_message(row, zone, span)),
-        *((item, None) for row in facts for item in _of_fact(row, zone, span)),
+        *(one for row in said for one in _of_message(row, zone, span, read)),
+        *((item, None) for row in facts for item in _of_fact(row, zone, span) if row.sort <= LAST_SORT),
         *((item, None) for row in nodes for item in _of_node(row, zone, span)),
     ]
     told: dict[tuple[datetime, str], Found] = {}
     for item, spoken in found:
         over = item.ends <= now if not item.timed else item.begins < now
-        told.setdefault(_place(item), (msgspec.structs.replace(item, past=over), spoken))
-    return [told[place] for place in sorted(told)]
+        told.setdefault(place(item), (msgspec.structs.replace(item, past=over), spoken))
+    return [told[at] for at in sorted(told)]
 
 
 def _falls(begins: datetime, ends: datetime, span: tuple[datetime, datetime]) -> bool:
@@ -281,9 +245,11 @@ def _falls(begins: datetime, ends: datetime, span: tuple[datetime, datetime]) ->
     return begins < span[1] and (ends > span[0] or begins == ends == span[0])
 
 
-def _of_message(row: Row[Any], zone: ZoneInfo, span: tuple[datetime, datetime]) -> Iterator[Found]:
+def _of_message(row: Row[Any], zone: ZoneInfo, span: tuple[datetime, datetime], read: Read) -> Iterator[Found]:
     said_at = on_clock(row.said_at, row.said_offset)
-    for plan in plans(row.text, said_at, zone):
+    if row.passage_id not in read:
+        read[row.passage_id] = plans(row.text, said_at, zone)
+    for plan in read[row.passage_id]:
         spoken = Spoken(
             conversation_id=row.source_id, role=row.role, session=row.session, ordinal=row.ordinal, part=row.part
         )
@@ -312,7 +278,7 @@ def _of_fact(row: Row[Any], zone: ZoneInfo, span: tuple[datetime, datetime]) -> 
         if moment is not None and span[0] <= moment < span[1]:
             local = moment.astimezone(zone)
             timed = local.timetz().replace(tzinfo=None) != datetime.min.time()
-            until = local if timed else _midnight(local.date() + DAY, zone)
+            until = local if timed else midnight(local.date() + DAY, zone)
             yield _fact_item(row, local, until, timed=timed, says=says)
     event = begins is not None and ends is not None and ends - begins <= LONGEST_EVENT
     if event and begins < span[0] and ends >= span[1]:
@@ -330,7 +296,7 @@ def _of_node(row: Row[Any], zone: ZoneInfo, span: tuple[datetime, datetime]) -> 
         kind: Kind = "task" if row.kind == "Task" else "event"
         for moment in filter(None, (_moment(data.get(key), zone) for key in DATED)):
             timed = moment.timetz().replace(tzinfo=None) != datetime.min.time()
-            until = moment if timed else _midnight(moment.date() + DAY, zone)
+            until = moment if timed else midnight(moment.date() + DAY, zone)
             if _falls(moment, until, span):
                 yield _item("n", row.node_id, kind, (moment, until), what=name, timed=timed, state=state)
         if row.valid_from is not None or row.valid_to is not None:
@@ -342,7 +308,7 @@ def _of_node(row: Row[Any], zone: ZoneInfo, span: tuple[datetime, datetime]) -> 
         match = OF_YEAR.fullmatch(value) if isinstance(value := data.get(key), str) else None
         first = _day(2000, match, zone) if match else None  # a leap year
         for begins in _each_year(first, span) if first is not None else ():
-            ends = _midnight(begins.date() + DAY, zone)
+            ends = midnight(begins.date() + DAY, zone)
             if _falls(begins, ends, span):
                 says = key.replace("_", " ")
                 yield _item("n", row.node_id, "yearly", (begins, ends), what=name, timed=False, says=says)
@@ -365,7 +331,7 @@ def _each_year(first: datetime, span: tuple[datetime, datetime]) -> Iterator[dat
 
 def _day(year: int, match: re.Match[str], zone: ZoneInfo) -> datetime | None:
     try:
-        return _midnight(date(year, int(match["month"]), int(match["day"])), zone)
+        return midnight(date(year, int(match["month"]), int(match["day"])), zone)
     except ValueError:
         return None
 
@@ -378,5 +344,5 @@ def _moment(value: object, zone: ZoneInfo) -> datetime | None:
         return None
 
 
-def _midnight(day: date, zone: ZoneInfo) -> datetime:
+def midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)

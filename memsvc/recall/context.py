@@ -24,10 +24,10 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
-from memsvc.recall.agenda import plans_asked
 from memsvc.recall.asks import asks
 from memsvc.recall.block import GroupBy
 from memsvc.recall.changes import later_words
+from memsvc.recall.due import NOT_ALL, Due, plans_asked
 from memsvc.recall.items import CHANCE, SALIENT, Context, Format, Item, Why, memory_item
 from memsvc.recall.options import (
     EFFORTS,
@@ -384,7 +384,7 @@ class _Asked:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
         due = plans_asked(trip, owner, self.query, options.filters, self.packer.now) if options.memories else None
         await trip.send()
-        agenda = await asyncio.to_thread(due) if due is not None else []
+        agenda, truncated = await asyncio.to_thread(due) if due is not None else Due([], truncated=False)
         found = msgspec.structs.replace(found, relevant=found.relevant or bool(agenda))
         return Material(
             memories=found.memories,
@@ -396,7 +396,7 @@ class _Asked:
             salient=minded,
             most_salient=options.salient,
             neighbours={memory: without_words(items, present, stands.source_id) for memory, items in near().items()},
-            notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found, self.query)],
+            notes=[*filter(None, [stands.meeting, NOT_ALL if truncated else None]), *_notes(found, self.query)],
             asked=options.memories,
             worth=self._worth(found),
             later=later_words(found.memories),

@@ -255,9 +255,8 @@ class Packer(Shape):
             remark = item.remark
             if later is not None:
                 newer = later.memory_id
-                remark = (
-                    _out_of_date(later) if newer not in of or newer in given or add(rank - 1, *of[newer]) else remark
-                )
+                stands = newer not in of or newer in given or add(rank - 1, *of[newer])
+                remark = _out_of_date(later) if stands else remark
             missed = 0 if add(rank, memory, msgspec.structs.replace(item, remark=remark)) else missed + 1
         return chosen
 

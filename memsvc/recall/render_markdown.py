@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memsvc.recall.dated import without_dates
 from memsvc.recall.items import TITLES, Group, Item, SectionName
 from memsvc.recall.render_text import TextRenderer, rule_origin
 from memsvc.recall.times_in_words import clock
@@ -30,7 +31,7 @@ class MarkdownRenderer(TextRenderer):
 
     def note(self, text: str) -> str:
         """A remark of ours; it may name what people wrote."""
-        return f"* {quoted(text)}"
+        return f"* {quoted(without_dates(text))}"
 
     def item(self, item: Item, *, grouped: bool) -> str:
         """One item, as in plain text."""
@@ -38,7 +39,7 @@ class MarkdownRenderer(TextRenderer):
             return self._turn(item)
         if item.kind == "block":
             return self._block(item)
-        picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
+        picture = f" (picture: {quoted(without_dates(item.caption))})" if item.caption else ""
         said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.shown)}{picture}"
         return f"{said}{self._why(item)}"
 
@@ -52,11 +53,11 @@ class MarkdownRenderer(TextRenderer):
 
     def _turn(self, item: Item) -> str:
         moment = f"{clock(item.said_at)} " if item.said_at else ""
-        picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
-        return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.shown) + picture
+        picture = f" (picture: {quoted(without_dates(item.caption))})" if item.caption else ""
+        return self._lines(f"- `{item.id}` {moment}{quoted(without_dates(item.speaker))}:", item.shown) + picture
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.shown)}{self._why(item)}"
+        return f"{self._lines(f'- `{item.id}` {quoted(without_dates(item.name))}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from memsvc.recall.dated import without_dates
 from memsvc.recall.items import OF_NODES, TITLES, Group, Item, SectionName, Why, told
 from memsvc.recall.times_in_words import age, clock, day
 from memsvc.text.characters import flat, plain_lines
@@ -37,11 +38,11 @@ class TextRenderer:
     def group(self, group: Group) -> str:
         """The heading of what was said in one session on one day."""
         session = f", session {group.session}" if group.session else ""
-        return flat(f"## {group.conversation}{session}, {self._day(group.said_at)}")
+        return flat(f"## {without_dates(f'{group.conversation}{session}')}, {self._day(group.said_at)}")
 
     def note(self, text: str) -> str:
         """A remark of ours; it may name what people wrote."""
-        return flat(f"* {text}")
+        return flat(f"* {without_dates(text)}")
 
     def item(self, item: Item, *, grouped: bool) -> str:
         """One item: by whom, when, why, and what became of it, and behind all that the quote."""
@@ -50,7 +51,7 @@ class TextRenderer:
         if item.kind == "block":
             return self._block(item)
         head = self._head(item, grouped=grouped)
-        picture = f" [picture: {item.caption}]" if item.caption else ""
+        picture = f" [picture: {without_dates(item.caption)}]" if item.caption else ""
         said = flat(f"[{item.id}] {head}: “{item.shown.strip()}”{picture}")
         return f"{said}{self._why(item)}"
 
@@ -74,7 +75,7 @@ class TextRenderer:
         reason = told(item, "short") if self._reasons == "short" and item.kind != "neighbour" else ""
         because = f" ({reason})" if reason else ""
         since = f"; {item.remark}" if item.remark else ""
-        return f"{self._whence(item, grouped=grouped)}{rests}{again}{because}{since}"
+        return without_dates(f"{self._whence(item, grouped=grouped)}{rests}{again}{because}{since}")
 
     def _whence(self, item: Item, *, grouped: bool) -> str:
         """When it holds, or who said it and when."""
@@ -92,11 +93,11 @@ class TextRenderer:
 
     def _turn(self, item: Item) -> str:
         moment = f"{clock(item.said_at)} " if item.said_at else ""
-        picture = f" [picture: {item.caption}]" if item.caption else ""
-        return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.shown) + flat(picture)
+        picture = f" [picture: {without_dates(item.caption)}]" if item.caption else ""
+        return self._lines(f"[{item.id}] {moment}{without_dates(item.speaker)}:", item.shown) + flat(picture)
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'[{item.id}] {item.name}:', item.shown)}{self._why(item)}"
+        return f"{self._lines(f'[{item.id}] {without_dates(item.name)}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

@@ -22,6 +22,7 @@ from memsvc.times import words
 from memsvc.times.calendar import DAYS_A_WEEK, Calendar, months_from
 from memsvc.times.dates import DAY, Found
 from memsvc.times.phrases import AGO, RULES, WORD, Reader, number_of
+from memsvc.times.tense import way_at
 
 MOST, MOST_SIGNS = 3, 2_000
 """Phrases of a text that are given, and characters of it that are read."""
@@ -73,32 +74,33 @@ class RelativeTime(NamedTuple):
     """Another day that it may mean: who says "next Friday" on a Monday may mean that of the week after."""
 
 
-def relative_times(text: str, said_at: datetime, *, ahead: bool = False) -> list[RelativeTime]:
+def relative_times(text: str, said_at: datetime, *, ahead: bool = False, back: bool = False) -> list[RelativeTime]:
     """The times in a text that are counted from when it was said.
 
     Args:
         text: what somebody said; of a long one the beginning counts.
         said_at: on the speaker's clock.
         ahead: what is not said to be past is to come, and the day itself counts too: for plans.
+        back: a weekday alone is the last one, and the day itself counts too: for questions about the past.
 
     Returns:
-        At most three, in their order, each day or span once; of ``ahead`` twice as many.
+        At most three, in their order, each day or span once; of ``ahead`` or ``back`` twice as many.
     """
     if TELLING.search(text, 0, MOST_SIGNS) is None:
         return []
     plain, where = _single_spaced(text[:MOST_SIGNS])
     calendar = Calendar(said_at.replace(tzinfo=UTC), UNSAID)
-    reader = _Relative(plain, calendar, ahead=ahead)
+    reader = _Relative(plain, calendar, ahead=ahead, back=back)
     found = list(islice(_of_words(reader), 2 * MOST))
     if cjk.SIGNS.search(plain):
         found = sorted([*found, *_of_signs(reader)])
     given: dict[tuple[date, date], RelativeTime] = {}
     for one in found:
         today = (one.begin, one.end) == (calendar.today, calendar.today + DAY)
-        if ahead or not today or reader.low.startswith("tonight", one.start):
+        if ahead or back or not today or reader.low.startswith("tonight", one.start):
             placed = one._replace(start=where[one.start], stop=where[one.stop - 1] + 1)
             given.setdefault((one.begin, one.end), placed)
-    return list(given.values())[: 2 * MOST if ahead else MOST]
+    return list(given.values())[: 2 * MOST if ahead or back else MOST]
 
 
 def _single_spaced(text: str) -> tuple[str, Sequence[int]]:
@@ -152,9 +154,9 @@ def _days_of(at: int, found: Found) -> RelativeTime | None:
 class _Relative(Reader):
     """A text and the day on which it was said."""
 
-    def __init__(self, text: str, calendar: Calendar, *, ahead: bool) -> None:
+    def __init__(self, text: str, calendar: Calendar, *, ahead: bool, back: bool) -> None:
         super().__init__(text, calendar)
-        self.ahead = ahead
+        self.ahead, self.back = ahead, back
         self.directions: dict[int, int] = {}
         """Of sentences, by where they begin."""
 
@@ -203,14 +205,14 @@ class _Relative(Reader):
 
     def _direction(self, at: int) -> int:
         """1: the sentence at an offset speaks of what is to come; -1: of what is past; 0: that is not clear."""
+        if self.back or self.ahead:
+            return -1 if self.back or way_at(self.low, at, at) == -1 else 1
         begin = max((match.end() for match in SENTENCE_ENDS.finditer(self.low, 0, at)), default=0)
         if begin in self.directions:
             return self.directions[begin]
         end = SENTENCE_ENDS.search(self.low, at)
         sentence = self.low[begin : end.start() if end else len(self.low)]
-        self.directions[begin] = (self.ahead or TO_COME.search(sentence) is not None) - (
-            PAST.search(sentence) is not None
-        )
+        self.directions[begin] = (TO_COME.search(sentence) is not None) - (PAST.search(sentence) is not None)
         return self.directions[begin]
 
     def _in(self, at: int) -> RelativeTime | None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
-    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("show",),
+    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("show",), ("agenda",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),

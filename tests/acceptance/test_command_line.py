@@ -224,6 +224,27 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     assert "heron" in done.stdout
 
 
+def test_the_agenda_of_the_next_days_is_listed(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "due", "--zone", "Europe/Berlin")
+    file = tmp_path / "due.jsonl"
+    file.write_text(
+        '{"conversation": "c", "id": "m1", "text": "Dentist tomorrow at 9.", "said_at": "2026-11-20T10:00:00+01:00"}\n'
+        '{"conversation": "c", "id": "m2", "text": "Rent is due on 5 December.", "said_at": "2026-11-20T10:00:00Z"}\n'
+    )
+    rig.ok("ingest", str(file), "--app", "due")
+    asked = ("agenda", "--app", "due", "--asked-at", "2026-11-20T20:00:00Z")
+    found = json.loads(rig.ok(*asked, "--json"))
+    assert [item["what"] for item in found["items"]] == ["Dentist tomorrow at 9."], "seven days"
+    assert (found["truncated"], found["next_cursor"]) == (False, None)
+    [dentist, rent] = rig.ok(*asked, "--days", "20").splitlines()
+    assert re.fullmatch(r"\[m:\w+\] Saturday, 21 November 2026, 09:00, message: Dentist tomorrow at 9\.", dentist)
+    assert "Saturday, 5 December 2026, message: Rent" in rent
+    assert rig.ok(*asked, "--days", "20", "--limit", "1").splitlines() == [dentist]
+    assert rig.ok(*asked, "--from", "2026-11-22", "--to", "2026-11-23") == "Nothing falls into it.\n"
+    refused(rig, 2, "'soon' is not a time", *asked, "--from", "soon")
+    refused(rig, 2, "from must lie before to", *asked, "--from", "2026-11-22", "--to", "2026-11-22")
+
+
 def test_any_question_has_an_answer(rig: Rig) -> None:
     rig.ok("user", "add", "--name", "Anybody", "--app", "questions")
     for query in ("the and of", "'; DROP TABLE a & | ! <-> :* 日本語 🚲", "word " * 10_000):

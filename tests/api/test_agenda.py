@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -10,11 +11,15 @@ from litestar import Litestar
 
 from memsvc.access.users import add_user, app_id
 from memsvc.db.engine import Database
+from memsvc.recall.agenda import ask
+from memsvc.recall.due import NOT_ALL
 from tests.api.conftest import Connect
 from tests.api.graphs import batch, good, refused
 from tests.api.mcp_clients import mcp_client, use
 
 NOVEMBER = {"from": "2026-11-01", "to": "2026-12-01", "asked_at": "2026-11-20T08:00:00Z"}
+
+LATER = {"from": "2096-11-01", "to": "2096-12-01", "asked_at": "2096-11-20T08:00:00Z"}
 
 
 async def tell(client: httpx.AsyncClient, text: str, said_at: str, **more: Any) -> None:
@@ -84,28 +89,115 @@ async def test_facts_tasks_events_and_birthdays(ada: httpx.AsyncClient, bob: htt
         ada,
         {"op": "node", "type": "Person", "label": "Ines Albrecht", "data": {"birthday": "1990-11-12"}},
         {"op": "node", "type": "Place", "label": "Porto"},
-        {"op": "node", "type": "Task", "label": "Oil the worktop", "data": {"due": "2026-11-15", "state": "open"}},
-        {"op": "node", "type": "Event", "label": "The fair", "valid_from": "2026-11-17", "valid_to": "2026-11-19"},
+        {"op": "node", "type": "Task", "label": "Oil the worktop", "data": {"due": "2096-11-15", "state": "open"}},
+        {"op": "node", "type": "Event", "label": "The fair", "valid_from": "2096-11-17", "valid_to": "2096-11-19"},
         {"op": "node", "type": "Event", "label": "Some day"},
         {"op": "edge", "type": "LIVES_IN", "from_node": 0, "to_node": 1, "fact": "Ines lives in Porto.",
-         "valid_from": "2020-01-01", "valid_to": "2026-11-20"},
+         "valid_from": "2020-01-01", "valid_to": "2096-11-20"},
         {"op": "edge", "type": "LIKES", "from_node": 0, "to_node": 1, "fact": "Ines likes Porto."},
     )  # fmt: skip
-    found = await items(ada, **NOVEMBER)
+    found = await items(ada, **LATER)
     assert [(one["kind"], one["what"], one["begins"][:10], one["past"]) for one in found] == [
-        ("yearly", "Ines Albrecht", "2026-11-12", True),
-        ("task", "Oil the worktop", "2026-11-15", True),
-        ("event", "The fair", "2026-11-17", True),
-        ("fact", "Ines lives in Porto.", "2026-11-20", False),
+        ("yearly", "Ines Albrecht", "2096-11-12", True),
+        ("task", "Oil the worktop", "2096-11-15", True),
+        ("event", "The fair", "2096-11-17", True),
+        ("fact", "Ines lives in Porto.", "2096-11-20", False),
     ]
     assert (found[1]["state"], found[3]["says"]) == ("open", "ends")
-    midst = await items(ada, **{"from": "2026-11-18T10:00", "to": "2026-11-18T11:00"})
+    midst = await items(ada, **{"from": "2096-11-18T10:00", "to": "2096-11-18T11:00"})
     assert [one["what"] for one in midst] == ["The fair"], "what holds as a dated event"
-    birthdays = await items(ada, **{"from": "2030-01-01", "to": "2032-01-01"})
-    assert [one["begins"][:10] for one in birthdays] == ["2030-11-12", "2031-11-12"]
+    birthdays = await items(ada, **{"from": "2100-01-01", "to": "2102-01-01"})
+    assert [one["begins"][:10] for one in birthdays] == ["2100-11-12", "2101-11-12"]
     for one in found:
         assert (await ada.get(f"/v1/memories/{one['id']}")).status_code == 200
-    assert await items(bob, **NOVEMBER) == []
+    assert await items(bob, **LATER) == []
+
+
+async def test_what_was_learnt_after_the_moment_of_asking_does_not_count(ada: httpx.AsyncClient) -> None:
+    def moment() -> str:
+        return datetime.now(UTC).isoformat()
+
+    before = moment()
+    written = await batch(
+        ada,
+        {"op": "node", "type": "Person", "label": "Ines Albrecht", "data": {"birthday": "1990-11-12"}},
+        {"op": "node", "type": "Place", "label": "Porto"},
+        {"op": "node", "type": "Task", "label": "Oil the worktop", "data": {"due": "2096-11-15"}},
+        {"op": "edge", "type": "LIVES_IN", "from_node": 0, "to_node": 1, "fact": "Ines lives in Porto.",
+         "valid_to": "2096-11-20"},
+    )  # fmt: skip
+    task, edge = written["results"][2]["node_id"], written["results"][3]["edge_id"]
+    between = moment()
+    good(await ada.patch(f"/v1/nodes/{task}", json={"data": {"due": "2096-11-16"}}))
+    good(await ada.patch(f"/v1/facts/{edge}", json={"fact": "Ines lives in Porto, by the sea."}))
+    known = ["Ines Albrecht", "Oil the worktop", "Ines lives in Porto."]
+    for asked_at, what, days in (
+        (before, [], []),
+        (between, known, ["12", "15", "20"]),
+        (moment(), [*known[:2], "Ines lives in Porto, by the sea."], ["12", "16", "20"]),
+    ):
+        found = await items(ada, **{**LATER, "asked_at": asked_at})
+        assert [one["what"] for one in found] == what
+        assert [one["begins"][8:10] for one in found] == days
+
+
+async def test_a_context_without_facts_has_none_on_its_agenda(ada: httpx.AsyncClient) -> None:
+    before = datetime.now(UTC).isoformat()
+    await tell(ada, "Remind me to buy milk tomorrow.", "2096-11-19T10:00:00Z")
+    await batch(
+        ada,
+        {"op": "node", "type": "Task", "label": "Oil the worktop", "data": {"due": "2096-11-20"}},
+        {"op": "node", "type": "Person", "label": "Ines Albrecht", "data": {"birthday": "1990-11-20"}},
+        {"op": "node", "type": "Place", "label": "Porto"},
+        {"op": "edge", "type": "LIVES_IN", "from_node": 1, "to_node": 2, "fact": "Ines lives in Porto.",
+         "valid_to": "2096-11-20T10:00:00Z"},
+    )  # fmt: skip
+    asked = {"query": "What am I supposed to do today?", "asked_at": "2096-11-20T08:00:00Z"}
+
+    async def kinds(**filters: Any) -> list[str]:
+        block = good(await ada.post("/v1/context", json=asked | filters))
+        return [item["kind"] for part in block["sections"] if part["name"] == "agenda" for item in part["items"]]
+
+    assert sorted(await kinds()) == ["fact", "message", "node", "node"]
+    assert await kinds(facts=False) == ["message"]
+    assert await kinds(as_of=before) == [], "recorded and said later"
+
+
+async def test_old_reminders_are_found_behind_much_else_and_where_not_it_says_so(
+    api: Litestar, ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defaults = ask.__kwdefaults__ or {}
+    monkeypatch.setattr(ask, "__kwdefaults__", defaults | {"said": (2, 40)})
+    monkeypatch.setattr("memsvc.recall.due.MOST_FOR_A_CONTEXT", 2)
+    monkeypatch.setattr("memsvc.recall.due.LOOK_FOR_A_CONTEXT", 40)
+    span = {"from": "2026-11-25", "to": "2026-11-26", "asked_at": "2026-11-25T08:00:00Z"}
+
+    async def chat(number: int, text: str) -> None:
+        said = [
+            {"conversation": "talk", "id": f"{number} {n}", "text": f"{text} {n}", "said_at": "2026-11-20T10:00:00Z"}
+            for n in range(number)
+        ]
+        assert (await ada.post("/v1/messages", json={"messages": said})).status_code == 202
+
+    async def told() -> tuple[list[str], bool]:
+        page = good(await ada.get("/v1/agenda", params=span))
+        return [one["what"] for one in page["items"]], page["truncated"]
+
+    await tell(ada, "Dentist on 25 November.", "2026-10-20T10:00:00Z")
+    await chat(30, "ok, nice weather")
+    assert await told() == (["Dentist on 25 November."], False), "what has no words of time takes no room"
+    await chat(39, "ok, nice weather")
+    assert await told() == ([], True), "more than is looked at"
+    monkeypatch.setattr(ask, "__kwdefaults__", defaults | {"said": (2, 400)})
+    assert await told() == (["Dentist on 25 November."], False)
+    await chat(3, "We ran all day,")
+    assert await told() == ([], True)
+    question = {"query": "Do I have anything on today?", "asked_at": span["asked_at"]}
+    assert NOT_ALL in good(await ada.post("/v1/context", json=question))["text"]
+    async with mcp_client(api, ada) as client:
+        lines, content = await use(client, "agenda", begin=span["from"], end=span["to"], asked_at=span["asked_at"])
+    assert "something may be missing" in lines
+    assert content["truncated"] is True
 
 
 async def test_pages_follow_each_other(ada: httpx.AsyncClient) -> None:

@@ -118,6 +118,10 @@ async def test_lists_are_read_to_their_end(memory: AsyncMemory) -> None:
     assert [m.text async for m in memory.messages(names["c/0"], page=2)] == [
         f"Number {n} is a heron." for n in (0, 3, 6)
     ]
+    await memory.add("Dentist on 25 November 2096.", said_at="2096-11-20T10:00:00Z")
+    due = await memory.agenda_page("2096-11-25", "2096-11-26", asked_at="2096-11-21T10:00:00Z")
+    assert [item.what for item in due.items] == ["Dentist on 25 November 2096."]
+    assert (due.next_cursor, due.truncated) == (None, False)
     recalled = [m.text async for m in memory.recall_all("herons", limit=2)]
     assert sorted(recalled) == [f"Number {n} is a heron." for n in range(7)]
 

@@ -138,7 +138,7 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
     [
         "last_spoken(%s, %s, NULL, '30 min')",
         "standing_instructions(%s, %s, NULL, true, NULL, 100)",
-        "agenda_said(%s, '-infinity', %s, 100)",
+        "agenda_said(%s, '-infinity', %s, '{w1}', 100, 100)",
     ],
 )
 def test_what_may_stand_in_a_context_is_read_by_its_key(asked: Asked, function: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -69,11 +70,33 @@ def test_days_in_words(begin: tuple[int, int, int], end: tuple[int, int, int], s
         ("[so tomorrow is 1 May 2027]", "(so tomorrow [21 November 2026] is 1 May 2027)"),
         ("tomorrow [[about May]]", "tomorrow [21 November 2026] [(about May)]"),
         ("tomorrow [1.5.27]", "tomorrow [21 November 2026] (1.5.27)"),
-        ("rows[0] and [x] and [maybe]", "rows[0] and [x] and [maybe]"),
+        ("rows[0] and [x] and [maybe] [1]", "rows[0] and [x] and [maybe] [1]"),
+        ("tomorrow [1 May\n2027]", "tomorrow [21 November 2026] (1 May\n2027)"),
+        ("tomorrow ［1 May 2027］", "tomorrow [21 November 2026] (1 May 2027)"),
+        ("tomorrow 【1 May 2027】", "tomorrow [21 November 2026] (1 May 2027)"),
+        ("tomorrow [ＭＡＹ 1]", "tomorrow [21 November 2026] (ＭＡＹ 1)"),
+        ("tomorrow [[1 May 2027]", "tomorrow [21 November 2026] [(1 May 2027)"),
+        ("tomorrow [1 May 2027", "tomorrow [21 November 2026] (1 May 2027"),
+        ("1 May 2027] is not tomorrow", "1 May 2027) is not tomorrow [21 November 2026]"),
+        ("[1 May [2027]]", "(1 May (2027)]"),
+        ("[Friday] [5月3日] [3. Mai] [1 мая]", "(Friday) (5月3日) (3. Mai) (1 мая)"),
+        (f"[{'so ' * 40}] [no date", f"[{'so ' * 40}] [no date"),
     ],
 )
 def test_a_quote_cannot_imitate_our_brackets(text: str, expected: str) -> None:
     assert shown(text) == expected
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("kind", ["message", "fact", "node", "note", "turn", "block"])
+def test_neither_texts_nor_names_of_any_kind_can(kind: str, form: Format) -> None:
+    made = item("due [1 May 2027]", kind=kind)
+    named = msgspec.structs.replace(
+        made, name="[2 May 2027]", speaker="【3 May 2027】", caption="[4 May 2027", validity="［5 May 2027］"
+    )
+    told = block(named, form).replace("\\", "")
+    assert "(1 May 2027)" in told
+    assert re.search(r"[\[［【][1-5] May|May 2027[］】]", told) is None
 
 
 def test_every_format_has_the_dates_and_the_text_to_the_letter() -> None:

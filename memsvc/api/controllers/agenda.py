@@ -12,8 +12,7 @@ from litestar.params import QueryParameter
 from memsvc.api.callers import READER, Caller
 from memsvc.api.parameters import AskedAtParameter, CursorParameter, PageSize
 from memsvc.api.problems import documented
-from memsvc.db.paging import Page
-from memsvc.recall.agenda import AgendaItem, agenda
+from memsvc.recall.agenda import AgendaPage, agenda
 from memsvc.sources.moments import need_moment, read_asked_at
 
 ISO = "ISO 8601; without an offset in the user's time zone"
@@ -32,7 +31,7 @@ class AgendaController(Controller):
         description="Returns plans that people told in the sixty days before the span ('remind me to buy milk "
         "tomorrow', an appointment on Friday at 9), by what their words meant when they were said; facts that begin, "
         "end or hold in it; tasks and events with a time; birthdays and anniversaries, which recur each year. In the "
-        "order of their times. At most ten years.",
+        "order of their times. At most ten years. 'truncated' says that there was too much to look at.",
         response_description="One page.",
         responses=documented(400, 401, 403, 404, 503),
     )
@@ -55,7 +54,7 @@ class AgendaController(Controller):
         asked_at: AskedAtParameter = None,
         cursor: CursorParameter = None,
         limit: PageSize = 100,
-    ) -> Page[AgendaItem]:
+    ) -> AgendaPage:
         """Return one page."""
         return await agenda(
             reader.db,

@@ -12,6 +12,7 @@ from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.recall.agenda import agenda as find_agenda
 from memsvc.recall.agenda import when
+from memsvc.recall.dated import without_dates
 from memsvc.sources.moments import need_moment, read_asked_at
 from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
@@ -47,6 +48,7 @@ class Agenda(Quoting, frozen=True, kw_only=True):
 
     items: list[Due]
     next_cursor: str | None
+    truncated: bool
 
 
 async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
@@ -64,7 +66,7 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
         Due(
             id=item.id,
             kind=item.kind,
-            what=flat(item.what)[:WHAT_CHARS],
+            what=without_dates(flat(item.what))[:WHAT_CHARS],
             when=when(item),
             begins=item.begins.isoformat(timespec="minutes"),
             past=item.past,
@@ -72,7 +74,9 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
         for item in page.items
     ]
     lines = [f"[{item.id}] {item.when}, {item.kind}: “{item.what}”" for item in items] or ["Nothing falls into it."]
-    return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor))
+    if page.truncated:
+        lines.append("There was too much to look at: something may be missing. Ask for a shorter span.")
+    return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor, truncated=page.truncated))
 
 
 TOOLS = (
