@@ -157,7 +157,7 @@ async def _store(talk: Talk, principal: Principal, batch: list[tuple[int | None,
             continue
         for (at, prepared), one in zip(batch, stored, strict=True):
             observe.MESSAGES.labels(outcome=one.outcome).inc()
-            if one.outcome == "erased":
+            if one.outcome in {"erased", "paused"}:
                 kept.whole = False
                 kept.left.append((at, one.outcome))
             elif one.outcome == EXISTING and at is not None and prepared.message.role not in TRACES:

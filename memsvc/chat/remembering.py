@@ -23,6 +23,7 @@ from memsvc.errors import MemsvcError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Context
 from memsvc.recall.signals import record_recall
+from memsvc.recall.usefulness import echoed, note_echoes
 from memsvc.sources.messages import MessageIn
 from memsvc.text.storable import check_storable
 
@@ -115,13 +116,13 @@ class Remembering:
                 self.left += kept.left
             elif self.reasons[-1] != SLOW:
                 self.left.append((None, self.reasons[-1]))
-        self._note_recall()
+        self._note_recall(heard)
 
     def end_later(self, heard: Hearing) -> None:
         """Do the same in the background, for a client that has gone."""
         if (work := self._answered(heard)) is not None:
             self.talk.afterwards.start(work)
-        self._note_recall()
+        self._note_recall(heard)
 
     def tell(self, error: MemsvcError) -> None:
         """Add to an error's advice whether what the user said is stored, as it may have to be sent again."""
@@ -196,9 +197,8 @@ class Remembering:
     async def _keep_answer(self, text: str, finish: str, *, cut: bool) -> Kept:
         if self._said is not None:  # an answer is stored after its question
             await asyncio.wait({self._said})
-        digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[
-            :12
-        ]  # a repeated question may get a different answer
+        # a repeated question may get a different answer
+        digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
         answer = MessageIn(
             conversation=self.talk.conversation,
             session=self.talk.session,
@@ -212,9 +212,17 @@ class Remembering:
             kept.leave(None, SHORTENED)
         return kept
 
-    def _note_recall(self) -> None:
-        """Record the recall after the answer."""
-        recalled, talk = self.context, self.talk
+    def _note_recall(self, heard: Hearing) -> None:
+        """Record the recall after the answer, and what of it the answer echoes."""
+        recalled = self.context
         if recalled is not None and recalled.recall_id is not None and recalled.memories:
-            mode = talk.settings.chat_mode
-            talk.afterwards.start(record_recall(talk.db, talk.owner, recalled, door="chat", mode=mode))
+            self.talk.afterwards.start(self._noted(recalled, heard.text if heard.is_answer else ""))
+
+    async def _noted(self, recalled: Context, answer: str) -> None:
+        talk = self.talk
+        recall_id = await record_recall(
+            talk.db, talk.owner, recalled, door="chat", mode=talk.settings.chat_mode
+        )  # fmt: skip
+        if answer:
+            echoes = echoed(answer, self.request.query, recalled.memories)
+            await note_echoes(talk.db, talk.owner, recall_id, echoes)

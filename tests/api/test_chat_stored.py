@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from uuid import UUID, uuid4
@@ -251,3 +252,36 @@ async def test_users_share_no_history(
         assert answer.headers["X-Memsvc-Not-Stored"] == "0-1 history"
         items = (await client.get("/v1/conversations/chat/messages")).json()["items"]
     assert [one["text"] for one in items] == [CANOE, "Noted."]
+
+
+async def test_while_memory_is_paused_a_chat_goes_on_and_tells_what_was_not_stored(
+    ada: httpx.AsyncClient, upstream: FakeUpstream
+) -> None:
+    await ada.post("/v1/messages", json={"conversation": "before", "text": KITE})
+    await ada.put("/v1/me/pause", json={})
+    told = {"messages": [user("What do I have, a kite?")]}
+    answer = await ada.post("/v1/chat/completions", json=told, headers={"X-Memsvc-Conversation": "paused"})
+    assert answer.status_code == 200
+    assert answer.headers["X-Memsvc-Not-Stored"] == "0 paused, answer paused"
+    assert KITE in upstream.memory
+    assert (await ada.get("/v1/conversations/paused/messages")).status_code == 404
+
+
+async def test_an_answer_s_echoes_of_memories_are_counted(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:
+    for text in ("The kite is called Rosalinde and is purple.", "The kite club meets at the harbour."):
+        await ada.post("/v1/messages", json={"conversation": "before", "text": text})
+    upstream.act = says("It is called Rosalinde.")
+    await ada.post("/v1/chat/completions", json={"messages": [user("What is my kite called?")]})
+    upstream.act = says("Your kite is purple, and Rosalinde is its name.")
+    await ada.post("/v1/chat/completions", json={"messages": [user("Tell me about my kite.")]})
+
+    async def told() -> dict[str, Any]:
+        counted: dict[str, Any] = (await ada.get("/v1/usefulness")).json()
+        return counted
+
+    async with asyncio.timeout(10):
+        while (await told())["answered"] < 2:  # noqa: ASYNC110 - notes follow their answers
+            await asyncio.sleep(0.05)
+    [row] = [one for one in (await told())["by_door_and_kind"] if (one["door"], one["kind"]) == ("chat", "message")]
+    assert row["seen"] == row["given"] >= 3
+    assert row["echoed"] == 1  # only the second answer has two words of it that its question lacks
