@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from memsvc.chat.afterwards import SLOW
+from memsvc.chat.echoing import echoed
 from memsvc.chat.hearing import Hearing
 from memsvc.chat.keeping import Kept, Talk, gathered, keep
 from memsvc.chat.known import Known, look_up, unknown_history
@@ -23,7 +24,7 @@ from memsvc.errors import MemsvcError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Context
 from memsvc.recall.signals import record_recall
-from memsvc.recall.usefulness import echoed, note_echoes
+from memsvc.recall.usefulness import note_echoes
 from memsvc.sources.messages import MessageIn
 from memsvc.text.storable import check_storable
 

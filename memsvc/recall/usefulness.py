@@ -1,7 +1,6 @@
 """How useful recalls are: what was given, what feedback said of it, and what came back in answers.
 
-An answer echoes a memory if it has enough of its words that the question does not have. That is a rough sign: an answer
-may use a memory in other words, or say the same without it. So it is counted apart, and never changes an order.
+What an answer echoes is a rough sign (``memsvc.chat.echoing``), so it is counted apart and never changes an order.
 """
 
 from __future__ import annotations
@@ -15,14 +14,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.extract.names import words_of
-from memsvc.recall.results import Memory
 
 MOST_DAYS = 366
-LEAST_ECHO = 2
-"""So many words of a memory in an answer are an echo."""
-LEAST_LETTERS = 4
-"""Shorter words say too little, unless they are numbers."""
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,22 +86,6 @@ async def usefulness(db: Database, owner: Owner, days: int) -> Usefulness:
 
 def _share(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
-
-
-def echoed(answer: str, question: str, memories: Iterable[Memory]) -> list[UUID]:
-    """Return the ids of memories that an answer echoes.
-
-    Args:
-        answer: of a model.
-        question: what the user said; its words do not count.
-        memories: what the model was given.
-    """
-    said = _words(answer) - _words(question)
-    return [one.memory_id for one in memories if len(_words(one.text) & said) >= LEAST_ECHO] if said else []
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in words_of(text) if len(word) >= LEAST_LETTERS or word.isdecimal()}
 
 
 async def note_echoes(db: Database, owner: Owner, recall_id: UUID, echoes: Iterable[UUID]) -> None:

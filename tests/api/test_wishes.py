@@ -13,12 +13,13 @@ from sqlalchemy import text
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, find_user
+from memsvc.chat.echoing import echoed
 from memsvc.client import AsyncMemory
 from memsvc.db.engine import Database
 from memsvc.errors import UserUnknownError
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
-from memsvc.recall.usefulness import echoed, note_echoes
+from memsvc.recall.usefulness import note_echoes
 from memsvc.settings import Settings
 from tests.api.test_feedback import given
 from tests.api.test_messages_and_recall import said
