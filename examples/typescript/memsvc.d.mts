@@ -229,7 +229,7 @@ export type read_Event = { at: string; event: "written" | "closed"; kind: "node"
 export class Memsvc {
   constructor(url: string, options?: Options);
   /** Chat with memory, as in Anthropic's API. */
-  createAnthropicMessage(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "Anthropic-Version"?: string; "Anthropic-Beta"?: string | null }; body: AnthropicMessageIn }): Promise<AnthropicMessage>;
+  createAnthropicMessage(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null; "Anthropic-Version"?: string; "Anthropic-Beta"?: string | null }; body: AnthropicMessageIn }): Promise<AnthropicMessage>;
   /** Read a context block. */
   readContext(input: { query: { "query": string; "budget_tokens"?: number; "mode"?: "eager" | "balanced" | "deliberate"; "asked_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Context>;
   /** Read the graph. */
@@ -265,7 +265,7 @@ export class Memsvc {
   /** Undo a change. */
   undoChange(input: { path: { "change_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** Chat with memory. */
-  createChatCompletion(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null }; body: ChatCompletionIn }): Promise<ChatCompletion>;
+  createChatCompletion(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ChatCompletionIn }): Promise<ChatCompletion>;
   /** Build a context block. */
   buildContext(input: { header?: { "X-Memsvc-User"?: string | null }; body: ContextIn }): Promise<Context>;
   /** List conversations. */
@@ -445,7 +445,7 @@ export class Memsvc {
   /** Give feedback on a recall. */
   giveFeedback(input: { path: { "recall_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedbackIn }): Promise<FeedbackReceipt>;
   /** Chat with memory, as in OpenAI's Responses API. */
-  createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
+  createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
   /** List facts under review. */
   listReviews(input?: { query?: { "state"?: "doubtful" | "refused" | "accepted" | "edited" | "rejected" | "all"; "source"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_review_Review_>;
   /** Get a fact under review. */

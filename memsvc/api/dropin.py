@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from litestar import Request, Response
 from litestar.background_tasks import BackgroundTask
+from litestar.di import Provide
 from litestar.params import HeaderParameter
 from litestar.response import Stream
 
 from memsvc.api.bodies import decode
-from memsvc.api.callers import Caller, doubt_of, service_of
+from memsvc.api.callers import TALKER, Caller, doubt_of, service_of
+from memsvc.api.chat_options import HEADER as CONTEXT_HEADER
+from memsvc.api.chat_options import read_chat_context
 from memsvc.api.problems import answer_error
 from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.keeping import Talk
@@ -27,6 +31,7 @@ from memsvc.errors import UpstreamError
 from memsvc.llm.upstream import Upstream, UpstreamAnswer
 
 DEFAULT_CONVERSATION = "chat"
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 MOST_IDS = 200
 """The most ids in a header. Proxies refuse long headers."""
 
@@ -52,6 +57,16 @@ MessageKey = Annotated[
     ),
 ]
 
+ContextHeader = Annotated[
+    str | None,
+    HeaderParameter(
+        name=CONTEXT_HEADER,
+        max_length=1_000,
+        description="Options of the memory block, as in POST /v1/context: budget_tokens, limit, mode, why, salient, "
+        "chance, asked_at. For example: budget_tokens=600, mode=eager.",
+    ),
+]
+
 ErrorHandler = Callable[[Request[Any, Any, Any], Exception], Response[dict[str, Any]]]
 
 
@@ -64,8 +79,30 @@ class Chosen:
     memory: str = "on"
     key: str | None = None
     """Its own id for the user's last message."""
-    passed: Mapping[str, str] = field(default_factory=dict)
-    """Headers for the chat server."""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the memory block that differ from the settings."""
+
+
+async def provide_chosen(
+    *,
+    conversation: Conversation = DEFAULT_CONVERSATION,
+    session: Session = "",
+    memory: Switch = "on",
+    idempotency_key: MessageKey = None,
+    context: ContextHeader = None,
+) -> Chosen:
+    """What the headers of a chat say."""
+    return Chosen(
+        conversation=_header_text(conversation).strip() or DEFAULT_CONVERSATION,
+        session=_header_text(session),
+        memory=memory,
+        key=idempotency_key,
+        context=read_chat_context(context),
+    )
+
+
+CHATTER = TALKER | {"chosen": Provide(provide_chosen)}
+"""Dependencies of a chat: ``talker`` and ``chosen``."""
 
 
 def decoder(api: ChatApi) -> Callable[[bytes, Any], ChatRequest]:
@@ -118,8 +155,18 @@ async def converse(
     *,
     upstream: Upstream | None,
     chosen: Chosen,
+    sent: Mapping[str, str] = NO_HEADERS,
 ) -> Response[Any]:
     """Recall, ask the chat server, and store.
+
+    Args:
+        request: the client's.
+        asked: its body.
+        api: the API that it speaks.
+        caller: who chats.
+        upstream: the chat server; None: the app was made without one.
+        chosen: what the client's headers say.
+        sent: headers for the chat server.
 
     Raises:
         UpstreamMissingError: the chat server is not configured.
@@ -134,15 +181,15 @@ async def converse(
             settings=caller.settings,
             embedder=caller.embedder,
             afterwards=afterwards,
-            conversation=_header_text(chosen.conversation).strip() or DEFAULT_CONVERSATION,
-            session=_header_text(chosen.session),
+            conversation=chosen.conversation,
+            session=chosen.session,
             doubt=doubt,
         )
-        remembering = Remembering(talk, asked, key=chosen.key)
+        remembering = Remembering(talk, asked, key=chosen.key, wanted=chosen.context)
         await remembering.begin()
     body = asked.passing(remembering.block if remembering is not None else None, upstream.model)
     try:
-        answer = await upstream.ask(api.path, body, chosen.passed)
+        answer = await upstream.ask(api.path, body, sent)
         if not answer.streams:
             return await _whole(answer, api, remembering)
         pieces = passing(answer, api, remembering, afterwards)

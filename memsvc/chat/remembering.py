@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from memsvc.chat.afterwards import SLOW
@@ -48,6 +48,8 @@ class Remembering:
     request: ChatRequest
     key: str | None = None
     """The client's own id for the user's last message; None: the request's content identifies it."""
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the memory block that differ from the settings, by their names in ``ContextOptions``."""
     context: Context | None = None
     """What was recalled."""
     reasons: list[str] = field(default_factory=list)
@@ -144,6 +146,21 @@ class Remembering:
         talk, settings = self.talk, self.talk.settings
         trip = Together(talk.db, talk.owner.user_id, keep_plans=True, stores=False)
         known = self._known(trip)
+        context = await remind(
+            talk.db,
+            talk.owner,
+            self.request.query,
+            settings,
+            embedder=talk.embedder,
+            options=self._options(),
+            conversation=talk.conversation,
+            door="chat",
+            trip=trip,
+        )
+        return context, known()
+
+    def _options(self) -> ContextOptions:
+        settings = self.talk.settings
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
             mode=settings.chat_mode,
@@ -151,18 +168,7 @@ class Remembering:
             present=[turn.text for turn in self.request.turns],
             why="none",
         )
-        context = await remind(
-            talk.db,
-            talk.owner,
-            self.request.query,
-            settings,
-            embedder=talk.embedder,
-            options=options,
-            conversation=talk.conversation,
-            door="chat",
-            trip=trip,
-        )
-        return context, known()
+        return replace(options, **self.wanted)
 
     async def _looked(self) -> Known:
         """Return only what is stored already."""
@@ -222,7 +228,7 @@ class Remembering:
     async def _noted(self, recalled: Context, answer: str) -> None:
         talk = self.talk
         recall_id = await record_recall(
-            talk.db, talk.owner, recalled, door="chat", mode=talk.settings.chat_mode
+            talk.db, talk.owner, recalled, door="chat", mode=self._options().mode
         )  # fmt: skip
         if answer:
             echoes = echoed(answer, self.request.query, recalled.memories)

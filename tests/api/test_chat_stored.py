@@ -285,3 +285,35 @@ async def test_an_answer_s_echoes_of_memories_are_counted(ada: httpx.AsyncClient
     [row] = [one for one in (await told())["by_door_and_kind"] if (one["door"], one["kind"]) == ("chat", "message")]
     assert row["seen"] == row["given"] >= 3
     assert row["echoed"] == 1  # only the second answer has two words of it that its question lacks
+
+
+async def test_a_header_has_options_of_the_memory_block(
+    ada: httpx.AsyncClient, upstream: FakeUpstream, say: Say
+) -> None:
+    texts = [f"Kite number {n} has the colour {n} of the catalogue of the shop at the harbour." for n in range(40)]
+    messages = [{"conversation": "before", "text": text, "said_at": "2026-03-01T10:00:00Z"} for text in texts]
+    assert (await ada.post("/v1/messages", json={"messages": messages})).status_code == 202
+    question = user("Which kites of the catalogue are there?")
+
+    async def told(options: str) -> str:
+        await say(question, **{"X-Memsvc-Context": options, "X-Memsvc-Conversation": f"to {options}"})
+        return upstream.memory
+
+    few, many = await told("limit=2, salient=0, chance=false"), await told("limit=30, budget_tokens=5000")
+    assert few.count("Kite number") == 2
+    assert many.count("Kite number") > few.count("Kite number")
+    assert len(await told("budget_tokens=100")) < len(many)
+    assert "Kite number" not in await told("asked_at=2026-02-01T10:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "options", ["budget=600", "limit=0", "mode=fast", "limit", "limit=1, limit=2", "asked_at=2026-02-01", "chance=2"]
+)
+async def test_a_wrong_option_is_refused_by_its_name(
+    ada: httpx.AsyncClient, options: str, upstream: FakeUpstream
+) -> None:
+    headers = {"X-Memsvc-Context": options}
+    answer = await ada.post("/v1/chat/completions", json={"messages": [user(KITE)]}, headers=headers)
+    assert (answer.status_code, answer.json()["field"]) == (400, "X-Memsvc-Context")
+    assert options.partition("=")[0] in answer.text or "name=value" in answer.text
+    assert upstream.asked == []

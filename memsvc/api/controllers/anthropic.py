@@ -11,14 +11,10 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, HeaderParameter, SkipValidation
 
-from memsvc.api.callers import CHATS_ON, KEY_HEADER, TALKER, Caller, service_of
+from memsvc.api.callers import CHATS_ON, KEY_HEADER, Caller, service_of
 from memsvc.api.dropin import (
-    DEFAULT_CONVERSATION,
+    CHATTER,
     Chosen,
-    Conversation,
-    MessageKey,
-    Session,
-    Switch,
     as_read,
     converse,
     decoder,
@@ -90,7 +86,7 @@ class AnthropicController(Controller):
             ),
             **documented(400, 401, 403, 404, 413, 415, 502, 503, 504),
         },
-        dependencies=TALKER,
+        dependencies=CHATTER,
         opt={"decode": decoder(MESSAGES)} | CHATS_ON | KEY_HEADER,
         security=[{"bearer": []}, {"key": []}],
     )
@@ -100,15 +96,11 @@ class AnthropicController(Controller):
         data: Annotated[SkipValidation[AnthropicMessageIn], BodyKwarg(examples=[Example(value=EXAMPLE)])],
         talker: NamedDependency[Caller],
         *,
-        conversation: Conversation = DEFAULT_CONVERSATION,
-        session: Session = "",
-        memory: Switch = "on",
-        idempotency_key: MessageKey = None,
+        chosen: NamedDependency[Chosen],
         version: Version = VERSION,
         beta: Beta = None,
     ) -> Response[Any]:
         """Recall, ask the chat server, and store."""
         sent = {"Anthropic-Version": version} | ({"Anthropic-Beta": beta} if beta else {})
-        chosen = Chosen(conversation=conversation, session=session, memory=memory, key=idempotency_key, passed=sent)
         upstream, asked = service_of(request).anthropic, as_read(data)
-        return await converse(request, asked, MESSAGES, talker, upstream=upstream, chosen=chosen)
+        return await converse(request, asked, MESSAGES, talker, upstream=upstream, chosen=chosen, sent=sent)

@@ -11,14 +11,10 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, SkipValidation
 
-from memsvc.api.callers import CHATS_ON, READER, TALKER, Caller, service_of
+from memsvc.api.callers import CHATS_ON, READER, Caller, service_of
 from memsvc.api.dropin import (
-    DEFAULT_CONVERSATION,
+    CHATTER,
     Chosen,
-    Conversation,
-    MessageKey,
-    Session,
-    Switch,
     as_read,
     checked,
     converse,
@@ -121,7 +117,7 @@ class ChatController(Controller):
             ),
             **documented(400, 401, 403, 404, 413, 415, 502, 503, 504),
         },
-        dependencies=TALKER,
+        dependencies=CHATTER,
         opt={"decode": decoder(COMPLETIONS)} | CHATS_ON,
     )
     async def complete(
@@ -133,13 +129,9 @@ class ChatController(Controller):
         ],
         talker: NamedDependency[Caller],
         *,
-        conversation: Conversation = DEFAULT_CONVERSATION,
-        session: Session = "",
-        memory: Switch = "on",
-        idempotency_key: MessageKey = None,
+        chosen: NamedDependency[Chosen],
     ) -> Response[Any]:
         """Recall, ask the chat server, and store."""
-        chosen = Chosen(conversation=conversation, session=session, memory=memory, key=idempotency_key)
         upstream, asked = service_of(request).upstream, as_read(data)
         return await converse(request, asked, COMPLETIONS, talker, upstream=upstream, chosen=chosen)
 
@@ -156,7 +148,7 @@ class ChatController(Controller):
             ),
             **documented(400, 401, 403, 404, 413, 415, 502, 503, 504),
         },
-        dependencies=TALKER,
+        dependencies=CHATTER,
         opt={"decode": decoder(RESPONSES)} | CHATS_ON,
     )
     async def respond(
@@ -165,13 +157,9 @@ class ChatController(Controller):
         data: Annotated[SkipValidation[ResponseIn], BodyKwarg(examples=[Example(value=INPUT)])],
         talker: NamedDependency[Caller],
         *,
-        conversation: Conversation = DEFAULT_CONVERSATION,
-        session: Session = "",
-        memory: Switch = "on",
-        idempotency_key: MessageKey = None,
+        chosen: NamedDependency[Chosen],
     ) -> Response[Any]:
         """Recall, ask the chat server, and store."""
-        chosen = Chosen(conversation=conversation, session=session, memory=memory, key=idempotency_key)
         upstream, asked = service_of(request).upstream, as_read(data)
         return await converse(request, asked, RESPONSES, talker, upstream=upstream, chosen=chosen)
 
