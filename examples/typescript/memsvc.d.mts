@@ -56,6 +56,7 @@ export type Connected = { node_id: string; type: string | null; label: string | 
 export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "order" | "reranker" | "words">; recall_id?: string | null; confidence?: number | null };
 export type ContextIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "fact">; speakers?: Array<string>; source_kinds?: Array<"conversation" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; preset?: string | null; mode?: "eager" | "balanced" | "deliberate"; fill?: boolean; why?: "none" | "short" | "full" | null; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
 export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
+export type CoreIn = { block?: string };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "too like another" };
 export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>; truncated: boolean };
@@ -366,6 +367,8 @@ export class Memsvc {
   openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
   /** Pin a memory, or say how important it is. */
   markMemory(input: { path: { "memory_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: MarkIn }): Promise<MarkedMemory>;
+  /** Promote a memory into core memory. */
+  promoteMemory(input: { path: { "memory_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: CoreIn }): Promise<Block>;
   /** Add one message or a batch. */
   addMessages(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: MessageIn | Batch }): Promise<Receipts>;
   /** Forget a message. */

@@ -69,6 +69,7 @@ const OPERATIONS = {
   resumeMemory: ["DELETE", "/v1/me/pause"],
   openMemory: ["GET", "/v1/memories/{memory_id}"],
   markMemory: ["PATCH", "/v1/memories/{memory_id}"],
+  promoteMemory: ["POST", "/v1/memories/{memory_id}/promote"],
   addMessages: ["POST", "/v1/messages"],
   forgetMessage: ["DELETE", "/v1/messages/{passage_id}"],
   listModels: ["GET", "/v1/models"],

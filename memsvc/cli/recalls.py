@@ -1,4 +1,4 @@
-"""``memsvc feedback``, ``pin``, ``unpin`` and ``top-of-mind``: rate, pin, and show what is salient."""
+"""``memsvc feedback``, ``pin``, ``unpin``, ``promote`` and ``top-of-mind``: rate, pin, and show what is salient."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.profiles.blocks import Block
     from memsvc.recall.results import Memory
     from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
 
@@ -104,6 +105,27 @@ def unpin(
 ) -> None:
     """Unpin a message or a fact."""
     _mark(memory, user, app, pinned=False, importance=None, as_json=as_json)
+
+
+def promote(
+    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:…, f:… or n:…)."),
+    block: str = typer.Option("remembered", "--block", help="The core block of the profile that gets it as a line."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Promote a memory into core memory, which is part of every context."""
+
+    async def act(db: Database, owner: Owner) -> Block:
+        from memsvc.sources.promoting import promote_memory
+
+        return await promote_memory(db, owner, memory, block=block)
+
+    made = for_owner(user, app, act)
+    if as_json:
+        print_json(made)
+    else:
+        print(f"{made.name} ({made.kind}, version {made.version})\n{made.text}")
 
 
 def _mark(memory: str, user: str | None, app: str, *, pinned: bool, importance: int | None, as_json: bool) -> None:

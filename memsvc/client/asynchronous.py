@@ -188,6 +188,10 @@ class AsyncMemory:
         """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
         return await self.send(calls.mark_memory(memory_id, options))
 
+    async def promote_memory(self, memory_id: str | UUID, *, block: str = "remembered") -> Block:
+        """Append what a message, a fact or a node says to a core block of the profile, once."""
+        return await self.send(calls.promote_memory(memory_id, block))
+
     async def pause(self, until: o.Time | None = None) -> Pause:
         """Do not remember: store no message of the user, until a time or until ``resume``."""
         return await self.send(calls.pause(until))

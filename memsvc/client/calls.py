@@ -133,6 +133,11 @@ def mark_memory(memory_id: str | UUID, options: o.MarkOptions) -> Call[MarkedMem
     return Call("PATCH", _at("/v1/memories/{}", memory_id), MarkedMemory, {**options}, repeatable=True)
 
 
+def promote_memory(memory_id: str | UUID, block: str) -> Call[Block]:
+    """Promote a memory into core memory."""
+    return Call("POST", _at("/v1/memories/{}/promote", memory_id), Block, {"block": block}, repeatable=True)
+
+
 def pause(until: o.Time | None) -> Call[Pause]:
     """Store no messages."""
     return Call("PUT", "/v1/me/pause", Pause, {"until": until}, repeatable=True)

@@ -186,6 +186,10 @@ class Memory:
         """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
         return self.send(calls.mark_memory(memory_id, options))
 
+    def promote_memory(self, memory_id: str | UUID, *, block: str = "remembered") -> Block:
+        """Append what a message, a fact or a node says to a core block of the profile, once."""
+        return self.send(calls.promote_memory(memory_id, block))
+
     def pause(self, until: o.Time | None = None) -> Pause:
         """Do not remember: store no message of the user, until a time or until ``resume``."""
         return self.send(calls.pause(until))

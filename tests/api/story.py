@@ -125,6 +125,7 @@ async def recalling(stage: Stage) -> None:
     await get(user, "/context", query=WORDS, budget_tokens=300)
     await get(user, f"/v1/memories/{best}")
     await patch(user, f"/v1/memories/{best}", pinned=True, importance=8)
+    await post(user, f"/v1/memories/{best}/promote")
     await post(user, "/v1/answer", query=WORDS)
     await post(user, "/v1/verify", claim="Ines lives in Porto.")
 

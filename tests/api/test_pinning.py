@@ -8,7 +8,9 @@ from uuid import UUID
 import httpx
 import pytest
 
+from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
+from tests.api.conftest import Connect
 from tests.api.test_access import NOTHING
 
 
@@ -78,3 +80,46 @@ async def test_nobody_marks_what_is_not_theirs(ada: httpx.AsyncClient, bob: http
         answer = await bob.patch(f"/v1/memories/{memory}", json={"pinned": True})
         assert (answer.status_code, answer.json()["code"]) == (404, "memory_unknown")
     assert (await salient(ada))["The spare key hangs behind the boiler."]["factors"].get("pinned", 0) == 0
+
+
+async def promoted(client: httpx.AsyncClient, memory: str, **body: Any) -> dict[str, Any]:
+    answer = await client.post(f"/v1/memories/{memory}/promote", json=body)
+    assert answer.status_code == 200, answer.text
+    block: dict[str, Any] = answer.json()
+    return block
+
+
+async def test_a_promoted_memory_is_in_every_context_once_until_it_is_erased(
+    ada: httpx.AsyncClient, connect: Connect, owner: Owner
+) -> None:
+    await stored(ada, ["The spare key hangs\nbehind the boiler."], "2020-01-01T10:00:00Z")
+    key = (await found(ada, "spare key"))["memory_id"]
+    line = "1 January 2020, user: The spare key hangs behind the boiler."
+    first = await promoted(ada, key)
+    assert (first["name"], first["kind"], first["text"]) == ("remembered", "core", line)
+    assert first["evidence"] == [{"passage_id": key, "lines": [1]}]
+    assert (await promoted(ada, f"m:{short_id(UUID(key))}"))["version"] == first["version"]
+    block = (await ada.post("/v1/context", json={"query": "What is for lunch?"})).json()["text"]
+    assert line in block
+    assert (await promoted(ada, key, block="keys"))["name"] == "keys"
+    forgetter = await connect("read", "write", "forget", user=owner)
+    assert (await forgetter.delete(f"/v1/messages/{key}")).status_code == 200
+    assert "boiler" not in (await ada.get("/v1/profile")).text
+    assert "boiler" not in (await ada.get("/v1/profile/remembered/history")).text
+
+
+async def test_a_fact_and_a_node_become_lines_and_a_block_does_not(ada: httpx.AsyncClient) -> None:
+    node = {"type": "Person", "label": "Ines", "description": "Marcel's sister."}
+    ines = (await ada.post("/v1/nodes", json=node)).json()["results"][0]["node_id"]
+    porto = (await ada.post("/v1/nodes", json={"type": "Place", "label": "Porto"})).json()["results"][0]["node_id"]
+    fact = {"from_node": ines, "type": "LIVES_IN", "to_node": porto, "fact": "Ines lives in Porto."}
+    await ada.post("/v1/facts", json=fact)
+    known = (await found(ada, "Where does Ines live?"))["memory_id"]
+    await promoted(ada, known)
+    block = await promoted(ada, ines)
+    assert block["text"] == "Ines lives in Porto.\nInes: Marcel's sister."
+    refused = await ada.post(f"/v1/memories/{block['id']}/promote", json={})
+    assert (refused.status_code, refused.json()["field"]) == (400, "memory_id")
+    unknown = await ada.post(f"/v1/memories/{NOTHING}/promote", json={})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "memory_unknown")
+    assert (await ada.post(f"/v1/memories/{ines}/promote", json={"block": "No name"})).status_code == 400

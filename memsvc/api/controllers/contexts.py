@@ -16,6 +16,7 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.controllers.recall import record_later
 from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
+from memsvc.profiles.blocks import Block
 from memsvc.recall import salient as salience
 from memsvc.recall.block import GroupBy
 from memsvc.recall.context import ContextOptions, build_context
@@ -24,6 +25,7 @@ from memsvc.recall.options import Mode
 from memsvc.recall.presets import chosen_weights
 from memsvc.recall.signals import MarkedMemory, mark_memory
 from memsvc.sources.opening import OpenedMemory, open_memory
+from memsvc.sources.promoting import BLOCK, promote_memory
 
 SIMPLE = {"query": "Where do we meet Ines?", "budget_tokens": 600}
 CHAT = {
@@ -155,6 +157,13 @@ class MarkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """1 (trivial) to 10 (life-changing)."""
 
 
+class CoreIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Where a memory goes."""
+
+    block: str = BLOCK
+    """A core block of the profile."""
+
+
 class MemoriesController(Controller):
     """Memories by id."""
 
@@ -189,7 +198,7 @@ class MemoriesController(Controller):
         summary="Pin a memory, or say how important it is",
         description="Pins or unpins a message or a fact, or says how important it is. A pinned memory is always among "
         "the salient ones (GET /v1/top-of-mind, and the section `salient` of contexts). What is left out stays as it "
-        "was. Of a fact it is the version with this id that is marked.",
+        "was. Of a fact it is the version with this id that is marked; later versions begin with the same marks.",
         response_description="What counts now.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -204,3 +213,26 @@ class MemoriesController(Controller):
     ) -> MarkedMemory:
         """Mark it."""
         return await mark_memory(writer.db, writer.owner, memory_id, pinned=data.pinned, importance=data.importance)
+
+    @post(
+        "/{memory_id:str}/promote",
+        status_code=200,
+        operation_id="promoteMemory",
+        summary="Promote a memory into core memory",
+        description="Appends what a message, a fact or a node says to a core block of the profile, which is part of "
+        "every context. The memory is the line's evidence: if it is erased, the line goes with it. A memory that "
+        "stands there already is not added again. To remove the line, change the block (PATCH /v1/profile/{name}).",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def promote(
+        self,
+        data: Annotated[CoreIn, BodyKwarg(examples=[Example(value={}), Example(value={"block": "current_state"})])],
+        writer: NamedDependency[Caller],
+        memory_id: Annotated[str, PathParameter(description="A short or full id.")],
+    ) -> Block:
+        """Promote it."""
+        return await promote_memory(
+            writer.db, writer.owner, memory_id, block=data.block, asserted_by=writer.asserted_by
+        )  # fmt: skip
