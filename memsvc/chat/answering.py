@@ -217,16 +217,18 @@ async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Ite
 
 
 def _quotes(context: Context, packed: dict[str, Item]) -> list[Claim]:
-    """Quote what is due, then the best memories. Those that no longer hold are quoted only if there are no others.
+    """Quote what is due, then the best memories.
 
-    Messages keep the block's order: what may be out of date stands there behind what was said later.
+    Those that no longer hold are quoted only if there are no others, or if the question names the time at which they
+    did. Messages keep the block's order: what may be out of date stands there behind what was said later.
     """
     due = [item for section in context.sections if section.name == "agenda" for item in section.items]
     best = {memory.memory_id: rank for rank, memory in enumerate(context.memories)}
     known = [item for item in packed.values() if item.memory_id in best]
     kinds = ([item for item in known if item.kind == "fact"], [item for item in known if item.kind != "fact"])
     items = list(merge(*kinds, key=lambda item: best[item.memory_id]))
-    current = [item for item in items if not item.stale] or items
+    then = {memory.memory_id for memory in context.memories if memory.factors.get("time", 0) > 0}
+    current = [item for item in items if not item.stale or item.memory_id in then] or items
     quoted = list({item.id: item for item in (*due, *current)}.values())
     return [Claim(text=_quote(item), sources=[item.id]) for item in quoted[:MOST_QUOTES]]
 

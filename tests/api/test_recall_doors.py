@@ -335,3 +335,29 @@ async def test_a_reranker_orders_the_best_where_it_is_asked_for(
 def test_a_reranker_without_its_address_keeps_the_service_from_starting(settings: Settings, db: Database) -> None:
     with pytest.raises(ConfigurationError, match="MEMSVC_RERANKER_URL"):
         create_app(settings.model_copy(update={"reranker": "http:fake"}), db)
+
+
+async def test_what_held_at_a_time_in_the_past_answers_a_question_about_it(ada: httpx.AsyncClient) -> None:
+    me = (await ada.get("/v1/me")).json()["node_id"]
+    lived = {
+        "Bristol": ("2019-03-01", "2026-02-10"),
+        "Porto": ("2026-02-10", None),
+        "Leeds": ("2012-01-01", "2019-03-01"),
+    }
+    for town, (since, until) in lived.items():
+        node = (await ada.post("/v1/nodes", json={"type": "Place", "label": town})).json()["results"][0]["node_id"]
+        fact = {"from_node": me, "type": "LIVES_IN", "to_node": node, "fact": f"Ada lives in {town}."}
+        made = await ada.post("/v1/facts", json=fact | {"valid_from": since, "valid_to": until})
+        assert made.status_code == 201, made.text
+    await said(ada, "I like the rain in winter.", "The lamp is broken.")
+    asked = {"asked_at": "2026-11-20T10:00:00Z"}
+    for question in ("Where did I live last year?", "Where did I live in 2024?"):
+        best = (await recalled(ada, question, **asked))["memories"][0]
+        assert best["text"] == "Ada lives in Bristol.", question
+        assert "true at the time" in best["why"]
+        answer = (await ada.post("/v1/answer", json={"query": question, **asked})).json()
+        assert answer["found"]
+        assert "Bristol" in answer["answer"].splitlines()[0], answer["answer"]
+    assert (await recalled(ada, "Where do I live?", **asked))["memories"][0]["text"] == "Ada lives in Porto."
+    block = (await ada.post("/v1/context", json={"query": "Where did I live last year?", **asked})).json()["text"]
+    assert "Bristol" in block

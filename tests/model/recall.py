@@ -124,7 +124,7 @@ def mentions(history: History, node: Node, moment: int | None, known: datetime) 
 
 
 def turned(history: History, thread: Thread, window: range, moment: int | None, known: datetime) -> tuple[bool, bool]:
-    """Whether a fact must, and whether it may have begun or ended at one of some ticks.
+    """Whether a fact must, and whether it may have begun or ended at one of some ticks, or held at all and ended since.
 
     With a moment the version that held then counts, without one any. Where neighbouring moments say the same, the store
     may have cut there or not.
@@ -135,9 +135,14 @@ def turned(history: History, thread: Thread, window: range, moment: int | None, 
 
     if moment is None:
         turns = [at for at in window if at - 1 in history.moments and at in history.moments]
+        there = content(window.start - 1)
+        throughout = there is not None and all(content(at) == there for at in window)
+        last = window.stop - 1
+        while throughout and last + 1 in history.moments and content(last + 1) == there:
+            last += 1
         return (
-            any(content(at - 1) != content(at) for at in turns),
-            any(content(at - 1) is not None or content(at) is not None for at in turns),
+            (throughout and last + 1 in history.moments) or any(content(at - 1) != content(at) for at in turns),
+            throughout or any(content(at - 1) is not None or content(at) is not None for at in turns),
         )
     held = content(moment)
     if held is None:
@@ -149,7 +154,8 @@ def turned(history: History, thread: Thread, window: range, moment: int | None, 
         last += 1
     began = [at in window and at >= 0 for at in range(first, moment + 1)]
     ended = [at in window and at in history.moments for at in range(moment + 1, last + 2)]
-    return all(began) or all(ended), any(began) or any(ended)
+    throughout = first < window.start and last + 1 >= window.stop
+    return all(began) or all(ended), throughout or any(began) or any(ended)
 
 
 def facts(  # noqa: PLR0917 - what a recall is asked for

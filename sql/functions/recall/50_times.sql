@@ -99,10 +99,12 @@ COMMENT ON FUNCTION memsvc.match_times(
   uuid, timestamptz[], timestamptz[], integer, memsvc.scope
 ) IS 'The time arm: passages said inside windows of time, newest first.';
 
--- Facts that began or ended inside a window, the latest first: versions of edges as known at p_known_at (null: now).
+-- Facts that began or ended inside a window, or held throughout it and have an end, the latest first: versions of edges
+-- as known at p_known_at (null: now). What holds without an end is no more about one time than about another.
 -- With p_as_of only those that were true then; null: whatever their valid time, for what has ended may be the answer.
--- The windows share p_limit, beginnings and ends half each; in all no more than 2,000 versions are looked at by
--- edge_versions_began, as many by _ended, and of those that were closed since p_known_at by edge_versions_closed.
+-- The windows share p_limit, a third each for beginnings, ends, and what held; in all no more than 2,000 versions are
+-- looked at for each of the three, by edge_versions_began and _ended, and of those that were closed since p_known_at by
+-- edge_versions_closed.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_times(
   p_user_id uuid,
   p_begins timestamptz[],
@@ -128,7 +130,7 @@ BEGIN
   IF windows = 0 OR p_limit <= 0 THEN
     RETURN;
   END IF;
-  share := (p_limit - 1) / (2 * windows) + 1;
+  share := (p_limit - 1) / (3 * windows) + 1;
   reach := greatest(2000 / windows, share);
   IF p_known_at IS NOT NULL THEN
     first := (SELECT min(b.begins) FROM unnest(p_begins) AS b (begins));
@@ -161,6 +163,18 @@ BEGIN
       WHERE (p_known_at IS NULL OR c.recorded_from <= p_known_at)
         AND (p_as_of IS NULL OR c.valid_from <= p_as_of)
       LIMIT share)
+      UNION ALL
+      (SELECT c.version_id, w.ends
+      FROM (
+        SELECT v.version_id, v.valid_from, v.valid_to, v.recorded_from FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to >= greatest(w.ends, p_as_of + tick)
+        ORDER BY v.valid_to LIMIT reach
+      ) AS c
+      WHERE c.valid_from < w.begins
+        AND (p_known_at IS NULL OR c.recorded_from <= p_known_at)
+        AND (p_as_of IS NULL OR c.valid_from <= p_as_of)
+      LIMIT share)
     ) AS o
     UNION ALL
     SELECT c.version_id, t.turned
@@ -171,13 +185,14 @@ BEGIN
       ORDER BY v.recorded_to LIMIT 2000
     ) AS c
     CROSS JOIN LATERAL (
-      SELECT max(e.turned) AS turned FROM (VALUES (c.valid_from), (c.valid_to)) AS e (turned)
-      WHERE EXISTS (
-        SELECT FROM unnest(p_begins, p_ends) AS w (begins, ends) WHERE e.turned >= w.begins AND e.turned < w.ends
-      )
+      SELECT max(CASE
+          WHEN c.valid_to >= w.begins AND c.valid_to < w.ends THEN c.valid_to
+          WHEN c.valid_from >= w.begins AND c.valid_from < w.ends THEN c.valid_from
+          WHEN c.valid_from < w.begins AND c.valid_to >= w.ends AND c.valid_to < 'infinity' THEN w.ends
+        END) AS turned
+      FROM unnest(p_begins, p_ends) AS w (begins, ends)
     ) AS t
-    WHERE t.turned IS NOT NULL AND c.recorded_from <= p_known_at
-      AND ((c.valid_from >= first AND c.valid_from < last) OR (c.valid_to >= first AND c.valid_to < last))
+    WHERE t.turned IS NOT NULL AND c.recorded_from <= p_known_at AND c.valid_from < last AND c.valid_to >= first
       AND (p_as_of IS NULL OR (c.valid_from <= p_as_of AND c.valid_to > p_as_of))
   ) AS f
   GROUP BY f.version_id -- it may have begun and ended in the windows
@@ -187,4 +202,4 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.match_fact_times(
   uuid, timestamptz[], timestamptz[], integer, timestamptz, timestamptz
-) IS 'The time arm for facts: versions that began or ended inside windows of time, the latest first.';
+) IS 'The time arm for facts: versions that began, ended or held, with an end, in windows of time, the latest first.';

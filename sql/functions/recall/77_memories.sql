@@ -40,7 +40,7 @@ BEGIN ATOMIC
     FROM goal AS g
     CROSS JOIN LATERAL memsvc.match_nodes(p_user_id, g.nodes, g.reach, g.distances, p_candidates, p_scope) AS n
     UNION ALL
-    -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
+    -- What began, ended or held at a time that the query names: it may have ended, for that may be the answer.
     SELECT t.version_id, NULL, NULL, NULL
     FROM memsvc.match_fact_times(
       p_user_id, p_question.begins, p_question.ends, p_candidates, p_scope.as_of, p_scope.known_at

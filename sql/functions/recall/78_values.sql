@@ -98,7 +98,11 @@ BEGIN ATOMIC
     CASE WHEN v.speaks OR (m.kind <> 'passage' AND q.says_i) THEN 1 ELSE 0 END, -- what is known is the user's, too
     CASE WHEN p_question.begins <> '{}' THEN greatest(
       memsvc.time_fit(m.since, p_question.begins, p_question.ends, interval '7 days'),
-      memsvc.time_fit(m.until, p_question.begins, p_question.ends, interval '7 days')
+      memsvc.time_fit(m.until, p_question.begins, p_question.ends, interval '7 days'),
+      CASE WHEN m.kind = 'fact' AND m.until < 'infinity' AND EXISTS ( -- it held throughout, and has ended since
+        SELECT FROM unnest(p_question.begins, p_question.ends) AS w (begins, ends)
+        WHERE coalesce(m.since, '-infinity') < w.begins AND m.until >= w.ends
+      ) THEN 1 ELSE 0 END
     ) ELSE 0 END,
     CASE WHEN m.distance = 0 THEN m.reach ELSE 0 END, -- names
     CASE WHEN m.distance > 0 AND m.metres IS NULL THEN m.reach ELSE 0 END, -- distance
