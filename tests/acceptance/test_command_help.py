@@ -14,7 +14,7 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
-    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("show",), ("agenda",),
+    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
@@ -30,7 +30,7 @@ COMMANDS = [
     ("backup",), ("restore",),
     ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
     ("db", "reindex"), ("db", "health"), ("db", "sizes"),
-    ("user",), ("user", "add"), ("user", "list"),
+    ("user",), ("user", "add"), ("user", "list"), ("user", "pause"), ("user", "resume"),
     ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
