@@ -135,7 +135,9 @@ class MemsvcStore(BaseStore):
                 role="other" if text else UNSEARCHED,
                 metadata={"value": op.value, "created_at": _created(before[0]).isoformat() if before else None},
             )
-            memory.add_messages([message])
+            [stored] = memory.add_messages([message])
+            if stored.outcome == "paused":  # what is there stays
+                raise RefusedError("memory_paused", "The user's memory is paused: nothing was put.")
         for said in before:
             _forget(memory, said)
 

@@ -327,6 +327,13 @@ class MemoryUnknownError(NotFoundError):
     hint = "Give an id as a context or a recall shows it (m:…, f:…, n:… or b:…), or a full id."
 
 
+class MemoryPausedError(MemsvcError):
+    """The user's memory is paused: no text is stored."""
+
+    code, status, exit_code = "memory_paused", 409, 3
+    hint = "Resume it first: DELETE /v1/me/pause, or 'memsvc user resume'."
+
+
 class MemoryAmbiguousError(MemsvcError):
     """Several memories have this short id."""
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.once import Once
-from memsvc.errors import InvalidRequestError, TextTooLongError
+from memsvc.errors import InvalidRequestError, MemoryPausedError, TextTooLongError
 from memsvc.graph.edit import fact_version
 from memsvc.graph.history import Change, write_in
 from memsvc.graph.operations import MAX_TEXT_CHARS, Annotate, Evidence, Mark
@@ -64,6 +64,7 @@ async def annotate_fact(
         FactUnknownError: there is no such edge.
         VersionSupersededError: somebody changed it in the meantime, or the fact was taken back.
         InvalidRequestError, InvalidTextError, TextTooLongError: the reason cannot be used.
+        MemoryPausedError: no text of this user is stored now, so the reason could not be kept.
         IdempotencyConflictError: the key of ``once`` came with another request.
     """
     stance, reason = annotation.stance, _reason(annotation)
@@ -86,7 +87,8 @@ async def annotate_fact(
         if known is not None:
             return msgspec.json.decode(known, type=Change)
         [stored] = await append_prepared(connection, owner, prepared)
-        assert stored.passage_id is not None  # noqa: S101 - its id is new, so it was not erased before
+        if stored.passage_id is None:  # its id is new, so it was not erased before
+            raise MemoryPausedError
         mark = Annotate(version=version, stance=stance, evidence=[Evidence(passage_id=stored.passage_id)])
         change = await write_in(connection, owner, [mark], asserted_by=asserted_by)
         if once is not None:

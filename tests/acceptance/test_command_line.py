@@ -125,7 +125,7 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
     sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
     ingest = ("ingest", "--app", "sample", "--json")
-    assert json.loads(rig.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0}
+    assert json.loads(rig.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0, "paused": 0}
     packed = tmp_path / "conversation.jsonl.gz"
     packed.write_bytes(gzip.compress(Path(sample).read_bytes()))
     assert "0 new messages, 222 already stored." in rig.ok("ingest", "--app", "sample", str(packed), export)
@@ -292,7 +292,7 @@ def test_a_key_is_made_listed_and_revoked(rig: Rig) -> None:
     [revoked] = [e for e in json.loads(rig.ok("key", "list", "--app", "keys", "--json")) if e["revoked_at"]]
     assert revoked["key_id"] == key.split(".")[0]
     refused(rig, 3, "no such working key", "key", "revoke", "--app", "keys", key)
-    refused(rig, 2, "read, write, forget and admin", "key", "create", "--app", "keys", "--scope", "everything")
+    refused(rig, 2, "read, write, forget, enroll and admin", "key", "create", "--app", "keys", "--scope", "everything")
     refused(rig, 2, "--days", "key", "create", "--app", "keys", "--days", "99999999")
 
 
@@ -363,7 +363,7 @@ def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_go_on(rig: Rig, tmp_path: Path
         stored = rig.stored(admin, "long")
         assert stored < 1_000
     counts = json.loads(rig.ok("ingest", str(file), "--app", "stopped", "--json"))
-    assert counts == {"created": 1_000 - stored, "existing": stored, "erased": 0}
+    assert counts == {"created": 1_000 - stored, "existing": stored, "erased": 0, "paused": 0}
 
 
 # Settings, server, ports

@@ -14,7 +14,7 @@ from langgraph.store.memory import InMemoryStore
 from litestar import Litestar
 
 from memsvc.access.users import Owner
-from memsvc.client import Memory
+from memsvc.client import Memory, RefusedError
 from memsvc.client.langgraph import MemsvcStore
 from memsvc.client.options import RecallOptions
 from memsvc.recall.results import Recalled
@@ -181,6 +181,17 @@ async def test_what_others_say_in_its_conversation_is_left_alone(
     assert await ours.asearch(place) == []
     said = await asyncio.to_thread(lambda: [one.text for one in mine.messages("langgraph:users:ada")])
     assert said == ["Ada drinks tea at ten."] * 2
+
+
+async def test_while_memory_is_paused_nothing_is_put_and_nothing_is_lost(
+    ours: MemsvcStore, memory: Memory, owner: Owner
+) -> None:
+    place, mine = ("users", "ada"), memory.for_user(str(owner.user_id))
+    await ours.aput(place, "tea", {"text": "Ada drinks tea."})
+    await asyncio.to_thread(mine.pause)
+    with pytest.raises(RefusedError, match="memory_paused"):
+        await ours.aput(place, "tea", {"text": "Ada drinks mint tea."})
+    assert plain(await ours.aget(place, "tea")) == (place, "tea", {"text": "Ada drinks tea."})
 
 
 async def test_a_batch_reads_first_and_its_last_put_counts(ours: MemsvcStore) -> None:

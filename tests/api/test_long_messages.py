@@ -55,7 +55,7 @@ async def test_the_longest_line_of_a_file_is_taken_in_even_without_a_blank(
     path.write_text(json.dumps({"text": long_text("7")}))
     words_alone = settings.model_copy(update={"embedding_model": "", "extractor": "none"})
     counts = await ingest_files(db, words_alone, owner, [path])
-    assert counts == {"created": 1, "existing": 0, "erased": 0}
+    assert counts == {"created": 1, "existing": 0, "erased": 0, "paused": 0}
     assert (await found_at_the_end(ada)).endswith(END)
 
 

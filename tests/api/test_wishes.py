@@ -21,6 +21,7 @@ from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
 from memsvc.recall.usefulness import note_echoes
 from memsvc.settings import Settings
+from tests.api.graphs import homes
 from tests.api.test_feedback import given
 from tests.api.test_messages_and_recall import said
 
@@ -65,6 +66,19 @@ async def test_the_client_pauses_and_resumes(ada: httpx.AsyncClient, api: Litest
         assert (await memory.pause("2099-01-01")).paused
         assert [one.outcome for one in await memory.add_messages([{"conversation": "a", "text": "oak"}])] == ["paused"]
         assert not (await memory.resume()).paused
+
+
+async def test_what_needs_a_text_is_refused_while_memory_is_paused(ada: httpx.AsyncClient) -> None:
+    world = await homes(ada)
+    mark = {"stance": "disputed", "reason": "She moved."}
+    path = f"/v1/facts/{world.lyon_edge}/annotations"
+    await ada.put(PAUSE, json={})
+    refused = await ada.post(path, json=mark)
+    assert (refused.status_code, refused.json()["code"]) == (409, "memory_paused")
+    fact = {"from_node": world.rui, "type": "KNOWS", "to_node": world.ines, "fact": "Rui knows Ines."}
+    assert (await ada.post("/v1/facts", json=fact)).status_code == 201  # which is no message
+    await ada.delete(PAUSE)
+    assert (await ada.post(path, json=mark)).status_code == 201
 
 
 async def test_a_pause_ends_by_itself(ada: httpx.AsyncClient, admin: psycopg.Connection, owner: Owner) -> None:
