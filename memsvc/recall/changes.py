@@ -28,6 +28,7 @@ LEAST_STEM, ENDING = 3, 3
 """A word counts by its beginning, without so many letters of its ending: messages may have other forms of it."""
 _NAME = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-Þ][\w'-]{2,}")
 """Words with a capital that do not begin a sentence."""
+_TELLING = re.compile(r"[^\W\d_]{5,}")
 VALUES = ("day", "number")
 MOST_READ, MOST_CHANGES = 50, 3
 """So many messages are looked at, and of each so many sentences: what is recalled is the user's to choose."""
@@ -97,6 +98,14 @@ def later_words(memories: Sequence[Memory]) -> dict[UUID, Memory]:
                 found[memory.memory_id] = later.memory
                 break
     return found
+
+
+def may_have_moved(earlier: str, later: str) -> bool:
+    """Whether a message may have changed what an earlier one says of the same day: it says so of something in it."""
+    small = set(_TELLING.findall(earlier[:LOOKED_AT].casefold()))
+    words = {word for word in small if _WORDS["plain"].fullmatch(word) is None}
+    changes = islice(_changes_in(later[:LOOKED_AT]), MOST_CHANGES)
+    return any(_says(change.words, word) for change in changes for word in words)
 
 
 def _read(memory: Memory) -> _Read:

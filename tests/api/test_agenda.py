@@ -200,6 +200,19 @@ async def test_old_reminders_are_found_behind_much_else_and_where_not_it_says_so
     assert content["truncated"] is True
 
 
+async def test_a_plan_that_was_moved_on_its_day_says_so_in_a_context(ada: httpx.AsyncClient) -> None:
+    await tell(ada, "My flight home is on Tuesday at 11:20.", "2026-07-10T10:00:00Z")
+    await tell(ada, "The dentist is on Tuesday at 9.", "2026-07-10T10:01:00Z")
+    await tell(ada, "The flight on Tuesday is at 16:05 now and no longer at noon.", "2026-07-12T10:00:00Z")
+    asked = {"query": "What's on today?", "asked_at": "2026-07-14T08:00:00Z"}
+    context = good(await ada.post("/v1/context", json=asked))
+    [agenda] = [one["items"] for one in context["sections"] if one["name"] == "agenda"]
+    new = next(one["id"] for one in agenda if "16:05" in one["text"])
+    assert [one["text"][-6:] for one in agenda if one["remark"]] == ["11:20."]
+    assert len(agenda) == 3
+    assert f"may be out of date: see {new}" in context["text"]
+
+
 async def test_pages_follow_each_other(ada: httpx.AsyncClient) -> None:
     for number in range(5):
         await tell(ada, f"Meeting {number} tomorrow at {9 + number}.", "2026-11-10T10:00:00Z", id=str(number))
