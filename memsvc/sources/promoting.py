@@ -35,7 +35,9 @@ async def promote_memory(
     Raises:
         MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have this id.
         InvalidRequestError: it is a block, which ``promoteBlock`` moves, or it has no words.
-        TextTooLongError, ProfileFullError, InvalidRequestError: the block has no room or cannot have this name.
+        InvalidRequestError: the block is not in core memory, or cannot have this name.
+        TextTooLongError, ProfileFullError: the block has no room.
+        ProfileConflictError: somebody changed the block at the same moment.
     """
     opened = await open_memory(db, owner, memory, before=0, after=0)
     line, evidence = _line(opened)
@@ -50,9 +52,20 @@ async def promote_memory(
         known = await read_block(db, owner, block)
     except BlockUnknownError:
         known = None
+    if known is not None and known.kind != "core":
+        raise InvalidRequestError(
+            f"The block {block!r} is not in core memory.",
+            hint="Promote it first (POST /v1/profile/{name}/promote), or name another block.",
+            field="block",
+        )
     if known is not None and line in known.text.split("\n"):
         return known
-    wish = Wish(change=Append(text=line), evidence=evidence[:MAX_EVIDENCE], asserted_by=asserted_by)
+    wish = Wish(
+        change=Append(text=line),
+        evidence=evidence[:MAX_EVIDENCE],
+        expected_version=known.version if known is not None else None,  # of two at once, one is told to look again
+        asserted_by=asserted_by,
+    )
     return await change_block(db, owner, place, wish)
 
 

@@ -123,3 +123,6 @@ async def test_a_fact_and_a_node_become_lines_and_a_block_does_not(ada: httpx.As
     unknown = await ada.post(f"/v1/memories/{NOTHING}/promote", json={})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "memory_unknown")
     assert (await ada.post(f"/v1/memories/{ines}/promote", json={"block": "No name"})).status_code == 400
+    assert (await ada.put("/v1/profile/boat", json={"text": "Plans.", "kind": "archival"})).status_code == 200
+    archived = await ada.post(f"/v1/memories/{ines}/promote", json={"block": "boat"})
+    assert (archived.status_code, archived.json()["field"]) == (400, "block")  # it would not be in core memory
