@@ -36,7 +36,7 @@ KINDS = (
 )  # fmt: skip
 # Tables with a user_id that no export contains, and why. A test compares both lists with the database.
 LEFT_OUT = {
-    "users": "the manifest has name, zone and language; a pause, ids and the app belong to the service, not to the memory",
+    "users": "the manifest has name, zone and language; ids, the app and a pause belong to the service",
     "api_keys": "keys are secrets of one service",
     "audit_log": "changes to the accounts of one service",
     "corpora": "counted from passages",
