@@ -67,6 +67,9 @@ test-leaks: $(BIN)/.installed ## On both servers: all ways to other users' memor
 	@MEMSVC_TEST_LEAKS=all $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
 	@MEMSVC_TEST_LEAKS=all MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
 
+conformance: $(BIN)/.installed ## MCP's official conformance suite, for what memsvc offers; installs it from npm
+	@MEMSVC_TEST_CONFORMANCE=1 $(BIN)/python -m pytest -q -n 0 tests/acceptance/test_mcp_conformance.py $(ARGS)
+
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

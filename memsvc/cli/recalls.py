@@ -87,23 +87,23 @@ def top_of_mind(
 
 
 def pin(
-    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:… or f:…)."),
+    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:…, f:… or n:…)."),
     importance: int | None = typer.Option(None, min=1, max=10, help="How important it is, 1 (trivial) to 10."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Pin a message or a fact: it is always among the salient memories."""
+    """Pin a message, a fact, a note or a node: it is always among the salient memories."""
     _mark(memory, user, app, pinned=True, importance=importance, as_json=as_json)
 
 
 def unpin(
-    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:… or f:…)."),
+    memory: str = typer.Argument(help="The memory's id, as a context or recall shows it (m:…, f:… or n:…)."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Unpin a message or a fact."""
+    """Unpin a message, a fact, a note or a node."""
     _mark(memory, user, app, pinned=False, importance=None, as_json=as_json)
 
 

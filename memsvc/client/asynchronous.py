@@ -185,7 +185,7 @@ class AsyncMemory:
         return await self.send(calls.open_memory(memory_id, before, after))
 
     async def mark_memory(self, memory_id: str | UUID, **options: Unpack[o.MarkOptions]) -> MarkedMemory:
-        """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
+        """Pin (``pinned=True``) or unpin a message, a fact, a note or a node, or say how important it is."""
         return await self.send(calls.mark_memory(memory_id, options))
 
     async def promote_memory(self, memory_id: str | UUID, *, block: str = "remembered") -> Block:

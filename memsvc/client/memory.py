@@ -183,7 +183,7 @@ class Memory:
         return self.send(calls.open_memory(memory_id, before, after))
 
     def mark_memory(self, memory_id: str | UUID, **options: Unpack[o.MarkOptions]) -> MarkedMemory:
-        """Pin (``pinned=True``) or unpin a message or a fact, or say how important it is."""
+        """Pin (``pinned=True``) or unpin a message, a fact, a note or a node, or say how important it is."""
         return self.send(calls.mark_memory(memory_id, options))
 
     def promote_memory(self, memory_id: str | UUID, *, block: str = "remembered") -> Block:

@@ -23,6 +23,8 @@ from memsvc.recall.times_in_words import age
 
 MAX_SALIENT = 200
 FACTORS = ("recency", "importance", "strength", "usefulness", "pinned")
+SHOWN = ("message", "note", "card")
+"""Kinds of passages; of notes and cards those that somebody pinned, judged or had recalled."""
 TIMES = {1: "once", 2: "twice"}
 SEEDS = 1 << 63
 
@@ -63,7 +65,7 @@ async def top_of_mind(
         "limit": limit,
         "as_of": as_of,
         "known_at": known_at,
-        "kinds": ["message", "trace"] if traces else ["message"],
+        "kinds": [*SHOWN, *(["trace"] if traces else [])],
         "facts": facts,
     }
     async with db.transaction(owner.user_id) as connection:
@@ -117,7 +119,7 @@ def _asked_about(as_of: datetime | None, known_at: datetime | None) -> datetime:
 def _why(row: Row[Any], now: datetime, zone: ZoneInfo) -> str:
     """The reason for people: "salient: said yesterday, recalled 5 times, used twice"."""
     reasons = ["pinned"] if row.pinned else []
-    reasons.append(f"{'learnt' if row.kind == 'fact' else 'said'} {age(row.at, now.astimezone(zone))}")
+    reasons.append(f"{'said' if row.kind in {'message', 'trace'} else 'learnt'} {age(row.at, now.astimezone(zone))}")
     if row.judged is not None:
         reasons.append(f"importance {row.judged} of 10")
     reasons += [

@@ -68,7 +68,7 @@ class MarkedMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     memory_id: UUID
     kind: str
-    """message or fact."""
+    """message, fact or node; of a node ``memory_id`` is the passage that is marked."""
     pinned: bool
     importance: int | None
     """1 to 10; null: nobody has judged."""
@@ -217,7 +217,10 @@ async def feedback(
 async def mark_memory(
     db: Database, owner: Owner, memory: str, *, pinned: bool | None = None, importance: int | None = None
 ) -> MarkedMemory:
-    """Pin or unpin a message or a fact, or say how much it matters; what is None stays as it was.
+    """Pin or unpin a message, a fact, or what is known of a node, or say how much it matters.
+
+    What is None stays as it was. Of a node the note, the instruction or the card is marked, as it is now; its later
+    versions begin with the same marks, as a fact's do.
 
     Args:
         db: the database.
@@ -228,23 +231,31 @@ async def mark_memory(
 
     Raises:
         MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have this id.
-        InvalidRequestError: it is neither a message nor a fact, nothing is to be changed, or the importance is bad.
+        InvalidRequestError: it is a block, or a node without a description; nothing is to be changed; or the importance
+            is out of range.
     """
     if pinned is None and importance is None:
         raise InvalidRequestError("Nothing is to be changed.", hint="Send pinned, importance or both.")
     if importance is not None and not 1 <= importance <= MOST_IMPORTANT:
         raise InvalidRequestError(f"importance must lie between 1 and {MOST_IMPORTANT}.", field="importance")
     called = await find_memory(db, owner, memory)
-    if called.kind not in {"message", "fact"}:
+    if called.kind not in {"message", "fact", "node"}:
         raise InvalidRequestError(
-            "Only messages and facts can be pinned.",
-            hint="A node has an importance of its own (PATCH /v1/nodes/{id}); an instruction may have pinned in its "
-            "data. A block of the profile can be promoted.",
-            field="memory_id",
+            "A block of the profile cannot be pinned.", hint="It can be promoted.", field="memory_id"
         )
-    values = {"user_id": owner.user_id, "memory_id": called.memory_id, "pinned": pinned, "importance": importance}
     async with db.transaction(owner.user_id) as connection:
         await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
+        marked: UUID | None = called.memory_id
+        if called.kind == "node":
+            values = {"user_id": owner.user_id, "node_id": called.memory_id}
+            marked = (await connection.execute(query("passage_of_node"), values)).scalar_one_or_none()
+            if marked is None:
+                raise InvalidRequestError(
+                    "Nothing is said about this node that could be shown.",
+                    hint="Give it a description (PATCH /v1/nodes/{id}), or pin a fact about it.",
+                    field="memory_id",
+                )
+        values = {"user_id": owner.user_id, "memory_id": marked, "pinned": pinned, "importance": importance}
         row = (await connection.execute(query("mark_memory"), values)).one_or_none()
     if row is None:  # erased a moment ago
         raise MemoryUnknownError

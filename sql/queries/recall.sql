@@ -194,6 +194,16 @@ FROM (
 GROUP BY g.door, g.kind
 ORDER BY given DESC, g.door ASC, g.kind ASC;
 
+-- name: passage_of_node
+-- The passage that a node's present version is filed as: its note, its instruction or its card. No row: it has none.
+SELECT p.passage_id
+FROM memsvc.passages AS p
+WHERE
+  p.user_id = :user_id AND p.source_id = :user_id AND p.session = CAST(CAST(:node_id AS uuid) AS text) AND p.part = 0
+  AND p.recorded_to = 'infinity' AND p.valid_from <= now() AND p.valid_to > now()
+ORDER BY p.valid_from DESC
+LIMIT 1;
+
 -- name: mark_memory
 -- Pins or unpins a memory, or says how much it matters; null leaves what was said. No row: nothing has this id.
 INSERT INTO memsvc.memory_signals AS s (user_id, memory_id, kind, pinned, importance)

@@ -59,10 +59,32 @@ async def test_a_fact_is_pinned_by_its_short_id(ada: httpx.AsyncClient) -> None:
     assert (await salient(ada))["Ines lives in Porto."]["factors"]["pinned"] == 2.0
     await ada.patch(f"/v1/facts/{edge}", json={"fact": "Ines lives in Porto, by the sea."})
     assert (await salient(ada))["Ines lives in Porto, by the sea."]["factors"]["pinned"] == 2.0
-    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})
+    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})  # nothing is said of it
     assert (refused.status_code, refused.json()["code"], refused.json()["field"]) == (
         400, "invalid_request", "memory_id",
     )  # fmt: skip
+
+
+async def test_a_note_and_a_node_are_pinned_and_their_next_versions_too(ada: httpx.AsyncClient) -> None:
+    note = (await ada.post("/v1/notes", json={"title": "Boiler", "text": "Press twice, then wait."})).json()["note_id"]
+    described = {"type": "Person", "label": "Ines", "description": "Ines plays the bassoon."}
+    node = (await ada.post("/v1/nodes", json=described)).json()["results"][0]["node_id"]
+    assert await salient(ada) == {}  # what nobody marked or recalled is no news
+    for node_id in (note, node):
+        answer = await ada.patch(f"/v1/memories/n:{short_id(UUID(node_id))}", json={"pinned": True})
+        assert (answer.status_code, answer.json()["kind"], answer.json()["pinned"]) == (200, "node", True), answer.text
+    minded = await salient(ada)
+    assert {text: one["kind"] for text, one in minded.items()} == {
+        "Press twice, then wait.": "note", "Ines plays the bassoon.": "card",
+    }  # fmt: skip
+    assert minded["Ines plays the bassoon."]["why"].startswith("salient: pinned, learnt ")
+    changed = await ada.patch(f"/v1/nodes/{node}", json={"description": "Ines plays the oboe."})
+    assert changed.status_code == 200, changed.text
+    assert {text for text, one in (await salient(ada)).items() if one["factors"].get("pinned")} == {
+        "Press twice, then wait.", "Ines plays the oboe.",
+    }  # fmt: skip
+    await ada.patch(f"/v1/memories/n:{short_id(UUID(node))}", json={"pinned": False})
+    assert set(await salient(ada)) == {"Press twice, then wait."}
 
 
 @pytest.mark.parametrize("body", [{}, {"importance": 0}, {"importance": 11}, {"pinned": "yes"}, {"sentiment": 1}])

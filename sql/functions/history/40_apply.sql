@@ -137,6 +137,22 @@ BEGIN
   ) AS k
   WHERE w.kind = 'edge' AND w.action = 'write'
   ON CONFLICT (user_id, memory_id) DO NOTHING;
+
+  -- So they are of a node, on the passage that its version is filed as.
+  INSERT INTO memory_signals (user_id, memory_id, kind, pinned, importance)
+  SELECT p_user_id, p.passage_id, 'passage', k.pinned, k.importance
+  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, subject uuid, version_id uuid)
+  INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = w.version_id
+  CROSS JOIN LATERAL (
+    SELECT s.pinned, s.importance
+    FROM node_versions AS v INNER JOIN memory_signals AS s ON s.user_id = v.user_id AND s.passage_id = v.version_id
+    WHERE v.user_id = p_user_id AND v.node_id = w.subject AND v.version_id <> w.version_id
+      AND (s.pinned OR s.importance IS NOT NULL)
+    ORDER BY v.recorded_from DESC, v.version_id DESC
+    LIMIT 1
+  ) AS k
+  WHERE w.kind = 'node' AND w.action = 'write'
+  ON CONFLICT (user_id, memory_id) DO NOTHING;
 END
 $$;
 COMMENT ON FUNCTION memsvc.write_versions(uuid, text, timestamptz, jsonb) IS 'Writes the new versions of a plan.';

@@ -165,8 +165,10 @@ BEGIN ATOMIC
     ) AS confidence
     FROM every AS e CROSS JOIN named AS n
   ),
-  counted AS (
-    SELECT memsvc.candidates_told(e.memories, p_question, w.traits) AS met FROM every AS e CROSS JOIN weight AS w
+  counted AS MATERIALIZED (
+    SELECT memsvc.candidates_told(e.memories, p_question, w.traits) AS met,
+      memsvc.told_by_name(w.names, w.of_factors) AS weights
+    FROM every AS e CROSS JOIN weight AS w
   ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (
@@ -200,7 +202,7 @@ BEGIN ATOMIC
       WHERE h.form = f.matched_form
     )),
     (SELECT s.confidence FROM sure AS s), (SELECT c.met FROM counted AS c),
-    memsvc.told_by_name(w.names, w.of_factors), coalesce(f.times, 1), f.last_said, coalesce(f.others, '{}')
+    (SELECT c.weights FROM counted AS c), coalesce(f.times, 1), f.last_said, coalesce(f.others, '{}')
   FROM found AS f CROSS JOIN weight AS w
   ORDER BY f.place;
 END;

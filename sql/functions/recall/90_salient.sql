@@ -105,7 +105,8 @@ COMMENT ON FUNCTION memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz
 
 -- What is salient without a query: ids, best first, with the points of each factor and what they were made of.
 -- Candidates: the 200 messages said last (part 0 of each, of p_kinds), the 100 open facts learnt last, and of
--- memory_signals 50 pinned ones, the 100 recalled last and the 100 most important ones. Points: recency by p_half_life
+-- memory_signals 50 pinned ones, the 100 recalled last and the 100 most important ones, notes and cards of nodes too, as
+-- their present versions. Points: recency by p_half_life
 -- since it was said or learnt (1 at most), importance (a tenth of 1 to 10, nothing where nobody has judged), recall
 -- strength (1), usefulness (-1/2 to 1/2), pinned (2). Of a message in parts the best one.
 -- p_as_of: messages said by then, facts valid then, ages counted back from then. p_known_at: what was recorded by then;
@@ -184,7 +185,9 @@ BEGIN
       g.importance, g.pinned
     FROM signal AS g
     CROSS JOIN LATERAL (
-      (SELECT r.source_id, r.session, r.ordinal, r.said_at AS at, r.kind, r.said_at <= latest AS visible
+      (SELECT r.source_id, r.session, r.ordinal, r.said_at AS at, r.kind,
+        r.said_at <= latest AND (r.version_id IS NULL
+          OR (r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds)) AS visible
       FROM passages AS r WHERE g.kind = 'passage' AND r.user_id = p_user_id AND r.passage_id = g.memory_id OFFSET 0)
       UNION ALL
       (SELECT NULL, NULL, NULL, r.recorded_from, NULL,
