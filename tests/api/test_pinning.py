@@ -59,7 +59,7 @@ async def test_a_fact_is_pinned_by_its_short_id(ada: httpx.AsyncClient) -> None:
     assert (await salient(ada))["Ines lives in Porto."]["factors"]["pinned"] == 2.0
     await ada.patch(f"/v1/facts/{edge}", json={"fact": "Ines lives in Porto, by the sea."})
     assert (await salient(ada))["Ines lives in Porto, by the sea."]["factors"]["pinned"] == 2.0
-    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})  # nothing is said of it
+    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(ids[0]))}", json={"pinned": True})
     assert (refused.status_code, refused.json()["code"], refused.json()["field"]) == (
         400, "invalid_request", "memory_id",
     )  # fmt: skip
