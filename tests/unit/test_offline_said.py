@@ -134,3 +134,92 @@ def test_sentences_say_whose_relative_somebody_is() -> None:
     found = chat("My wife works at Lidl.", "Ana's husband works at Nokia.")
     sentences = {fact.sentence for fact in found.facts if fact.type == "WORKS_AT"}
     assert sentences == {"Sam's wife works at Lidl.", "Ana's husband works at Nokia."}
+
+
+# What is left out -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ana works at Lidl and Tom at Nokia.", {"Ana WORKS_AT Lidl", "Tom WORKS_AT Nokia"}),
+        ("My mum works at Lidl, my dad at Nokia.", {"mum WORKS_AT Lidl", "dad WORKS_AT Nokia"}),
+        ("I work at Lidl and my wife for Nokia.", {"Sam WORKS_AT Lidl", "wife WORKS_AT Nokia"}),
+        ("I live in Ghent and my parents in Lyon.", {"Sam LIVES_IN Ghent", "parents LIVES_IN Lyon"}),
+        (
+            "Ana lives in Ghent, Tom in Lyon and Mia in Porto.",
+            {"Ana LIVES_IN Ghent", "Tom LIVES_IN Lyon", "Mia LIVES_IN Porto"},
+        ),
+        ("Tom plays the cello and Mia the drums.", {"Tom USES cello", "Mia USES drums"}),
+        ("I like tea and my wife coffee.", {"Sam LIKES tea", "wife LIKES coffee"}),
+    ],
+)
+def test_a_verb_that_is_left_out_counts_for_its_own_subject_and_object_only(text: str, expected: set[str]) -> None:
+    assert {each for each in said(text) if "FAMILY_OF" not in each and "KNOWS" not in each} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I live in Rome, Italy in summer.", "Sam LIVES_IN Rome"),
+        ("I moved to Rome with Ana and Tom in May.", "Sam LIVES_IN Rome"),
+        ("I worked at Lidl and Tesco at weekends.", "ended: Sam WORKS_AT Tesco"),
+    ],
+)
+def test_where_no_verb_is_left_out_nothing_is_put_in(text: str, expected: str) -> None:
+    assert expected in said(text)
+    assert not any(each.startswith(("Tom LIVES_IN", "Tesco", "Italy")) for each in said(text))
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("> Do you live in Utrecht?", "Yep."), "Sam LIVES_IN Utrecht"),
+        (("> So you live in Utrecht?", "That's right!"), "Sam LIVES_IN Utrecht"),
+        (("> Nice. Do you like jazz?", "I do!"), "Sam LIKES jazz"),
+        (("> Does your sister work at Lidl?", "yes she does"), "sister WORKS_AT Lidl"),
+        (("@Do you still work at Lidl?", "yes"), "Sam WORKS_AT Lidl"),
+        (("> Do you still work at Lidl?", "no"), "ended: Sam WORKS_AT Lidl"),
+        (("> Do you work at Lidl?", "Not any more"), "ended: Sam WORKS_AT Lidl"),
+        (("> Are you still living in Ghent?", "no, we moved to Lyon"), "ended: Sam LIVES_IN Ghent"),
+        (("> Are you still living in Ghent?", "no, we moved to Lyon"), "Sam LIVES_IN Lyon"),
+        (("> Are you living in Ghent?", "No, in Lyon."), "Sam LIVES_IN Lyon"),
+        (("> Which town do you live in?", "Lyon"), "Sam LIVES_IN Lyon"),
+        (("> Where does your brother work?", "Lidl"), "brother WORKS_AT Lidl"),
+    ],
+)
+def test_an_answer_says_what_was_asked(texts: tuple[str, ...], expected: str) -> None:
+    assert expected in said(*texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("> Do you live in Utrecht?", "No."),
+        ("> Do you live in Utrecht?", "Yes and no."),
+        ("> Do you live in Utrecht or in Ede?", "Yes."),
+        ("> Don't you live in Utrecht?", "Yes."),
+        ("> Do you live in Utrecht?", "Yes, I used to."),
+        ("> Do you live in Utrecht? Never mind.", "Yes."),
+        ("> Do you want to live in Utrecht?", "Yes."),
+        ("> Would you like to live in Utrecht?", "Yes please."),
+        ("> Should I live in Utrecht?", "Yes."),
+        ("Do I live in Utrecht?", "Yes."),
+    ],
+)
+def test_what_no_answer_says(texts: tuple[str, ...]) -> None:
+    assert not of("LIVES_IN", *texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "since", "until", "quote"),
+    [
+        (("> Did you move to Leeds?", "Yes, in May."), "2025-05-01", None, "Yes, in May"),
+        (("> Are you still living in Leeds?", "yeah, since May"), "2025-05-01", None, "yeah, since May"),
+        (("> Do you live in Leeds?", "Not any more, I moved out in May."), None, "2025-05-01", "Not any more"),
+    ],
+)
+def test_an_answer_tells_when(texts: tuple[str, ...], since: str | None, until: str | None, quote: str) -> None:
+    (fact,) = (each for each in chat(*texts).facts if each.type == "LIVES_IN")
+    times = (fact.since and f"{fact.since:%Y-%m-%d}", fact.until and f"{fact.until:%Y-%m-%d}")
+    assert (*times, fact.quote) == (since, until, quote)

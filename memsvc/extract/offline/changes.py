@@ -36,6 +36,8 @@ ENDS_BY = {
 """With these, to name what was found is to end it."""
 OF_THE_LIVING = frozenset({"WORKS_AT", "LIVES_IN", "OWNS", "USES", "LOCATED_AT"})
 DEATH = verbs.lemmas("die, pass away, perish")
+LEFT = QUIT | verbs.lemmas("leave, stop, finish, move, move out, move away")
+"""In the past and with nothing else, when one stopped being there."""
 STAYED = {"WORKS_AT": verbs.WORK, "LIVES_IN": verbs.LIVE}
 
 
@@ -57,8 +59,10 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
     if not before or not any(token.lemma_.lower() in SIGNS or token.dep_ == "neg" for token in reading.doc):
         return
     holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
+    over = [one for one in before if one.change == "ended" and one.clause.reading is reading and one.type in STAYED]
     for clause in clauses(reading):
         yield from dies(clause, before)
+        yield from dates(clause, over)
         for old in reversed(holding):
             if ends(clause, old):
                 yield replace(
@@ -107,6 +111,15 @@ def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
         gone = old.subject in clause.people or (wed and old.object in clause.people)
         if gone and old.change != "ended" and (wed or old.type in OF_THE_LIVING):
             yield replace(old, clause=clause, change="ended", rule="", dated=True)
+
+
+def dates(clause: Clause, over: Sequence[Finding]) -> Iterator[Finding]:
+    """When ended what the words before said is over: "I no longer work there, I left in May"."""
+    if not (clause.past and clause.said and clause.means(LEFT)) or clause.objects:
+        return
+    for old in over:
+        if old.clause.verb.i < clause.verb.i and old.subject in clause.people:
+            yield replace(old, clause=clause, rule="")
 
 
 def ends(clause: Clause, old: Finding) -> bool:

@@ -61,7 +61,7 @@ def verbs_put_right(doc: Doc) -> Doc:
         ):
             continue
         one = whom.tag_ in {"NN", "NNP", "JJ"} and whom.dep_ in {"compound", "amod", "nmod"} and whom.lower_ in KIN
-        if not one or any(token.pos_ in {"VERB", "AUX"} and token.head == noun for token in noun.sent):
+        if not one or any(token.pos_ in {"VERB", "AUX"} for token in noun.sent[: noun.i - noun.sent.start]):
             continue
         owners = [child for child in noun.lefts if child.i < whom.i and child.dep_ in {"poss", "det", "amod"}]
         for owner in owners:
