@@ -223,3 +223,56 @@ def test_an_answer_tells_when(texts: tuple[str, ...], since: str | None, until: 
     (fact,) = (each for each in chat(*texts).facts if each.type == "LIVES_IN")
     times = (fact.since and f"{fact.since:%Y-%m-%d}", fact.until and f"{fact.until:%Y-%m-%d}")
     assert (*times, fact.quote) == (since, until, quote)
+
+
+# Corrections ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("I live in Ghent.", "I meant to say Lyon."), {"Sam LIVES_IN Ghent", "corrects: Sam LIVES_IN Lyon"}),
+        (("I live in Ghent.", "Lyon, not Ghent."), {"Sam LIVES_IN Ghent", "corrects: Sam LIVES_IN Lyon"}),
+        (("I live in Ghent.", "not Ghent but Lyon"), {"Sam LIVES_IN Ghent", "corrects: Sam LIVES_IN Lyon"}),
+        (("I work at Lidl.", "Oops, Siemens I mean."), {"Sam WORKS_AT Lidl", "corrects: Sam WORKS_AT Siemens"}),
+        (("I work at Lidl.", "I mean Siemens, not Lidl."), {"Sam WORKS_AT Lidl", "corrects: Sam WORKS_AT Siemens"}),
+        (
+            ("I live in Ghent.", "Sorry, I meant Lyon.", "Wait, no, Porto."),
+            {"Sam LIVES_IN Ghent", "corrects: Sam LIVES_IN Lyon", "corrects: Sam LIVES_IN Porto"},
+        ),
+        (("I live in Ghent.", "Lyon, not Paris."), {"Sam LIVES_IN Ghent"}),
+        (("I live in Ghent.", "@Sorry, I meant Lyon."), {"Sam LIVES_IN Ghent"}),
+        (("I live in Ghent.", "Nice, not bad!"), {"Sam LIVES_IN Ghent"}),
+    ],
+)
+def test_a_name_is_put_right_in_other_words(texts: tuple[str, ...], expected: set[str]) -> None:
+    assert {each for each in said(*texts) if "KNOWS" not in each} == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "type_", "since"),
+    [
+        (("I have a dentist appointment on 5 May.", "Scratch that, it's on 6 May."), "PARTICIPATED_IN", "2026-05-06"),
+        (("I have a job interview on Monday.", "Tuesday, not Monday."), "PARTICIPATED_IN", "2025-09-09"),
+        (("I have a job interview on Monday.", "> Noted!", "sorry, Tuesday"), "PARTICIPATED_IN", "2025-09-09"),
+        (("I have a job interview on Monday. Oops, Tuesday.",), "PARTICIPATED_IN", "2025-09-09"),
+        (("I moved to Ghent in May.", "Sorry, I meant June."), "LIVES_IN", "2025-06-01"),
+        (
+            ("I have a job interview on Monday.", "> Shall I remind you on Sunday?", "no, on Saturday"),
+            "PARTICIPATED_IN",
+            "2025-09-08",
+        ),
+    ],
+)
+def test_a_time_is_put_right(texts: tuple[str, ...], type_: str, since: str) -> None:
+    (fact,) = (each for each in chat(*texts).facts if each.type == type_ and each.confidence >= 0.5)
+    assert fact.since is not None
+    assert f"{fact.since:%Y-%m-%d}" == since
+
+
+def test_a_time_that_was_read_before_is_put_right_now() -> None:
+    ended, holds = chat("I have a job interview on Monday.", "Sorry, on Tuesday.", before=1).facts
+    assert (ended.change, holds.change) == ("ended", "holds")
+    assert ended.until is not None
+    assert holds.since is not None
+    assert (f"{ended.until:%d}", f"{holds.since:%d}") == ("08", "09")
