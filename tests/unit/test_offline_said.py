@@ -276,3 +276,98 @@ def test_a_time_that_was_read_before_is_put_right_now() -> None:
     assert ended.until is not None
     assert holds.since is not None
     assert (f"{ended.until:%d}", f"{holds.since:%d}") == ("08", "09")
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I met Jan van den Bosch in Lyon.", "Jan van den Bosch"),
+        ("My boss is Will de Boer.", "Will de Boer"),
+        ("Hamid ibn Yusuf is my cousin.", "Hamid ibn Yusuf"),
+        ("My friend Omar al-Sayed moved to Lyon.", "Omar al-Sayed"),
+        ("Lee Min-ho works at Lidl.", "Lee Min-ho"),
+        ("My teacher is Kim Yong-su.", "Kim Yong-su"),
+        ("I work at DX-1999-07 Ltd.", "DX-1999-07 Ltd"),
+        ("Otto von Hohenberg-Krause lives in Ghent.", "Otto von Hohenberg-Krause"),
+        ("My doctor is Sinead O'Leary-Walsh.", "Sinead O'Leary-Walsh"),
+    ],
+)
+def test_names_with_particles_and_hyphens_stay_whole(text: str, name: str) -> None:
+    found = chat(text)
+    names = {entity.key: entity.name for entity in found.entities}
+    assert name in names.values()
+    assert not any(part in names.values() for part in name.split())
+    assert any(name in {names[fact.subject], names[fact.object]} for fact in found.facts if fact.confidence >= 0.5)
+
+
+def test_a_word_with_a_hyphen_is_no_part_of_a_name() -> None:
+    assert "New York" in {entity.name for entity in chat("I work for a New York-based firm.").entities}
+
+
+# What changes, and only that ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("I'm a vegetarian.", "I eat meat again."), "ended: Sam RELATED_TO vegetarian"),
+        (("I'm vegan.", "I had an omelette, I eat eggs again."), "ended: Sam RELATED_TO vegan"),
+        (("I'm pescatarian.", "I started eating chicken again."), "ended: Sam RELATED_TO pescatarian"),
+        (("I'm not vegetarian any more.",), "ended: Sam RELATED_TO vegetarian"),
+        (("My grandma Ute lives in Kiel.", "Grandma Ute passed away on Monday."), "ended: Grandma Ute LIVES_IN Kiel"),
+        (("My aunt May works at Lidl.", "Aunt May died last week."), "ended: May WORKS_AT Lidl"),
+        (("My uncle Karl lives in Bonn.", "Uncle Karl died."), "ended: Uncle Karl LIVES_IN Bonn"),
+    ],
+)
+def test_a_change_ends_what_it_concerns(texts: tuple[str, ...], expected: str) -> None:
+    assert expected in said(*texts)
+    assert not any(each.startswith("ended: Sam FAMILY_OF") for each in said(*texts))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I'm a vegetarian.", "I eat cheese again."),
+        ("My sister is a vegetarian.", "I eat meat again."),
+        ("I'm a vegetarian.", "I don't eat meat again."),
+    ],
+)
+def test_another_change_ends_no_diet(texts: tuple[str, ...]) -> None:
+    assert not any(each.startswith("ended") for each in said(*texts))
+
+
+def test_what_is_over_is_said_so() -> None:
+    (fact,) = chat("I'm no longer a nurse.").facts
+    assert fact.sentence == "Sam is no longer a nurse."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love hiking in the Alps.",
+        "I enjoy skiing in Austria.",
+        "I hate driving in London.",
+        "My brother loves surfing in Cornwall.",
+        "I go fishing in Norway every summer.",
+        "I usually hike in the Alps.",
+        "We go to Crete every year.",
+    ],
+)
+def test_the_place_of_a_hobby_is_not_where_somebody_is(text: str) -> None:
+    assert not of("LOCATED_AT", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We went hiking in the Alps last week.", "Sam LOCATED_AT Alps"),
+        ("We're skiing in Austria this week.", "Sam LOCATED_AT Austria"),
+        ("I loved hiking in the Alps last week.", "Sam LOCATED_AT Alps"),
+        ("my trip to Rome was great", "Sam LOCATED_AT Rome"),
+    ],
+)
+def test_where_somebody_really_was_is_a_fact(text: str, expected: str) -> None:
+    assert expected in said(text)
