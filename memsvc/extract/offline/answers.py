@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.clauses import Clause, predicate, spread
-from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, kind, listed, named, naming, placed, thing
+from memsvc.extract.offline.findings import LIKELY, MAYBE, NAMES, Finding, kind, listed, named, naming, placed, thing
 from memsvc.extract.offline.lexicon_works import MADE
 from memsvc.extract.offline.trades import is_trade, trade
 from memsvc.extract.offline.work import employer
@@ -41,6 +41,9 @@ QUESTIONS = (
     asks(r"\bwhere\b.*\b(?:grow up|grew up|born|raised)\b", "LIVES_IN", ended=True),
     asks(r"\bwhere\b.*\b(?:work|working|works|employed|teach|teaching|study|studying|volunteer)\b", "WORKS_AT"),
     asks(r"\b(?:which|what)(?:'s| is)? (?:the )?(?:company|firm|uni|university|school|college|hospital)\b", "WORKS_AT"),
+    asks(
+        r"\b(?:which|what) (?:city|town|country|place|village|part)\b.*\b(?:live|living|based|home|from)\b", "LIVES_IN"
+    ),
     asks(r"\bwho (?:do|does|did) \w+ work for\b", "WORKS_AT"),
     asks(r"\bwhat (?:do|does) " + WHO + r" do(?: for (?:a |)(?:living|work)| these days| now| again)?\s*\??$", "JOB"),
     asks(r"^(?:so )?(?:are|is) (?:you|u|s?he|they|your \w+) (?:originally |actually )?from\b", "LIVES_IN"),
@@ -127,7 +130,10 @@ def answer_nouns(sentence: Span) -> list[Token]:
     for token in sentence:
         if token.i - sentence.start > FURTHEST:
             break
-        if token.pos_ in {"NOUN", "PROPN", "X"} and token.dep_ not in {"compound", "npadvmod"}:
+        if (token.pos_ in {"NOUN", "PROPN", "X"} or token.ent_type_ in NAMES) and token.dep_ not in {
+            "compound",
+            "npadvmod",
+        }:
             return spread(token)
         known = token.is_punct or token.pos_ in {"ADJ", "DET", "INTJ", "NUM", "PROPN", "NOUN"}
         if not (known or FILLERS.match(token.lower_)):

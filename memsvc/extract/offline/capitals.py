@@ -11,15 +11,20 @@ from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_given as given
 from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline import lexicon_places as places
+from memsvc.extract.offline.lexicon_kin import FAMILY
 from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.lowercase import SHORT, before_of, known_phrase
 from memsvc.extract.offline.vocabulary import is_word
 from memsvc.extract.offline.votes import KNOWN, LABELS, PEOPLES
 
 INNER = words("""
-    of the de da di del della von van der den la le du dos das y e & and 's in at for zu na - do el al ten ter
+    of the de da di del della von van der den la le du dos das y e & and 's in at for zu na - do el al ten ter ibn bin
+    bint vom zum zur af av
 """)
 """Stand inside names, between capitalised words."""
+ARTICLES = words("al el ul ar as an ad at")
+"""Written with a hyphen before a name's last part."""
+PARTICLES = words("van von de da di del della dos du la le ibn bin bint")
 NO_NAMES = frozenset({"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PART", "INTJ", "PUNCT"})
 ACRONYM = 5
 """Letters of the longest."""
@@ -72,7 +77,7 @@ def run_from(doc: Doc, at: int, taken: list[bool]) -> int:
             end += 1
         elif end + 1 < len(doc) and not taken[end + 1] and bridges(doc, at, end):
             end += 2
-        elif (inner := two_inner(doc, end)) and not any(taken[end : end + inner]):
+        elif (inner := two_inner(doc, end) or behind_hyphen(doc, at, end)) and not any(taken[end : end + inner]):
             end += inner
         else:
             break
@@ -87,6 +92,18 @@ def run_from(doc: Doc, at: int, taken: list[bool]) -> int:
     return end + 1 if is_house(doc, at, end) else end
 
 
+def behind_hyphen(doc: Doc, start: int, at: int) -> int:
+    """How many tokens "-su" adds to "Kim Min", or "-052" to "SR-2023": a hyphen and what is written to it; 0: none."""
+    if at + 1 >= len(doc) or doc[at].text != "-" or doc[at - 1].whitespace_ or doc[at].whitespace_:
+        return 0
+    last = doc[at + 1]
+    if last.is_digit and any(sign.isdigit() for sign in doc[at - 1].text):
+        return 2
+    short = len(last) <= SHORT + 1 and not last.tag_.startswith("VB")
+    unknown = short or not is_word(last.lower_) or (last.tag_ == "NNP" and not is_word(doc[at - 1].lower_))
+    return 2 if at - start > 1 and last.is_alpha and last.is_lower and unknown else 0  # not "New York-based"
+
+
 def two_inner(doc: Doc, at: int) -> int:
     """How many tokens "van der Berg" adds to a name: two small words and a capitalised one; 0: none."""
     if (
@@ -95,6 +112,8 @@ def two_inner(doc: Doc, at: int) -> int:
         and doc[at + 1].lower_ in {"der", "den", "la", "los"}
     ):
         return 3 if is_capital(doc[at + 2]) else 0
+    if at + 2 < len(doc) and doc[at].lower_ in ARTICLES and doc[at + 1].text == "-" and not doc[at + 1].whitespace_:
+        return 3 if is_capital(doc[at + 2]) else 0  # "al-Bashir"
     of_the = at and at + 2 < len(doc) and doc[at].lower_ == "of" and doc[at + 1].lower_ == "the"
     return 3 if of_the and doc[at - 1].lower_ in lexicon.HEADS and is_capital(doc[at + 2]) else 0
 
@@ -191,7 +210,7 @@ def starts_name(token: Token) -> bool:
     if (
         is_shouted(token)
         or INTERJECTION.match(low)
-        or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token))
+        or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token) and not is_sure_name(token))
     ):
         return False
     if low in PLAIN and opens_title(token):
@@ -204,6 +223,17 @@ def starts_name(token: Token) -> bool:
         return opens_sentence(token)
     given_one = low in given.GIVEN and low not in given.ALSO_WORDS
     return given_one or token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
+
+
+def is_sure_name(token: Token) -> bool:
+    """Whether its neighbours make a word a name that alone is none: "Jan van der Berg", "my aunt May"."""
+    doc, at = token.doc, token.i + 1
+    before = before_of(token)
+    if before is not None and before.lower_ in FAMILY and token.tag_ == "NNP" and token.text.istitle():
+        return any(child.tag_ == "PRP$" for child in token.lefts) or before.head == token or token.head == before
+    if at + 1 >= len(doc) or doc[at].lower_ not in PARTICLES or not doc[at].is_lower:
+        return False
+    return is_capital(doc[at + 1]) or two_inner(doc, at) > 0
 
 
 def opens_sentence(token: Token) -> bool:
@@ -242,6 +272,8 @@ def is_shouted(token: Token) -> bool:
     """Whether a word is in capitals because its neighbours are, or is no name for its length."""
     if not token.text.isupper() or len(token.text) <= SHORT or token.lower_ in brands.ORGANIZATIONS:
         return False
+    if behind_hyphen(token.doc, token.i, token.i + 1):
+        return False  # "SR-2023-052 Ltd"
     near = [other.text.isupper() for other in token.sent if other.is_alpha and len(other) > 1 and other.i != token.i]
     loud = bool(near) and sum(near) >= 0.5 * len(near)
     after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None

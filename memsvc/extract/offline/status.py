@@ -6,6 +6,7 @@ import re
 
 from spacy.tokens import Span, Token
 
+from memsvc.extract.offline.denials import is_disowned, is_liar, is_taken_back, is_untrue
 from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.reading import Status
 
@@ -68,7 +69,7 @@ def status_of(verb: Token) -> Status:
     """Whether what this verb or predicate says is so. See ``Reading.status``."""
     if verb.pos_ in PREDICATES and verb.dep_ in COMPLEMENTS and verb.head.pos_ in {"AUX", "VERB"}:
         verb = verb.head
-    if is_asked(verb, verb.sent) or IRONY.search(verb.sent.text):
+    if is_asked(verb, verb.sent) or IRONY.search(verb.sent.text) or is_taken_back(verb) or is_disowned(verb):
         return Status.OPEN
     return climb(verb)
 
@@ -117,6 +118,8 @@ def behind(verb: Token, head: Token) -> Status | None:
     """What the head of a verb makes of it; None: nothing."""
     if verb.dep_ == "conj":
         return beside(verb, head) if head.pos_ in {"VERB", "AUX"} else None
+    if is_untrue(verb, head):
+        return Status.OPEN
     if verb.dep_ == "advcl":
         if any(child.lower_ in CONDITIONS for child in verb.children if child.dep_ in {"mark", "advmod"}):
             return Status.OPEN
@@ -153,6 +156,8 @@ def beside(verb: Token, head: Token) -> Status | None:
 def reported(verb: Token, head: Token) -> Status | None:
     """What "I think", "she says", "I wish" make of the clause behind them."""
     lemma = head.lemma_.lower()
+    if is_liar(head):
+        return Status.OPEN  # "I lied and said I work there"
     if lemma in HYPOTHESES or (verb.tag_ == "VB" and not has_own_subject(verb)):
         return Status.OPEN  # "I wish", "she says move to Ghent"
     if verb.i < head.i and has_own_subject(verb) and lemma not in BELIEVING:

@@ -79,7 +79,7 @@ def trades(clause: Clause) -> Iterator[Finding]:
 
 def diets(clause: Clause) -> Iterator[Finding]:
     """I'm allergic to peanuts; she's vegan; he has asthma."""
-    if clause.lemma == "be":
+    if clause.lemma == "be" or clause.verb.lower_ in BELIEFS:  # "I'm not vegetarian any more" turns on the adjective
         for oblique in clause.obliques:
             if oblique.prep == "to" and oblique.holder.lower_ in {"allergic", "intolerant"}:
                 key = thing(clause, oblique.noun, "Concept")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
@@ -24,6 +25,9 @@ from memsvc.extract.offline.findings import (
 )
 from memsvc.extract.offline.homes import REGIONS, stays, there
 
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
 IN = ("in", "at", "on", "near", "by", "outside", "around", "within", "inside", "beside", "opposite", "off", "across")
 TO = (
     "to", "into", "in", "at", "around", "through", "over", "up", "down", "via", "towards", "back to", "onto", "across",
@@ -44,6 +48,8 @@ ELSEWHERE = (
 """What is done "in Rome" so need not be done there, or says more than that one was there."""
 RIDES = things.words("train bus plane ferry flight tram taxi uber cab coach car boat tube metro lift sleeper")
 GREETINGS = things.words("greeting greetings hello hi hugs postcard regards love")
+FONDNESS = things.words("love like enjoy adore prefer hate dislike loathe miss fancy detest be dread")
+FREQUENT = things.words("usually often always sometimes every regularly normally typically mostly")
 SPANS = things.words("day week weekend month fortnight night")
 PASSING = things.words("lunch dinner breakfast brunch coffee drink drinks meal time week weekend day days night nights "
                        "hour hours month months year holiday break walk hike swim show gig concert")  # fmt: skip
@@ -52,12 +58,39 @@ PASSING = things.words("lunch dinner breakfast brunch coffee drink drinks meal t
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Where people are and go, in a clause."""
-    if not clause.said or called_off(clause):
+    if not clause.said or called_off(clause) or is_liked(clause) or is_often(clause):
         return
     yield from goes(clause)
-    yield from does_there(clause)
+    if not is_habit(clause):
+        yield from does_there(clause)
     yield from visits(clause)
     yield from trips(clause)
+
+
+def governing(clause: Clause) -> Token:
+    """The verb that says when what a clause tells is done: "love" of "love hiking in the Alps"."""
+    verb = clause.verb
+    while verb.dep_ in {"xcomp", "pcomp", "csubj", "prep"} and verb.head != verb:
+        verb = verb.head
+    return verb
+
+
+def is_liked(clause: Clause) -> bool:
+    """Whether a clause names only what somebody likes, or likes not, to do: that is not done at any time."""
+    verb = governing(clause)
+    return verb != clause.verb and verb.lemma_.lower() in FONDNESS and verb.tag_ in {"VBP", "VBZ", "VB"}
+
+
+def is_often(clause: Clause) -> bool:
+    """Whether a clause says how often: "I usually hike in the Alps", "we go to Crete every summer"."""
+    return not clause.past and any(token.lower_ in FREQUENT for token in clause.own)
+
+
+def is_habit(clause: Clause) -> bool:
+    """Whether what a clause tells is done again and again, as its plain present says, rather than now or once."""
+    verb = governing(clause)
+    helped = any(child.dep_ in {"aux", "auxpass"} and child.lemma_ in {"be", "have"} for child in verb.children)
+    return verb.tag_ in {"VBP", "VBZ", "VB"} and not helped and (verb != clause.verb or not clause.objects)
 
 
 def goes(clause: Clause) -> Iterator[Finding]:
@@ -208,6 +241,6 @@ def trips(clause: Clause) -> Iterator[Finding]:
         key = placed(clause, oblique.noun)
         whose = owning(clause, oblique.holder)
         taking_part = clause.means(verbs.TAKE_PART - verbs.NOT_TAKING_PART)
-        going = whose is not None or taking_part or oblique.holder == clause.verb
+        going = whose is not None or taking_part or (oblique.holder == clause.verb and not is_habit(clause))
         people: list[int | None] = [whose] if whose is not None else [*clause.people] if going else []
         yield from told(people, "LOCATED_AT", key, clause, LIKELY)

@@ -78,6 +78,8 @@ JOB_VERBS = verbs.lemmas("""
 """)
 JOB_LOST = verbs.lemmas("lose, quit, leave, finish, give up, resign, pack in, jack in")
 JOB_ENDS = verbs.lemmas("end, finish, expire, run out, stop, finish up")
+OFFERED = verbs.lemmas("offer, be offer, get offer, promise")
+TAKING = frozenset({"accept", "take", "start", "sign"})
 PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
@@ -88,6 +90,8 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from supposed(clause)
     else:
         yield from at_work(clause)
+        if is_only_offered(clause):
+            return
         yield from hired(clause)
         yield from taken(clause)
         yield from at_places(clause)
@@ -98,6 +102,21 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from fragments(clause)
         yield from by_person(clause)
         yield from runs(clause)
+
+
+def is_only_offered(clause: Clause) -> bool:
+    """Whether a job is offered in a clause, and nothing behind it says that it was taken."""
+    if not clause.means(OFFERED) or not any(listed(noun, POSITIONS) for noun in offered(clause)):
+        return False
+    after = (token for token in clause.reading.doc[clause.verb.i + 1 :] if token.pos_ == "VERB")
+    return not any(
+        token.lemma_ in TAKING and clause.reading.status(token) is Status.SO and token.tag_ != "VBG" for token in after
+    )
+
+
+def offered(clause: Clause) -> list[Token]:
+    """What is offered; of a passive as well, where the parser may call it anything."""
+    return [*clause.objects, *(child for child in clause.verb.children if child.dep_ in {"nsubjpass", "oprd", "attr"})]
 
 
 def employer(clause: Clause, noun: Token, loose: bool) -> int | None:

@@ -1,0 +1,190 @@
+"""What "yes" and "no" say: the question before, as a statement of who answers, is put into the answer.
+
+"Do you live in Utrecht?" - "Yes." becomes "Yes. I live in Utrecht."; "Are you still at Aldi?" - "No." becomes "No. I am
+no longer at Aldi.". Questions about wishes and offers ("Do you want …?") and those with "or" or "not" are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from memsvc.extract.offline.ellipsis import SUBJECTS, Put, third
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
+
+YES = re.compile(
+    r"\W*(?:oh |well |ha(?:ha)?,? )?(?:yes|yeah|yep|yup|yea|correct|exactly|indeed|absolutely|definitely|of course"
+    r"|that's right|(?:I|we) (?:still )?(?:do|am|are|did|have)(?: indeed| still)?(?=\W*(?:$|[.,!;\n]))"
+    r"|still (?:do|am)(?=\W*(?:$|[.,!;\n])))\b(?! please)(?:\W+(?:yes|yeah|indeed|I (?:still )?(?:do|am|did|have)"
+    r"|(?:s?he|they|we) (?:still )?(?:does|do|is|are|did|has|have))(?=\W*(?:$|[.,!;\n])))?\W*",
+    re.IGNORECASE,
+)
+NO = re.compile(
+    r"\W*(?:oh |well |ha(?:ha)?,? )?(?:no|nope|nah|not|I (?:do not|don't|am not|did not|didn't))\b"
+    r"(?P<over> any ?more| any longer)?"
+    r"(?:\W+(?:not|I (?:do not|don't|am not|didn't))\b(?P<more> any ?more| any longer)?)?\W*",
+    re.IGNORECASE,
+)
+AGAINST = re.compile(
+    r"\b(?:no|used to|no longer|any ?more|until|till|not|n't|wish|kind of|sort of|almost|nearly)\b", re.IGNORECASE
+)
+"""In the rest of an answer, these take back its "yes"."""
+ASKED_FOR = frozenset(
+    {"want", "need", "mean", "think", "remember", "prefer", "know", "mind", "wish", "plan", "look", "feel"}
+)
+"""Verbs of questions that offer something, or ask for an opinion: "yes" asks for it."""
+MINE = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself", "u": "I", "ur": "my"}
+OF_ASKER = frozenset({"i", "me", "my", "we", "us", "our", "mine"})
+TAGS = frozenset({"then", "now", "already", "yet", "too", "again", "also", "ever"})
+
+
+class Statement(NamedTuple):
+    """A question as who answers would say it."""
+
+    subject: str
+    helper: str
+    """As "am", "did"; empty where none is needed."""
+    rest: str
+    """Verb first, where that is not the helper."""
+    still: bool
+    stem: str
+    """The rest up to its last preposition, with it: "work at"."""
+
+    def yes(self) -> str:
+        """That it is so."""
+        return " ".join(filter(None, (self.subject, self.helper, self.rest)))
+
+    def no_longer(self) -> str:
+        """That it was so and is over."""
+        return " ".join(filter(None, (self.subject, self.helper, "no longer", self.rest)))
+
+
+def answers(doc: Doc, question: Doc) -> Iterator[Put]:
+    """What a turn that answers yes or no says with it.
+
+    Args:
+        doc: the answer, parsed.
+        question: the turn of somebody else before it.
+    """
+    last = next((sent for sent in reversed(list(question.sents)) if any(token.is_alpha for token in sent)), None)
+    said = stated(last) if last is not None and last.text.rstrip().endswith("?") else None
+    if said is None:
+        return
+    if (yes := YES.match(doc.text)) is not None:
+        rest = doc.text[yes.end() :]
+        if not AGAINST.search(rest):
+            yield put(doc, yes, said.yes())
+    elif (no := NO.match(doc.text)) is not None:
+        rest = doc.text[no.end() :]
+        fragment = is_fragment(doc, no.end())
+        if (
+            fragment
+            and said.stem
+            and not said.still
+            and (place := begin_of_place(doc, no.end(), said.stem)) is not None
+        ):
+            yield Put(no.end(), " ".join(filter(None, (said.subject, said.helper, place))) + " ", no.start(), no.end())
+        elif said.still or no["over"] or no["more"]:
+            yield put(doc, no, said.no_longer())
+
+
+def put(doc: Doc, answer: re.Match[str], statement: str) -> Put:
+    """The statement behind the yes or no: before what dates it, else as a sentence of its own."""
+    end, word = answer.end(), len(answer[0].rstrip(" .,!;-\n"))
+    rest = doc.text[end:]
+    if rest and is_fragment(doc, end):
+        return Put(end, f"{statement} ", 0, max(word, 1))
+    return Put(end, f"\n{statement}.\n", 0, max(word, 1))
+
+
+def is_fragment(doc: Doc, at: int) -> bool:
+    """Whether what follows a sign says no more than when, or where: "since May", "in Galway"."""
+    rest = [token for token in doc if token.idx >= at and not token.is_space]
+    first = next((token for token in rest if token.is_alpha), None)
+    return (
+        first is not None and first.sent.end >= doc[-1].i and not any(token.pos_ in {"VERB", "AUX"} for token in rest)
+    )
+
+
+def begin_of_place(doc: Doc, at: int, stem: str) -> str | None:
+    """What to put before a fragment that names another place than the question did; None: it names none."""
+    first = next((token for token in doc if token.idx >= at and token.is_alpha), None)
+    if first is None:
+        return None
+    verb, _, preposition = stem.rpartition(" ")
+    if first.lower_ == preposition:
+        return verb
+    return stem if first.pos_ == "PROPN" else None
+
+
+def stated(question: Span) -> Statement | None:
+    """A question that can be answered by yes or no, as a statement; None: it is another one."""
+    words = [token for token in question if not token.is_space]
+    while words and (words[-1].is_punct or words[-1].lower_ in {"right", "correct", "then"}):
+        words.pop()
+    verb = asking_verb(words)
+    if verb is None or any(token.lower_ in OF_ASKER | {"or", "any"} or token.dep_ == "neg" for token in words):
+        return None
+    subject = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
+    if subject is None or any(token.tag_ in {"WP", "WDT", "WRB", "WP$"} for token in words):
+        return None
+    if verb.lemma_ in ASKED_FOR or any(child.tag_ == "MD" for child in verb.children):
+        return None
+    helper = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i < subject.i), None)
+    if helper is None and verb.lemma_ == "be" and verb.i < subject.i:
+        helper = verb
+    apart = [child.left_edge.i for child in subject.rights if child.dep_ == "appos"] if helper == verb else []
+    who = [token for token in subject.subtree if not apart or token.i < apart[0]]  # "Is your brother a nurse?"
+    behind = [token for token in words if token.i > who[-1].i]
+    still = any(token.lower_ == "still" for token in behind)
+    behind = [token for token in behind if token.lower_ != "still"]
+    while behind and behind[-1].lower_ in TAGS:
+        behind.pop()
+    if not behind or subject.lower_ in {"it", "this", "that", "there"}:
+        return None
+    return Statement(turned(who), *with_helper(helper, verb, subject, behind), still=still, stem=stem_of(verb, behind))
+
+
+def asking_verb(words: list[Token]) -> Token | None:
+    """The verb of the question: what has a subject."""
+    if not words:
+        return None
+    root = words[0].sent.root
+    inner = [child for child in root.children if child.dep_ == "ccomp"]  # "You work at Aldi, right?"
+    return next((verb for verb in (root, *inner) if any(child.dep_ in SUBJECTS for child in verb.children)), None)
+
+
+def with_helper(helper: Token | None, verb: Token, subject: Token, behind: list[Token]) -> tuple[str, str]:
+    """The helper of the statement, and what follows it."""
+    rest = turned(behind)
+    you = subject.lower_ in {"you", "u"}
+    if helper is None:
+        return "", rest
+    if helper.lemma_ == "do" and helper.lower_ != "did" and behind[0] == verb:
+        return "", rest if helper.lower_ == "do" else turned([*behind], {verb.i: third(verb.lemma_)})
+    plain = {"are": "am", "were": "was"}.get(helper.lower_, helper.lower_) if you else helper.lower_
+    return plain, rest
+
+
+def turned(tokens: list[Token], instead: dict[int, str] | None = None) -> str:
+    """Words as who answers would say them: "my sister" for "your sister"."""
+    changed = instead or {}
+    text = "".join(
+        changed.get(
+            token.i, (MINE.get(token.lower_, token.text) if token.lower_ != "you" or token.dep_ in SUBJECTS else "me")
+        )
+        + token.whitespace_
+        for token in tokens
+    )
+    return text.strip()
+
+
+def stem_of(verb: Token, behind: list[Token]) -> str:
+    """The statement's verb up to the preposition of its place; empty where it has none, or more."""
+    places = [child for child in verb.rights if child.dep_ == "prep" and child.lower_ in {"in", "at", "for", "to"}]
+    if len(places) != 1 or places[0] not in behind:
+        return ""
+    return turned([token for token in behind if token.i <= places[0].i])
