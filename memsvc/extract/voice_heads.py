@@ -26,17 +26,22 @@ THIS = (
     r"(?:this|these|that|those|it|the (?:following|above|below|text|sentences?|paragraphs?|message|rest)|what follows"
     r"|everything (?:below|above)|my (?:text|sentences?|english|grammar|words|paragraphs?|draft|writing))"
 )
+LANGUAGE = r"(?:[a-z]{3,12}(?:ish|ese|ian)|french|dutch|german|greek|arabic|hebrew|hindi|urdu|thai|czech|icelandic)"
 WORK = re.compile(
     rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{_LEAD}|\byou to )"
-    r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique"
-    r"|punctuate)\b"
-    r"|(?:edit|correct|fix|improve|check|turn|convert|change|put|make|explain|expand|extend|format|repeat|say|read"
-    r"|continue|complete|finish|answer|respond to|reply to|react to|rate|review|consider|cut|adapt|render"
-    r"|express|tidy up"
-    rf"|clean up|look at) (?:up )?{THIS}(?! out\b)\b"
-    r"|(?:write|draft|compose|formulate|word|invent|make up|come up with|generate|create) (?:me |us )?(?:a|an"
-    r"|the|some|my"
-    r"|our|one|two|three|another|this|it|him|her|them|up)\b)",
+    r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|write|improve|expand|continue|elaborate)\b"
+    r"|(?:edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say|finish"
+    r"|complete|answer|respond|reply|react|adapt|render|express|caption|title|give me (?:your |some "
+    r"|a )?(?:feedback|opinion"
+    r"|thoughts|title|headline)) (?!out\b)\w"
+    rf"|(?:explain|read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b"
+    r"|(?:draft|compose|formulate|word|invent|make up|come up with|generate|create)"
+    r" (?:me |us )?(?:a|an|the|some|my|our|one"
+    r"|two|three"
+    r"|another|this"
+    r"|it|up)\b)"
+    rf"|\b(?:in|into|to) {LANGUAGE}(?:,? please)?$",
     re.IGNORECASE,
 )
 """A task on words, where it is a head; only the base form asks for one."""
@@ -45,10 +50,15 @@ KIND = re.compile(
     r"|slogans?|prompts?"
     r"|templates?|transcripts?|excerpts?|passages?|poems?|dialogues?|scripts?|scenarios?|tweets?|haiku|limericks?"
     r"|taglines?|riddles?|proverbs?|translations?|placeholders?|dummy|role-?plays?|hypothetical(?:ly)?|fictional"
-    r"|text to \w+|source text|original text|flashcards?|dictation|monologues?|copied|pasted)"
-    r" ?(?:\d+|#\d+|of the day|for you|for that)?$"
-    r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?: (?:message|text|sentence|input|data|case|one))?"
-    r"|text|input|bio|draft|character|persona|backstory|prompt|story|letter|essay)"
+    r"|text to \w+|source text|original text|flashcards?|dictation|monologues?|copied|pasted"
+    r"|summary|tl;?dr|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
+    r"|input|data|review))"
+    r" ?(?:\d+|#\d+|(?:of|for|from|by|in|needed|please|below|here|this)\b.*)?$"
+    r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?:(?: \d){1,4}| (?:message|text|sentence|input"
+    r"|data|case|one))?"
+    r"|text|input|bio|draft|character|persona|backstory|prompt|story|letter|essay|joke|song|verse|rap|rp"
+    r"|(?:for|in|from) (?:my|a|the|our|this) (?:\w+ )?(?:novel|story|screenplay|film|game|campaign|role-?play"
+    r"|homework|play))"
     r"(?: ?#?\d+)?$"
     r"|\b(?:for (?:the )?sake of (?:the )?(?:argument|example|illustration)|for argument's sake|(?:pretend"
     r"|imagine|suppose"
@@ -57,16 +67,19 @@ KIND = re.compile(
     re.IGNORECASE,
 )
 """Heads that announce words for their own sake."""
+FICTION = re.compile(r"\b(?:novel|story|screenplay|film|game|campaign|role-?play|homework|play)$", re.IGNORECASE)
 OWN = re.compile(r"\b(?:my|our|mine|not|no|without|never|isn't|aren't)\b", re.IGNORECASE)
 SAID = re.compile(
     r"\b(?:wrote|writes|writing|told|tells|said|says|texted|texts|messaged|messages|emailed|e-mailed|replied|replies"
-    r"|answered|answers|asked|asks|tweeted|posted|posts|explained|explains|claims|claimed|goes|went like|quoted|shouted"
+    r"|answered|answers|asked|asks|tweeted|posted|posts|explained|explains|claims|claimed|goes|reads|went like"
+    r"|quoted|shouted"
     r"|whispered|commented|announced|declared|confessed|admitted|dictated|put it|(?:was|is|'s) like|(?:sent"
     r"|sends|left|gave)"
     r" (?:me|us|him|her|them|it)|(?<=they )(?:say|write)|(?<=people )(?:say|write))"
-    r"(?:,? (?:me|us|him|her|them|you|it|this|that|so|back|once|again|then|yesterday|today|just now|(?:last"
+    r"(?:,? (?:me|us|him|her|them|you|it|this|that|so|back|once|again|then|here|there|out loud|(?:yesterday"
+    r"|this)(?: (?:evening|morning|night|afternoon))?|today|just now|(?:last"
     r"|this|the other)"
-    r" [\w-]+|(?:to|in|on|via|by|at|over) (?:(?:the|a|an|her|his|my|our|their) )?(?:\w+ )?[\w'’-]+"
+    r" [\w-]+|(?:to|in|on|via|by|at|over|from) (?:(?:the|a|an|her|his|my|our|their) )?(?:\w+ )?[\w'’-]+"
     r"|(?-i:[A-Z])[\w'’-]+)){0,4}$",
     re.IGNORECASE,
 )
@@ -84,7 +97,7 @@ WORDS_OF = (
     r"|version|response|cv|résumé|introduction)"
 )
 POSSESSED = re.compile(
-    rf"(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s|\b(?:his|her|their|your)|(?<!\w)(?!(?:it|that|there|here"
+    rf"(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s|\b(?i:his|her|their|your)|(?<!\w)(?!(?:it|that|there|here"
     rf"|what|let|who|s?he)['’])"
     r"[\w-]+['’]s?)"
     rf"(?: [\w-]+){{0,3}} {WORDS_OF}(?: (?:today|yesterday|to me|to us|was|is|says|reads))?$"
@@ -96,6 +109,10 @@ FROM = re.compile(
     r"|by) (?:my \w+ )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})(?: (?:today|yesterday"
     r"|just now))?$",
     re.IGNORECASE,
+)
+INTRODUCED = re.compile(
+    r"(?:\b(?:[Tt]his is|[Ii]t['’]?s|I['’]m|I am)(?: me,)? (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)"
+    r"|(?P<here>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?) (?:here|speaking))(?: again)?$"
 )
 ACCORDING = re.compile(r"^\W{0,9}(?:according to|in the words of|to quote|quoting) (?P<name>[^:]*)$", re.IGNORECASE)
 FRAME = re.compile(
@@ -140,9 +157,13 @@ _POLITE = (
     r"(?:i(?:['’]d| would)? (?:want|need|like) you to )?"
 )
 WORKED_ON = re.compile(
-    rf"{_POLITE}(?:{LANGUAGE_WORK} {THIS}|(?:correct|fix|improve|check|turn|convert|polish) (?:(?:this|these|the|my)"
-    r" (?:following |above )?(?:text|sentences?|paragraphs?|grammar|english|spelling|message|words|following|above)"
-    r"|(?:this|these|it|that) into))\b",
+    rf"{_POLITE}(?:{LANGUAGE_WORK}(?: {THIS}\b|(?:,? please)?\W*$)|(?:correct|fix|improve|check|turn|convert|polish)"
+    r" (?:(?:this|these|the|my) (?:following |above )?(?:text|sentences?|paragraphs?|grammar|english|spelling"
+    r"|message|words"
+    r"|following|above)|(?:this|these|it|that) into)\b)"
+    rf"|{_POLITE}(?:in|into|to) {LANGUAGE},? please\W*$"
+    r"|\b(?:this|these|the following|my) (?:sentence|text|paragraph|phrase|wording|grammar"
+    r"|draft)s?\b[^.!?\n]{0,60}\?\s*$",
     re.IGNORECASE,
 )
 """A task on what stands before or behind it."""
@@ -182,12 +203,14 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
         return NOBODY, Reach.MESSAGE
     if (said := SAID.search(head)) is not None:
         return reported(head[: said.start()], known)
+    if (match := INTRODUCED.search(head)) is not None and is_person(name := match["name"] or match["here"], known):
+        return name, Reach.PARAGRAPH
     for pattern in (POSSESSED, FROM, ACCORDING):
         if (match := pattern.search(head)) is not None:
             voice = announced(match, known)
             if voice != AUTHOR:
                 return voice, Reach.PARAGRAPH
-    if KIND.search(head) and not OWN.search(head):
+    if KIND.search(head) and (FICTION.search(head) or not OWN.search(head)):
         return NOBODY, Reach.PARAGRAPH
     return None
 

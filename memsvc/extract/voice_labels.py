@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memsvc.extract.names import POSSESSIVE, folded, words_of
 from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.lexicon_kin import KIN
+from memsvc.extract.offline.lexicon_names import TITLES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.offline.lexicon_things import ROLES
 
@@ -40,9 +41,11 @@ TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\b\.?)?"
 MOMENT = rf"(?:{DATE}[, T]{{1,2}})?{TIME}"
 STAMP = rf"(?:\[ ?{MOMENT} ?\]|\( ?{MOMENT} ?\)|{MOMENT}|\[{DATE}\])"
 LABEL = re.compile(
-    rf"[ \t]*(?:[-*•·] )?(?P<stamp>{STAMP}(?: ?[-–—|,]| ?:(?= ))?[ \t]{{1,3}})?(?:~ ?)?(?P<mark>[*_]{{0,3}})"
-    rf"(?:\[(?P<boxed>[^\W\d_][^\n:\[\]]{{0,40}})\]|(?P<name>\+?\w[^\n:<>()\[\]*“”\"?!;,]{{0,40}}?))(?: \(you\))?"
-    rf"(?P<after>,? {STAMP})?[ \t]?[*_]{{0,3}}:[*_]{{0,3}}(?:[ \t]+|$)"
+    rf"[ \t]*(?:(?:[-*•·]|\d{{1,3}}[.)]) )?(?P<stamp>{STAMP}(?: ?[-–—|,]"
+    rf"| ?:(?= ))?[ \t]{{1,3}})?(?:~ ?)?(?P<mark>[*_]{{0,3}})"
+    rf"(?:\[(?P<boxed>[^\W\d_][^\n:\[\]]{{0,40}})\]"
+    rf"|(?P<name>[+@]?\w[^\n:<>()\[\]*“”\"?!;,]{{0,40}}?))(?: \([^()\n]{{1,30}}\))?"
+    rf"(?P<after>,? {STAMP}|, {DATE})?[ \t]?[*_]{{0,3}}:[*_]{{0,3}}(?:[ \t]+|$)"
 )
 """A line's: "[12.11.26, 09:15:22] Greta Lund: ", "10:15 - Anna: ", "**Anna:** ", "Anna (10:15): "."""
 ANGLED = re.compile(rf"[ \t]*(?:{STAMP}[ \t]{{1,3}})?<[@+~ ]?(?P<name>[^\W\d_][\w.| -]{{0,30}})>(?=[ \t]+\S)")
@@ -52,10 +55,13 @@ ABOVE = re.compile(
     rf"{STAMP}|\[{TIME}\] (?P<other>[^\W\d_][\w.'’ -]{{0,40}}))[ \t]*$"
 )
 """A line of its own over what is said: "Anna Lund  10:15 AM"."""
+DASHED = re.compile(r"[ \t]*(?P<name>[A-Z][\w'’-]{1,20}(?: [A-Z][\w'’-]{1,20})?)(?:>| [-–—]) (?=(?:I|We|My|Our)\b)")
+"""Somebody's name, and a dash or bracket before an "I"."""
 INLINE = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,20}(?: [A-Z][\w.'’-]{0,20})?):[ \t]+")
 FORWARDED = re.compile(
     r"[ \t]*(?:[-–—_*=]{2,} ?(?:forwarded|original)\b[^\n]{0,60}|(?:begin )?forwarded message\b[^\n]{0,20}"
-    r"|[\[(*_]{0,2}(?:fwd?|forwarded)(?: message)?(?: many times)?[\])*_]{0,2}(?:[:,]|(?<=[\])*_])|$)[ \t]*)",
+    r"|[\[(*_]{0,2}(?:fwd?|forwarded)(?: message)?(?: many times)?[\])*_]{0,2}(?:[:,]|(?<=[\])*_])|$)[ \t]*"
+    r"|[\[(]?forwarded (?:from|by) [^\n:]{1,40}$)",
     re.IGNORECASE,
 )
 HEADER = re.compile(
@@ -77,6 +83,7 @@ SIGNED = re.compile(
 )
 """How a mail ends: "Best wishes, Greta"."""
 NAME = re.compile(r"[A-Z]")
+JOINED = re.compile(r" (?:and|&) |, ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,8 @@ def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
         if capitalised(name) and len(name.split()) <= MOST_WORDS:
             voice = speaker(name, known, stamped=True)
             return Label(end, voice, sure=voice is not None, above=True)
+    if (match := DASHED.match(text, begin, end)) is not None and is_person(match["name"], known):
+        return Label(match.end(), NOBODY, sure=True)
     return None
 
 
@@ -130,9 +139,7 @@ def speaker(label: str, known: Known, *, stamped: bool = False) -> str | None:
     """Whose a label is; None: nobody's, as far as one can tell."""
     name = label.strip(" *_~@")
     plain, words = folded(name), words_of(name)
-    if POSSESSIVE.search(name):
-        return NOBODY if stamped else None
-    if not words or len(words) > MOST_WORDS:
+    if not words or len(words) > MOST_WORDS or POSSESSIVE.search(name):
         return NOBODY if stamped else None
     if plain in FIRST or plain in known.own:
         return AUTHOR
@@ -143,19 +150,24 @@ def speaker(label: str, known: Known, *, stamped: bool = False) -> str | None:
         return NOBODY
     if is_person(name, known):
         return name
-    if stamped:
-        return (
-            name
-            if capitalised(name) and len(words[0]) >= LEAST_LETTERS and words[-1] not in ROLES | KIN | SPEAKING
-            else NOBODY
-        )
-    last = words[-2] if len(words) > 1 and (len(words[-1]) == 1 or words[-1].isdigit()) else words[-1]
-    others = KIN | ROLES | SPEAKING
-    if last in others and (len(words) == 1 or last != words[-1] or words[0] in {"my", "the", "his", "her", "our"}):
-        return NOBODY
-    if words[0] in GIVEN and (capitalised(name) or len(words) == 1):
-        return NOBODY
-    return NOBODY if stray(name, known) else None
+    if stamped and capitalised(name) and len(words[0]) >= LEAST_LETTERS and words[-1] not in ROLES | KIN | SPEAKING:
+        return name
+    return NOBODY if stamped or is_somebody(label, known) else None
+
+
+def is_somebody(label: str, known: Known) -> bool:
+    """Whether a label that is no known person's name still is a person's: a relative, a trade, a name on a screen."""
+    name = label.strip(" *_~@")
+    words = words_of(name)
+    if name != label.strip(" *_~") or "_" in name or all(is_person(one, known) for one in JOINED.split(name)):
+        return True
+    numbered = len(words) > 1 and (len(words[-1]) == 1 or words[-1].isdigit())  # "Speaker 1"
+    role = words[-2] if numbered else words[-1]
+    determined = words[0] in {"my", "the", "his", "her", "our"}
+    if role in KIN | ROLES | SPEAKING and (len(words) == 1 or numbered or determined):
+        return True
+    called = words[0] in GIVEN or (len(words) > 1 and words[0] in TITLES | KIN)
+    return (called and (capitalised(name) or len(words) == 1)) or stray(name, known)
 
 
 def stray(name: str, known: Known) -> bool:
