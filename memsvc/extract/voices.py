@@ -257,9 +257,12 @@ class _Splitter:
         while at < stop:
             found = SENTENCE.match(self.text, at, stop)
             end = found.end() if found is not None and found.end() > at else stop
-            if labelled and at > begin and (label := labels.inline_label(self.text, at, self.known)) is not None:
+            if at > begin and (label := labels.inline_label(self.text, at, self.known)) is not None:
                 self.add(at, label[0], NOBODY)
-                self.base, self.reach, at = label[1], None, label[0]
+                at, self.base, self.block = label[0], label[1], False
+                self.reach = None if labelled else Reach.PARAGRAPH
+                if not labelled and self.base != AUTHOR:
+                    self.base = NOBODY  # the author may go on in the same line
                 continue
             at = self.sentence(at, min(end, stop), stop)
 

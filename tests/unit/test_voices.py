@@ -217,6 +217,11 @@ def test_whose_the_line_behind_a_pasted_one_is_nobody_knows() -> None:
     }
 
 
+def test_a_name_before_a_sentence_within_a_line_ends_the_authors_words() -> None:
+    text = "I live in Oslo, I told them. Helena: nice! I live in Malmö.\n\nI work at Bosch."
+    assert said(text) == {"Kim Lund LIVES_IN Oslo", "Kim Lund WORKS_AT Bosch"}
+
+
 def test_parts_of_one_message_go_on_in_the_voice_of_those_before() -> None:
     opening = "Summarise the text below.\n\nI moved to Malmö."
     assert facts(turn("I work at Bosch.", opening=opening)) == set()
