@@ -152,6 +152,7 @@ def _turns(message: Said, zone: str, window: int) -> list[Turn]:
         raise InvalidRequestError("said_at has no offset.", field="said_at")
     role = "user" if message.role == "other" else message.role
     speaker = message.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if message.role == "other" else "")
+    parts = split_text(message.text, window)
     return [
         Turn(
             passage_id=new_id(),
@@ -159,10 +160,11 @@ def _turns(message: Said, zone: str, window: int) -> list[Turn]:
             role=role,
             other=message.role == "other",
             text=text,
+            opening=parts[0] if place else "",
             caption=message.caption,
             said_at=said_at,
         )
-        for text in split_text(message.text, window)
+        for place, text in enumerate(parts)
     ]
 
 

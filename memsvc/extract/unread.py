@@ -42,7 +42,7 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
         return [turn.passage_id for turn in self.turns]
 
 
-def turn_of(row: Any) -> Turn:
+def turn_of(row: Any, opening: str = "") -> Turn:
     """A passage as a turn. Roles that are nobody's but a person's are ``user``; speakers without a name get one."""
     role = "user" if row.role == "other" else row.role
     speaker = row.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if row.role == "other" else "")
@@ -52,6 +52,7 @@ def turn_of(row: Any) -> Turn:
         role=role,
         other=row.role == "other",
         text=row.text,
+        opening=opening,
         caption=row.caption or "",
         said_at=on_clock(row.said_at, row.said_offset),
         language=row.language,
@@ -77,15 +78,15 @@ async def next_turns(connection: AsyncConnection, owner: Owner, source_id: UUID,
     # The place first: whoever moves it between the two statements makes the window one that is read again.
     upto = (await connection.execute(query("read_upto"), values)).scalar_one_or_none()
     rows = (await connection.execute(query("turns_to_read"), values)).all()
-    turns = first_window([turn_of(row) for row in rows if not row.read])
+    turns = first_window([turn_of(row, row.opening) for row in rows if not row.read])
     if not turns:
         return None
     before = [row for row in rows if row.read]
-    return Turns(turns=turns, before=tuple(turn_of(row) for row in before), upto=upto or NOTHING)
+    return Turns(turns=turns, before=tuple(turn_of(row, row.opening) for row in before), upto=upto or NOTHING)
 
 
 async def turn_again(connection: AsyncConnection, owner: Owner, passage_id: UUID) -> Turns | None:
     """A turn that was passed over, alone; None: it is not there any more."""
     values = {"user_id": owner.user_id, "passage_id": passage_id}
     row = (await connection.execute(query("turn_to_read"), values)).one_or_none()
-    return Turns(turns=(turn_of(row),), before=(), upto=NOTHING, again=True) if row is not None else None
+    return Turns(turns=(turn_of(row, row.opening),), before=(), upto=NOTHING, again=True) if row is not None else None

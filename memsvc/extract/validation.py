@@ -12,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from memsvc.extract.boilerplate import boilerplate_spans, injected_spans, touches
+from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Entity, Extraction, Fact, ProposedType, Signs
 from memsvc.extract.names import folded, stem, telling, words_of
 from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
+from memsvc.extract.voices import author_of, foreign, own_names, voices_of
 from memsvc.extract.window import OWNER, EdgeType, Turn, Window
 from memsvc.text.characters import is_visible, trimmed
 
@@ -35,6 +37,7 @@ REASONS = {
     "quote": "its quote does not stand in the message",
     "injected": "it was read out of memory that was given back",
     "boilerplate": "it stands in code, a table, quoted mail or a signature",
+    "voice": "another's words in a message are no facts about its author or the owner",
     "type": "there is no such type",
     "endpoint": "the ontology does not let this edge join these nodes",
     "self": "both ends are the same",
@@ -167,6 +170,8 @@ def _wrong(window: Window, entities: dict[int, Entity], grounds: _Grounds, fact:
         return "injected"
     if touches(span, boilerplate_spans(turn.text)):
         return "boilerplate"
+    if grounds.is_anothers(fact, ends, span):
+        return "voice"
     return (
         _wrong_types(window, fact, ends)
         or ("ungrounded" if not all(grounds.has(entity) for entity in ends) else None)
@@ -217,6 +222,24 @@ class _Grounds:
         self._stems = frozenset(stem(word) for word in self._words)
         self._speaking = frozenset(number for number in window.speakers.values() if number is not None)
         self._speakers = frozenset(folded(speaker) for speaker in window.speakers)
+
+        self._voices = voices_of(window)
+
+    def is_anothers(self, fact: Fact, ends: tuple[Entity, Entity], span: Span) -> bool:
+        """Whether a fact about a turn's author, or the owner, stands in the words of somebody else."""
+        turn = self._window.turns[fact.turn]
+        told = ends if fact.type in SYMMETRIC else ends[:1]
+        if not any(self._is_own(turn, entity) for entity in told):
+            return False
+        return touches(span, foreign(turn.text, self._voices.get(turn.passage_id, [])))
+
+    def _is_own(self, turn: Turn, entity: Entity) -> bool:
+        """Whether an entity is who says a turn, or the owner."""
+        own = (OWNER, author_of(self._window, turn))
+        if entity.known is not None:
+            return entity.known in own
+        names = {folded(turn.speaker)}.union(*(own_names(self._window, number) for number in own))
+        return folded(entity.name) in names
 
     def has(self, entity: Entity) -> bool:
         """Whether the turns speak of somebody or something."""

@@ -27,6 +27,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Its role was other: whoever sent it says that it is not the owner who speaks."""
     text: str
     """Quotes are verbatim pieces of it."""
+    opening: str = ""
+    """How the message begins of which this is a later part; empty: this begins one."""
     caption: str = ""
     """What a shared picture shows; context, never quoted."""
     said_at: datetime

@@ -1,8 +1,14 @@
 -- Statements of memsvc.extract.
 
 -- name: turns_to_read
-SELECT t.passage_id, t.speaker, t.role, t.text, t.caption, t.said_at, t.said_offset, t.language, t.read
+-- With the first part of the message, where they are later ones.
+SELECT t.passage_id, t.speaker, t.role, t.text, t.caption, t.said_at, t.said_offset, t.language,
+  coalesce(o.text, '') AS opening, t.read
 FROM memsvc.turns_to_read(:user_id, :source_id, :extractor, :before, :limit) AS t
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = t.passage_id
+LEFT JOIN memsvc.passages AS o
+  ON o.user_id = p.user_id AND o.source_id = p.source_id AND o.session = p.session AND o.ordinal = p.ordinal
+  AND o.part = 0 AND p.part > 0
 ORDER BY t.passage_id;
 
 -- name: grounding
@@ -77,8 +83,12 @@ WHERE p.user_id = :user_id AND p.passage_id = :passage_id AND p.passage_id = any
 ORDER BY e.extractor;
 
 -- name: turn_to_read
-SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language
+SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language,
+  coalesce(o.text, '') AS opening
 FROM memsvc.passages AS p
+LEFT JOIN memsvc.passages AS o
+  ON o.user_id = p.user_id AND o.source_id = p.source_id AND o.session = p.session AND o.ordinal = p.ordinal
+  AND o.part = 0 AND p.part > 0
 WHERE p.user_id = :user_id AND p.passage_id = :passage_id;
 
 -- name: end_reading_again

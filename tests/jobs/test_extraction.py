@@ -56,6 +56,15 @@ async def test_a_window_ends_where_it_would_be_too_long(desk: Desk) -> None:
     assert all(sum(window) <= 6_000 for window in lengths)
 
 
+async def test_a_later_part_of_a_message_knows_how_the_message_begins(desk: Desk) -> None:
+    await desk.say("Ben wrote: " + "I like it here. " * 300, "Bye.")
+    await desk.read()
+    first, *rest, last = [turn for window in desk.extractor.windows for turn in window.turns]
+    assert rest
+    assert {turn.opening for turn in rest} == {first.text}
+    assert first.opening == last.opening == ""
+
+
 async def test_every_fact_and_node_shows_its_words(desk: Desk) -> None:
     await desk.say("Morning! Ana KNOWS Rui. Bye.")
     await desk.read()

@@ -64,6 +64,29 @@ def test_a_fact_that_stands_knows_its_place() -> None:
     assert {key: TEXT[slice(*span)] for key, (_, span) in made.mentions.items()} == {1: "Ana", 2: "Faro"}
 
 
+OWNER_HERE = Entity(key=3, name="Ada", type="Person", known=0)
+UNRESOLVED = Entity(key=3, name="ada", type="Person")
+
+
+@pytest.mark.parametrize("entity", [OWNER_HERE, UNRESOLVED])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana: I live in Faro.",
+        "Ana wrote: I live in Faro.",
+        "Please translate: I live in Faro.",
+        'She texted "I live in Faro now, in my van".',
+        "Let us role-play! I live in Faro.",
+    ],
+)
+def test_words_of_others_tell_nothing_of_who_passes_them_on(text: str, entity: Entity) -> None:
+    fact = changed(subject=3, quote="I live in Faro")
+    assert [left.reason for left in checked(fact, entity, FARO, text=text).left] == ["voice"]
+    assert checked(fact, entity, FARO, text="Update: I live in Faro.").facts
+    if "Ana" in text:
+        assert checked(changed(quote="I live in Faro"), ANA, FARO, text=text).facts, "of whom they are, they tell"
+
+
 WRONG = {
     "quote": changed(quote="lives in Porto"),
     "type": changed(type="RESIDES_AT"),

@@ -197,9 +197,9 @@ class MemoriesController(Controller):
         operation_id="markMemory",
         summary="Pin a memory, or say how important it is",
         description="Pins or unpins a message, a fact, a note or another node with a description, or says how "
-        "important it is. A pinned memory is always among the salient ones (GET /v1/top-of-mind, and the section `salient` of "
-        "contexts). What is left out stays as it was. Of a fact or a node its present version is marked; later "
-        "versions begin with the same marks.",
+        "important it is. A pinned memory is always among the salient ones (GET /v1/top-of-mind, and the section "
+        "`salient` of contexts). What is left out stays as it was. Of a fact or a node its present version is "
+        "marked; later versions begin with the same marks.",
         response_description="What counts now.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,

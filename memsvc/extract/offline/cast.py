@@ -124,6 +124,14 @@ class Cast:
         self.by_name[normed] = entry.key
         return entry
 
+    def speaking(self, name: str, turn: int) -> int:
+        """The key of somebody whose words stand, under this name, in another's message."""
+        entry = self.named(name, "Person", sure=True)
+        entry.sure = True
+        if turn >= 0 and not entry.spoken:
+            entry.spoken, entry.turn, entry.quote = True, turn, name
+        return entry.key
+
     def longer(self, normed: str) -> list[int]:
         """What is no person and has this name with more words: "Brightwater Press", "St Ann's Villa"."""
         if normed in PLACES:

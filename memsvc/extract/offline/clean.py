@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memsvc.extract.offline import lexicon_chat as chat
 from memsvc.extract.offline import lexicon_moods as moods
+from memsvc.extract.voices import QUOTED, is_title
 
 MAX_QUOTE = 200
 
@@ -62,7 +63,6 @@ NOT_SPEECH = re.compile(
     r"|^(?: {4}|\t)\S[^\n]*$",  # indented code
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-QUOTED = re.compile(r'"([^"\n]{12,})"|“([^”\n]{12,})”|‘([^’\n]{12,})’')
 MARKS = re.compile(r"[’‘`´]|[“”„«»]| [–—] |—|…|[*_]{1,3}(?=\w)|(?<=\w)[*_]{1,3}")
 SHORT = re.compile(r"(?<![\w'@#.])(" + "|".join(map(re.escape, chat.SPELLINGS)) + r")(?![\w'])", re.IGNORECASE)
 NOISE = re.compile(r"[ ,]*(?<![\w'])(?:" + "|".join(chat.NOISE) + r")(?![\w'])", re.IGNORECASE)
@@ -103,11 +103,12 @@ START = re.compile(
 )
 
 
-def clean(text: str) -> Cleaned:
-    """Make a message readable for a parser."""
-    cleaned = Cleaned(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
+def clean(text: str, begin: int = 0, end: int | None = None) -> Cleaned:
+    """Make a message, or the piece of it from one sign to another, readable for a parser."""
+    end = len(text) if end is None else end
+    cleaned = Cleaned(text[begin:end], tuple(range(begin, end)), tuple(range(begin + 1, end + 1)))
     cleaned = cleaned.sub(NOT_SPEECH, lambda match: "\n" if "\n" in match[0] else " ")
-    cleaned = cleaned.sub(QUOTED, lambda match: None if is_title(match[1] or match[2] or match[3]) else '" … "')
+    cleaned = cleaned.sub(QUOTED, lambda match: None if is_title(match[match.lastindex or 0]) else '" … "')
     cleaned = cleaned.sub(EMOJI, lambda match: "." if ends_sentence(match) else " ")
     cleaned = cleaned.sub(MARKS, plain_mark)
     cleaned = cleaned.sub(SHORT, written_out)
@@ -117,12 +118,6 @@ def clean(text: str) -> Cleaned:
     cleaned = cleaned.sub(IS_SO, lambda match: f"{match[1]} is")
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)
-
-
-def is_title(quoted: str) -> bool:
-    """Whether what stands between quotation marks names a work rather than being somebody's words."""
-    words = [word for word in re.findall(r"[^\W\d_][\w'’-]*", quoted) if word.lower() not in chat.SMALL]
-    return bool(words) and sum(word[0].isupper() for word in words) >= 0.75 * len(words)
 
 
 def ends_sentence(match: re.Match[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from spacy.tokens import Doc
@@ -22,7 +23,10 @@ from memsvc.extract.offline.language import is_english
 from memsvc.extract.offline.names import Name, find_names
 from memsvc.extract.offline.signs import is_boilerplate, read_signs
 from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.offline.vocabulary import is_word
 from memsvc.extract.offline.yes_no import answers
+from memsvc.extract.voice_labels import AUTHOR, NOBODY
+from memsvc.extract.voices import Voice, voices_of
 from memsvc.extract.window import OWNER, Turn, Window
 
 CONTEXT = 4
@@ -62,28 +66,48 @@ def read(window: Window, judge: Judge = by_authors) -> Extraction:
     return Extraction(entities=tuple(cast.extracted(used)), facts=tuple(facts), signs=tuple(signs))
 
 
+class Piece(NamedTuple):
+    """A part of a turn in one voice, as it is parsed."""
+
+    turn: Turn
+    place: int
+    """Index of the turn; see ``Reading.index``."""
+    cleaned: Cleaned
+    whose: str
+    """See ``memsvc.extract.voices.Voice``."""
+
+
 def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
-    """Readings of what people say, in the order of the turns; those before the window have negative indexes."""
+    """Readings of what people say, in the order of the turns; those before the window have negative indexes.
+
+    A turn that holds the words of several has several readings; what is nobody's is not read.
+    """
     before = window.before[-CONTEXT:]
     turns = [(at - len(before), turn) for at, turn in enumerate(before)] + list(enumerate(window.turns))
+    voices = voices_of(window, is_word)
     asked = questions(turns)
-    texts = [readable(turn, answers_question=index in asked) for index, turn in turns]
-    texts, parsed = filled(turns, texts)
-    docs = iter(parsed)
+    pieces, docs = filled(
+        [
+            Piece(turn, index, cleaned, voice.whose)
+            for index, turn in turns
+            for voice in voices.get(turn.passage_id, [Voice(0, len(turn.text), AUTHOR)])
+            if voice.whose != NOBODY and (cleaned := readable(turn, voice, answers_question=index in asked)) is not None
+        ]
+    )
     known, lengths = known_names(window)
     speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
     zone = ZoneInfo(window.zone)
     made: list[TurnReading] = []
-    for (index, turn), cleaned in zip(turns, texts, strict=True):
-        if cleaned is None:
-            continue
-        doc = next(docs)
+    for (turn, index, cleaned, whose), doc in zip(pieces, docs, strict=True):
         others = [key for name, key in speakers.items() if name != turn.speaker]
+        own = speakers.get(turn.speaker)
         made.append(
             TurnReading(
                 turn, index, cleaned, doc, now=turn.said_at.astimezone(zone), cast=cast,
-                speaker=speakers.get(turn.speaker), partner=others[0] if len(others) == 1 else None,
+                speaker=own if whose == AUTHOR else cast.speaking(whose, index),
+                partner=others[0] if len(others) == 1 and whose == AUTHOR else None,
                 names=find_names(doc, known, lengths, asked.get(index, "")), heard=turn.role not in PEOPLE,
+                silent_of=frozenset() if whose == AUTHOR else author_and_owner(cast, own),
             )
         )  # fmt: skip
     agree([reading.names for reading in made if not reading.heard])
@@ -94,35 +118,45 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
     return [reading for reading in made if not reading.heard]
 
 
-def filled(turns: list[tuple[int, Turn]], texts: list[Cleaned | None]) -> tuple[list[Cleaned | None], list[Doc]]:
-    """The texts with what they leave out put in, and the parses of those that are read."""
-    docs = iter(pipeline.parse([cleaned.text for cleaned in texts if cleaned]))
-    parsed = [next(docs) if cleaned else None for cleaned in texts]
-    changed: list[int] = []
-    for at, ((_, turn), cleaned, doc) in enumerate(zip(turns, texts, parsed, strict=True)):
-        if cleaned is None or doc is None or turn.role not in PEOPLE:
-            continue
-        asked = parsed[at - 1] if at and turns[at - 1][1].speaker != turn.speaker else None
-        puts = [*verbs_left_out(doc), *(answers(doc, asked) if asked is not None else ())]
-        if puts:
-            texts[at] = put_in(cleaned, puts)
-            changed.append(at)
-    again = pipeline.parse([one.text for at in changed if (one := texts[at]) is not None])
-    for at, doc in zip(changed, again, strict=True):
-        parsed[at] = doc
-    return texts, [doc for doc in parsed if doc is not None]
+def filled(pieces: list[Piece]) -> tuple[list[Piece], list[Doc]]:
+    """The pieces with what they leave out put in, and their parses."""
+    docs = pipeline.parse([piece.cleaned.text for piece in pieces])
+    changed: dict[int, Piece] = {}
+    for at, (piece, doc) in enumerate(zip(pieces, docs, strict=True)):
+        if piece.turn.role in PEOPLE:
+            asked = docs[at - 1] if at and follows(pieces[at - 1], piece) else None
+            puts = [*verbs_left_out(doc), *(answers(doc, asked) if asked is not None else ())]
+            if puts:
+                changed[at] = piece._replace(cleaned=put_in(piece.cleaned, puts))
+    again = pipeline.parse([piece.cleaned.text for piece in changed.values()])
+    of_changed = dict(zip(changed, again, strict=True))
+    return (
+        [changed.get(at, piece) for at, piece in enumerate(pieces)],
+        [of_changed.get(at, doc) for at, doc in enumerate(docs)],
+    )
 
 
-def readable(turn: Turn, *, answers_question: bool) -> Cleaned | None:
-    """A turn as it is parsed: of an assistant's only the end, where it asks; None: there is nothing to read."""
+def follows(before: Piece, piece: Piece) -> bool:
+    """Whether a piece begins the author's turn right behind another's."""
+    return piece.whose == AUTHOR and before.place == piece.place - 1 and before.turn.speaker != piece.turn.speaker
+
+
+def readable(turn: Turn, voice: Voice, *, answers_question: bool) -> Cleaned | None:
+    """A piece of a turn as it is parsed: of an assistant's only the end, where it asks; None: nothing to read."""
     if turn.role in PEOPLE:
-        cleaned = None if is_boilerplate(turn.text) and not answers_question else clean(turn.text)
+        boilerplate = is_boilerplate(turn.text[voice.begin : voice.end]) and not answers_question
+        cleaned = None if boilerplate else clean(turn.text, voice.begin, voice.end)
     else:
         begin = max(0, len(turn.text) - HEARD)
-        cleaned = clean(turn.text[turn.text.find(" ", begin) if begin else 0 :]) if turn.role == ASSISTANT else None
+        cleaned = clean(turn.text, turn.text.find(" ", begin) if begin else 0) if turn.role == ASSISTANT else None
     if cleaned is None or not cleaned.text.strip() or not is_english(cleaned.text):
         return None
     return cleaned
+
+
+def author_and_owner(cast: Cast, author: int | None) -> frozenset[int]:
+    """Of whom the words of others in a message tell nothing."""
+    return frozenset(key for key in (author, cast.candidate(OWNER).key) if key is not None)
 
 
 def questions(turns: list[tuple[int, Turn]]) -> dict[int, str]:

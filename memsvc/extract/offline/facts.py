@@ -168,7 +168,9 @@ def findings(reading: Reading) -> Iterator[Finding]:
 
 def allowed(finding: Finding, ontology: Ontology) -> bool:
     """Whether the ontology lets these two be so related."""
-    if finding.subject == finding.object:
+    silent_of = finding.clause.reading.silent_of
+    told = {finding.subject, finding.object} if finding.type in SYMMETRIC else {finding.subject}
+    if finding.subject == finding.object or told & silent_of:
         return False
     edge = ontology.edge_types.get(finding.type)
     if edge is None:

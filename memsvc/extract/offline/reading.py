@@ -71,6 +71,8 @@ class Reading(Protocol):
 
     heard: bool
     """An assistant's, or a system's: context only."""
+    silent_of: frozenset[int]
+    """Of whom it tells nothing, as keys: the author and the owner, where the words are another's in the message."""
 
     @property
     def earlier(self) -> Sequence[Reading]:

@@ -36,12 +36,13 @@ class TurnReading:
     def __init__(
         self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, *, now: datetime, cast: Cast,
         speaker: int | None, partner: int | None, names: Sequence[Name], heard: bool = False,
+        silent_of: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         """Prepare; ``settle`` has to follow, in the order of the turns.
 
         A turn that is only heard, an assistant's, adds nobody; it tells whom "she" in the answer means.
         """
-        self.heard = heard
+        self.heard, self.silent_of = heard, silent_of
         self.turn, self.index, self.doc, self.now = turn, index, doc, now
         self.speaker, self.partner = speaker, partner
         self.cleaned, self.cast, self.names = cleaned, cast, names

@@ -1,0 +1,242 @@
+"""What announces that the words behind it are not their author's: tasks, examples, "Anna wrote:", role-play.
+
+A head is what stands in a sentence before its colon. Where it tells of the author's own words ("Update:", "My plan:",
+"I told her:"), or of nothing that is known here, the words stay the author's.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person
+
+_ASIDE = re.compile(r"<[^<>\n]*>|\([^()\n]*\)")
+_LEAD = (
+    r"(?:(?:hi|hey|hello|ok|okay|now|so|and|then|also|but|please|pls|well|right|great|thanks|perhaps|maybe|could|can"
+    r"|would|will|you|to|help|me|us|let's|lets|let|try|just|quickly|kindly|task|next|first|good|morning"
+    r"|evening)\b[,.!: ]*)*"
+)
+LANGUAGE_WORK = (
+    r"(?:translate|rephrase|reword|rewrite|paraphrase|proofread|proof-read|summari[sz]e|transcribe|spell-?check"
+    r"|transliterate|copy-?edit)"
+)
+"""Tasks that work on words whatever they say."""
+THIS = (
+    r"(?:this|these|that|those|it|the (?:following|above|below|text|sentences?|paragraphs?|message|rest)|what follows"
+    r"|everything (?:below|above)|my (?:text|sentences?|english|grammar|words|paragraphs?|draft|writing))"
+)
+LANGUAGE = r"(?:[a-z]{3,12}(?:ish|ese|ian)|french|dutch|german|greek|arabic|hebrew|hindi|urdu|thai|czech|icelandic)"
+WORK = re.compile(
+    rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{_LEAD}|\byou to )"
+    r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|write|improve|expand|continue|elaborate)\b"
+    r"|(?:edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say|finish"
+    r"|complete|answer|respond|reply|react|adapt|render|express|caption|title|give me (?:your |some "
+    r"|a )?(?:feedback|opinion"
+    r"|thoughts|title|headline)) (?!out\b)\w"
+    rf"|(?:explain|read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b"
+    r"|(?:draft|compose|formulate|word|invent|make up|come up with|generate|create)"
+    r" (?:me |us )?(?:a|an|the|some|my|our|one"
+    r"|two|three"
+    r"|another|this"
+    r"|it|up)\b)"
+    rf"|\b(?:in|into|to) {LANGUAGE}(?:,? please)?$",
+    re.IGNORECASE,
+)
+"""A task on words, where it is a head; only the base form asks for one."""
+KIND = re.compile(
+    r"\b(?:examples?|e\.g\.?|samples?|sentences?|phrases?|paragraphs?|quote|lyrics|captions?|headlines?"
+    r"|slogans?|prompts?"
+    r"|templates?|transcripts?|excerpts?|passages?|poems?|dialogues?|scripts?|scenarios?|tweets?|haiku|limericks?"
+    r"|taglines?|riddles?|proverbs?|translations?|placeholders?|dummy|role-?plays?|hypothetical(?:ly)?|fictional"
+    r"|text to \w+|source text|original text|flashcards?|dictation|monologues?|copied|pasted"
+    r"|summary|tl;?dr|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
+    r"|input|data|review))"
+    r" ?(?:\d+|#\d+|(?:of|for|from|by|in|needed|please|below|here|this)\b.*)?$"
+    r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?:(?: \d){1,4}| (?:message|text|sentence|input"
+    r"|data|case|one))?"
+    r"|text|input|bio|draft|character|persona|backstory|prompt|story|letter|essay|joke|song|verse|rap|rp"
+    r"|(?:for|in|from) (?:my|a|the|our|this) (?:\w+ )?(?:novel|story|screenplay|film|game|campaign|role-?play"
+    r"|homework|play))"
+    r"(?: ?#?\d+)?$"
+    r"|\b(?:for (?:the )?sake of (?:the )?(?:argument|example|illustration)|for argument's sake|(?:pretend"
+    r"|imagine|suppose"
+    r"|assume|picture|consider) (?:this|that|the following)|let's (?:say|pretend|imagine|assume|suppose))$"
+    r"|^(?:what|how|is|are|does|do|which|why|would|can|could)\b.*\b(?:this|the following|these)\b",
+    re.IGNORECASE,
+)
+"""Heads that announce words for their own sake."""
+FICTION = re.compile(r"\b(?:novel|story|screenplay|film|game|campaign|role-?play|homework|play)$", re.IGNORECASE)
+OWN = re.compile(r"\b(?:my|our|mine|not|no|without|never|isn't|aren't)\b", re.IGNORECASE)
+SAID = re.compile(
+    r"\b(?:wrote|writes|writing|told|tells|said|says|texted|texts|messaged|messages|emailed|e-mailed|replied|replies"
+    r"|answered|answers|asked|asks|tweeted|posted|posts|explained|explains|claims|claimed|goes|reads|went like"
+    r"|quoted|shouted"
+    r"|whispered|commented|announced|declared|confessed|admitted|dictated|put it|(?:was|is|'s) like|(?:sent"
+    r"|sends|left|gave)"
+    r" (?:me|us|him|her|them|it)|(?<=they )(?:say|write)|(?<=people )(?:say|write))"
+    r"(?:,? (?:me|us|him|her|them|you|it|this|that|so|back|once|again|then|here|there|out loud|(?:yesterday"
+    r"|this)(?: (?:evening|morning|night|afternoon))?|today|just now|(?:last"
+    r"|this|the other)"
+    r" [\w-]+|(?:to|in|on|via|by|at|over|from) (?:(?:the|a|an|her|his|my|our|their) )?(?:\w+ )?[\w'’-]+"
+    r"|(?-i:[A-Z])[\w'’-]+)){0,4}$",
+    re.IGNORECASE,
+)
+BETWEEN = re.compile(
+    r"(?:\b(?:just|also|then|once|has|had|have|did|already|recently|always|actually|later|often|still|only|even|today"
+    r"|yesterday|simply|literally|who|finally|again)\b|['’](?:s|ve|d)\b|[ ,])+$",
+    re.IGNORECASE,
+)
+"""Between a subject and its verb."""
+BY_AUTHOR = re.compile(r"(?:^|\W)(?:i|we|that|all|be|to|being|having|needless)$", re.IGNORECASE)
+LAST_NAME = re.compile(r"(?P<joined>\band |& )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})$")
+WORDS_OF = (
+    r"(?:messages?|texts?|mails?|e-?mails?|letters?|notes?|repl(?:y|ies)|answers?|words|posts?|tweets?|status|bio|story"
+    r"|voicemails?|voice message|statement|reviews?|comments?|quotes?|profile|postcard|dm|speech|blog|diary|testimonial"
+    r"|version|response|cv|résumé|introduction)"
+)
+POSSESSED = re.compile(
+    rf"(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s|\b(?i:his|her|their|your)|(?<!\w)(?!(?:it|that|there|here"
+    rf"|what|let|who|s?he)['’])"
+    r"[\w-]+['’]s?)"
+    rf"(?: [\w-]+){{0,3}} {WORDS_OF}(?: (?:today|yesterday|to me|to us|was|is|says|reads))?$"
+)
+FROM = re.compile(
+    rf"^\W{{0,9}}(?:(?:this is |here(?:'s| is) |got |just |received )*(?:a |an |the )?(?:\w+ )?(?P<kind>{WORDS_OF}"
+    rf"|forwarded|fwd?)"
+    r" (?:i got |that came )?)?(?:from"
+    r"|by) (?:my \w+ )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})(?: (?:today|yesterday"
+    r"|just now))?$",
+    re.IGNORECASE,
+)
+INTRODUCED = re.compile(
+    r"(?:\b(?:[Tt]his is|[Ii]t['’]?s|I['’]m|I am)(?: me,)? (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)"
+    r"|(?P<here>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?) (?:here|speaking))(?: again)?$"
+)
+ACCORDING = re.compile(r"^\W{0,9}(?:according to|in the words of|to quote|quoting) (?P<name>[^:]*)$", re.IGNORECASE)
+FRAME = re.compile(
+    r"\bfor (?:the )?sake of (?:the |this )?(?:argument|example|illustration|discussion)\b|\bfor argument['’]s sake\b"
+    r"|^\W{0,9}(?:(?:and|so|but|ok|okay|well|now|just)\W+)*(?:hypothetically\b|let['’]?s (?:just )?(?:say|pretend"
+    r"|imagine|assume"
+    r"|suppose)\b|(?:just |please )?(?:imagine|suppose|supposing|pretend|assume|assuming|picture"
+    r"|say(?=,? (?:that )?(?:i|we)\b))[ ,]+(?:for a (?:moment"
+    r"|second|minute)[ ,]+)?(?:that )?(?:(?:i|we|you|he|she|they|someone|somebody)\b|my \w+ (?:is|was|were|has"
+    r"|had|lives|works)\b)|in (?:this|that|the|my|our|a)"
+    r" (?:\w+ )?(?:scenario|story|game|role-?play|hypothetical|example|novel|fantasy|book|campaign|world)\b"
+    r"|as an (?:example|illustration)\b|(?:e\.g\.|example)[ ,])",
+    re.IGNORECASE,
+)
+"""What makes a sentence, and those behind it, a supposition."""
+ROLE = re.compile(
+    rf"^\W{{0,9}}{_LEAD}(?:act|behave|respond|answer|speak|talk|write|pose) (?:as|like) (?:if you|though you|a|an|the"
+    rf"|my|our|[A-Z])"
+    rf"|^\W{{0,9}}{_LEAD}(?:pretend|imagine|suppose|assume)(?: that)? (?:to be|you(?:['’]re| are| were))\b"
+    rf"|^\W{{0,9}}{_LEAD}play (?:a game|the (?:role|part)|my|pretend|dungeons|dnd|d&d|along)\b"
+    rf"|^\W{{0,9}}{_LEAD}(?:take on|assume|adopt) the (?:role|persona|character|voice)\b"
+    rf"|^\W{{0,9}}{_LEAD}be my (?!(?:friend|guest|valentine|mate|hero|star)\b)\w+"
+    rf"|^\W{{0,9}}{_LEAD}simulate (?:a|an|the)\b"
+    r"|\byou (?:should|must|will|are to|have to|['’]ll) (?:act|play|behave as|pretend)\b|\byou to (?:act|play"
+    r"|pretend|behave)\b"
+    r"|\bfrom now on,? you(?:['’]re| are)\b|^\W{0,9}you(?:['’]re| are) now (?:a|an|the|my|[A-Z])"
+    r"|\bi(?:['’]ll| will) (?:be|play) (?:a|an|the|your) [^.!?\n]{1,60}\byou\b"
+    r"|(?:^|[\[(*])\W{0,9}role-?play(?:ing)?\b|\b(?:let['’]?s|let us|to|do a|start a|our|this) role-?play\b"
+    r"|\bstay in character\b|\b(?:text adventure|dungeon master|game master)\b",
+    re.IGNORECASE,
+)
+"""What makes a message part of a play."""
+PARTS = re.compile(
+    r"\s*you(?:['’]re| are|['’]ll be| will be| play)(?: a| an| the| my)? [^.!?\n]{1,60}?(?:[.,;]| and"
+    r"| while) {0,3}(?:and )?"
+    r"i(?:['’]m| am|['’]ll be| play| will be) (?:a|an|the|your)\b",
+    re.IGNORECASE,
+)
+"""A line that gives parts: "You are a wizard. I am a knight"."""
+_POLITE = (
+    r"^\W{0,9}(?:(?:hi|hey|hello|ok|okay|now|so|and|please|pls|can|could|would|will|you|just|then|help|me)\b[,.! ]*)*"
+    r"(?:i(?:['’]d| would)? (?:want|need|like) you to )?"
+)
+WORKED_ON = re.compile(
+    rf"{_POLITE}(?:{LANGUAGE_WORK}(?: {THIS}\b|(?:,? please)?\W*$)|(?:correct|fix|improve|check|turn|convert|polish)"
+    r" (?:(?:this|these|the|my) (?:following |above )?(?:text|sentences?|paragraphs?|grammar|english|spelling"
+    r"|message|words"
+    r"|following|above)|(?:this|these|it|that) into)\b)"
+    rf"|{_POLITE}(?:in|into|to) {LANGUAGE},? please\W*$"
+    r"|\b(?:this|these|the following|my) (?:sentence|text|paragraph|phrase|wording|grammar"
+    r"|draft)s?\b[^.!?\n]{0,60}\?\s*$",
+    re.IGNORECASE,
+)
+"""A task on what stands before or behind it."""
+WORKED_IN = re.compile(
+    rf"{_POLITE}(?:{LANGUAGE_WORK}\b|how (?:do|would|can) (?:i|you|we) (?:say|write|spell)\b"
+    r"|(?:write|draft|compose|generate|create|make up)\b[^.!?]*\b(?:saying|that says|stating|explaining that"
+    r"|in which|pretending|telling"
+    r" \w+ that)\b)",
+    re.IGNORECASE,
+)
+"""A task that holds in its own sentence what it works on."""
+
+
+NOTED = re.compile(
+    rf"^\W{{0,9}}{_LEAD}(?:(?:remember|memori[sz]e|note|keep|bear|don['’]t forget|do not forget|save|store|record"
+    rf"|guess|listen|look|know"
+    r"|take note|make a note|make a mental note|(?:write|jot|note) (?:this|it|that)? ?down)\b[^:]{0,40}"
+    r"|(?:add|put) [^:]{1,40}\b(?:memory|mind|notes?|profile))$",
+    re.IGNORECASE,
+)
+"""Asks to be heard or remembered; what stands behind it is the author's."""
+
+
+class Reach(Enum):
+    """How far words behind a head go."""
+
+    PARAGRAPH = "paragraph"
+    MESSAGE = "message"
+
+
+def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
+    """Whose words stand behind a head, without its colon, and how far; None: it does not tell."""
+    head = " ".join(_ASIDE.sub(" ", head).split()).rstrip("*_ ,")
+    if NOTED.search(head):
+        return None
+    if ROLE.search(head) or WORK.search(head):
+        return NOBODY, Reach.MESSAGE
+    if (said := SAID.search(head)) is not None:
+        return reported(head[: said.start()], known)
+    if (match := INTRODUCED.search(head)) is not None and is_person(name := match["name"] or match["here"], known):
+        return name, Reach.PARAGRAPH
+    for pattern in (POSSESSED, FROM, ACCORDING):
+        if (match := pattern.search(head)) is not None:
+            voice = announced(match, known)
+            if voice != AUTHOR:
+                return voice, Reach.PARAGRAPH
+    if KIND.search(head) and (FICTION.search(head) or not OWN.search(head)):
+        return NOBODY, Reach.PARAGRAPH
+    return None
+
+
+def reported(before: str, known: Known) -> tuple[str, Reach] | None:
+    """Whose words a verb of saying announces, by what stands before it."""
+    before = BETWEEN.sub("", before)
+    if not before or BY_AUTHOR.search(before):  # a subject that is left out is the author, too
+        return None
+    match = LAST_NAME.search(before)
+    sure = match is not None and not match["joined"]
+    return (person(match["name"], known) if match is not None and sure else NOBODY), Reach.PARAGRAPH
+
+
+def announced(match: re.Match[str], known: Known) -> str:
+    """Whose words "Anna's message" or "from Anna" announces; the author's, where it need not be somebody's."""
+    name = match["name"] or ""
+    if match.re is FROM and not name[:1].isupper():
+        return AUTHOR
+    voice = person(name, known) if name[:1].isupper() else NOBODY
+    loose = match.re is FROM and not match["kind"]  # "Greetings from Rome:"
+    return AUTHOR if loose and voice == NOBODY else voice
+
+
+def person(name: str, known: Known) -> str:
+    """The person whom the last words of some capitalised ones name; nobody known, where that is not certain."""
+    words = name.split()
+    found = (" ".join(words[at:]) for at in range(len(words)) if is_person(" ".join(words[at:]), known))
+    return next(found, NOBODY)
