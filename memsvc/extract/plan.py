@@ -179,7 +179,8 @@ class Planner:
         """
         made = Plan()
         timeline = Timeline(known)
-        for place, sound in enumerate(self._checked.facts):
+        in_time = sorted(enumerate(self._checked.facts), key=lambda each: (each[1].turn.said_at, each[1].fact.turn))
+        for place, sound in in_time:
             proposal = proposal_of(self._window, self._checked.entities, sound.fact)
             digest = digest_of(proposal.subject.name, proposal.type, proposal.object.name)
             if (sound.turn.passage_id, digest) in rejected:

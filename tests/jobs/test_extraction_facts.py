@@ -86,6 +86,31 @@ async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> 
         assert desk.history() == []
 
 
+@pytest.mark.parametrize("name", HISTORIES)
+async def test_messages_of_one_window_come_in_any_order(desk: Desk, name: str) -> None:
+    """What counts is when something was said, not where it stands in a request or file."""
+    said, expected = HISTORIES[name]
+    for order in permutations(said):
+        conversation = str(new_id())
+        for year, text in order:
+            await desk.say(text, conversation=conversation, said=f"{year}-01-01T00:00:00Z")
+        await desk.read()
+        assert desk.history() == expected, order
+        [(source,)] = desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = 'conversation'")
+        await erase(desk.db, desk.owner, "source", source, requested_by="user")
+
+
+async def test_what_arrives_late_in_a_window_does_not_move_where_the_next_one_begins(desk: Desk) -> None:
+    await desk.say("I LIVES_IN Porto.", said="2024-01-01T00:00:00Z")
+    await desk.say("I LIVES_IN Faro.", said="2022-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("I LIVES_IN Braga.", said="2025-01-01T00:00:00Z")
+    await desk.read()
+    assert [[turn.text for turn in window.turns] for window in desk.extractor.windows] == [
+        ["I LIVES_IN Faro.", "I LIVES_IN Porto."], ["I LIVES_IN Braga."],
+    ]  # fmt: skip
+
+
 async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
     await desk.say("I LIVES_IN Faro.", said="2024-01-01T00:00:00Z")
     await desk.read()

@@ -20,6 +20,7 @@ from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
+from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
 from memsvc.extract.offline.when import span
@@ -60,9 +61,13 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_au
 
 
 def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
-    """What is found in a window: the findings of one fact together, the one of which its rule is surest first."""
+    """What is found in a window: the findings of one fact together, the one of which its rule is surest first.
+
+    What is told again after it ended, or after another value of it, is another fact.
+    """
     spouse = spouses(readings)
-    same: dict[tuple[int, str, int, str], list[Finding]] = {}
+    phases = Phases(window.ontology)
+    same: dict[tuple[int, str, int, str, int], list[Finding]] = {}
     before: list[Finding] = []
     for reading in readings:
         said = list(with_corrections(reading))
@@ -78,7 +83,8 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
             for each in of_both(finding, spouse):
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
-                same.setdefault((first, each.type, second, each.change), []).append(each)
+                phase = phases.of(each, (first, each.type, second))
+                same.setdefault((first, each.type, second, each.change, phase), []).append(each)
     groups = [sorted(found, key=lambda finding: -finding.confidence) for found in same.values()]
     firsts = origins([found[0] for found in groups])
     groups = [[first, *found[1:]] for first, found in zip(firsts, groups, strict=True)]

@@ -1,0 +1,73 @@
+"""What the offline extractor says of facts that come and go, of several at a time, and of people of one name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from memsvc.extract.extraction import Extraction
+from memsvc.extract.offline.extractor import read
+from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
+
+TYPES = "KNOWS FAMILY_OF WORKS_AT LIVES_IN LOCATED_AT PARTICIPATED_IN OWNS LIKES DISLIKES PART_OF RELATED_TO"
+ONTOLOGY = Ontology(
+    node_types=frozenset(),
+    edge_types={name: EdgeType(name=name, functional=name in {"WORKS_AT", "LIVES_IN"}) for name in TYPES.split()},
+)
+SURE = 0.5
+
+
+def extraction(*texts: str) -> Extraction:
+    """What is read of turns, one a month; "Mia: …" is said by Mia, the others by Sam, the owner."""
+    turns = []
+    for month, text in enumerate(texts, start=1):
+        speaker, _, words = text.rpartition(": ")
+        said_at = datetime(2025, month, 6, 10, tzinfo=UTC)
+        turns.append(Turn(passage_id=uuid4(), speaker=speaker or "Sam", role="user", text=words, said_at=said_at))
+    owner = Candidate(number=0, node_id=uuid4(), label="Sam", type="Person")
+    speakers = {turn.speaker: 0 if turn.speaker == "Sam" else None for turn in turns}
+    return read(Window(turns=tuple(turns), candidates=(owner,), speakers=speakers, ontology=ONTOLOGY))
+
+
+def told(type_: str, *texts: str) -> list[tuple[int, str]]:
+    """Turns and sentences of facts of a type, in the order of the turns."""
+    found = [fact for fact in extraction(*texts).facts if fact.type == type_ and fact.confidence >= SURE]
+    return [(fact.turn, fact.sentence) for fact in sorted(found, key=lambda fact: fact.turn)]
+
+
+@pytest.mark.parametrize(
+    ("type_", "texts", "expected"),
+    [
+        (
+            "LIVES_IN",
+            ["I live in Ghent", "I moved to Antwerp", "I moved back to Ghent last week"],
+            ["Sam lives in Ghent.", "Sam lives in Antwerp.", "Sam lives in Ghent."],
+        ),
+        (
+            "LIVES_IN",
+            ["We live in Leeds", "We left Leeds for good", "We're living in Leeds again"],
+            ["Sam lives in Leeds.", "Sam no longer lives in Leeds.", "Sam lives in Leeds."],
+        ),
+        (
+            "WORKS_AT",
+            ["I work at Bosch", "I quit Bosch", "I'm back at Bosch since Monday"],
+            ["Sam works at Bosch.", "Sam no longer works at Bosch.", "Sam works at Bosch."],
+        ),
+        (
+            "WORKS_AT",
+            ["I work for Lidl", "I started a new job at Tesco", "I work for Lidl again"],
+            ["Sam works at Lidl.", "Sam works at Tesco.", "Sam works at Lidl."],
+        ),
+        ("LIKES", ["I love rugby", "I hate rugby now", "I love rugby again"], ["Sam likes rugby."] * 2),
+    ],
+)
+def test_what_is_so_again_is_told_again(type_: str, texts: list[str], expected: list[str]) -> None:
+    found = told(type_, *texts)
+    assert [sentence for _, sentence in found] == expected
+    assert len({turn for turn, _ in found}) == len(expected)
+
+
+def test_what_is_only_said_twice_is_one_fact() -> None:
+    assert told("LIVES_IN", "I live in Ghent", "Yes, I live in Ghent", "I love Ghent") == [(0, "Sam lives in Ghent.")]
