@@ -18,7 +18,7 @@ from memsvc.extract.quotes import Span
 from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
-from memsvc.graph.operations import MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
+from memsvc.graph.operations import BESIDE, MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
 from memsvc.identity.candidates import Suspicion
 from memsvc.identity.mentions import Mention, Resolved
 
@@ -230,11 +230,13 @@ class Planner:
 
     def _new_fact(self, place: int, sound: Sound, ends: tuple[Made, Made]) -> NewFact:
         fact = sound.fact
+        functional, beside = self._functional(fact.type), bool(fact.data.get(BESIDE))
         return NewFact(
             place=place, from_node=ends[0].node_id, type=fact.type, to_node=ends[1].node_id,
             sentence=fact.sentence.strip(), said_at=sound.turn.said_at, change=fact.change, since=fact.since,
-            until=fact.until, confidence=round(fact.confidence, 3), data=dict(fact.data),
-            functional=self._functional(fact.type),
+            until=fact.until, confidence=round(fact.confidence, 3),
+            data={name: value for name, value in fact.data.items() if name != BESIDE},
+            functional=functional and not beside, beside=functional and beside,
             evidence=Evidence(passage_id=sound.turn.passage_id, span=sound.span, confidence=round(fact.confidence, 3)),
         )  # fmt: skip
 

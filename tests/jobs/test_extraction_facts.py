@@ -54,6 +54,21 @@ HISTORIES: dict[str, tuple[Sequence[Saying], list[Fact]]] = {
         [("2022", "I OWNS Rex."), ("2023", "I OWNS Tom.")],
         [("I OWNS Rex.", None, None), ("I OWNS Tom.", None, None)],
     ),
+    "one beside another": (
+        [("2022", "I WORKS_AT Lidl."), ("2023", "also I WORKS_AT Boots."), ("2024", "I WORKS_AT Tesco.")],
+        [
+            ("I WORKS_AT Lidl.", "2022", "2024"), ("I WORKS_AT Boots.", "2023", None),
+            ("I WORKS_AT Tesco.", "2024", None),
+        ],
+    ),
+    "one beside another, and over": (
+        [("2022", "I LIVES_IN Faro."), ("2023", "also I LIVES_IN Porto."), ("2024", "no longer I LIVES_IN Porto.")],
+        [("I LIVES_IN Faro.", "2022", None), ("I LIVES_IN Porto.", "2023", "2024")],
+    ),
+    "the first one over, the second not": (
+        [("2022", "I WORKS_AT Lidl."), ("2023", "also I WORKS_AT Boots."), ("2024", "no longer I WORKS_AT Lidl.")],
+        [("I WORKS_AT Lidl.", "2022", "2024"), ("I WORKS_AT Boots.", "2023", None)],
+    ),
     "a changed mind": (
         [("2022", "I LIKES Tea."), ("2024", "I DISLIKES Tea.")],
         [("I LIKES Tea.", None, "2024"), ("I DISLIKES Tea.", "2024", None)],
@@ -71,7 +86,9 @@ async def test_facts_over_time(desk: Desk, name: str) -> None:
     assert desk.links() >= len([text for _, text in said if not text.startswith("no longer")])
 
 
-@pytest.mark.parametrize("name", ["a new value closes the old one", "there and back", "several at a time"])
+@pytest.mark.parametrize(
+    "name", ["a new value closes the old one", "there and back", "several at a time", "one beside another"]
+)
 async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> None:
     """Each order of the same conversations, read one by one, ends in a history with the same present."""
     said, expected = HISTORIES[name]

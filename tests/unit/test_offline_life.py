@@ -71,3 +71,26 @@ def test_what_is_so_again_is_told_again(type_: str, texts: list[str], expected: 
 
 def test_what_is_only_said_twice_is_one_fact() -> None:
     assert told("LIVES_IN", "I live in Ghent", "Yes, I live in Ghent", "I love Ghent") == [(0, "Sam lives in Ghent.")]
+
+
+@pytest.mark.parametrize(
+    ("type_", "texts", "beside"),
+    [
+        ("WORKS_AT", ["I work at Airbus", "I also work at the Guardian"], ["Guardian"]),
+        ("WORKS_AT", ["I work at Airbus", "I have a second job at Nando's"], ["Nando's"]),
+        ("WORKS_AT", ["I work for Shell", "I do part-time shifts at Boots too"], ["Boots"]),
+        ("WORKS_AT", ["I work at Lidl and at Boots"], ["Boots"]),
+        ("LIVES_IN", ["my aunt Ana has a flat in Faro", "she also lives in Braga in winter"], ["Braga"]),
+        ("LIVES_IN", ["My sister Ana lives both in Bern and in Basel"], ["Basel"]),
+        ("LIVES_IN", ["we have a house in Ghent and a flat in Antwerp"], ["Antwerp"]),
+        ("LIVES_IN", ["I live in Lyon", "I got married and we also moved to Paris"], []),
+        ("WORKS_AT", ["I work at Airbus", "I work at Bosch now"], []),
+        ("WORKS_AT", ["I worked at Airbus and now I work at Bosch"], []),
+    ],
+)
+def test_a_second_one_holds_beside_the_first_where_life_is_so(type_: str, texts: list[str], beside: list[str]) -> None:
+    found = extraction(*texts)
+    names = {entity.key: entity.name for entity in found.entities}
+    facts = [fact for fact in found.facts if fact.type == type_ and fact.confidence >= SURE]
+    assert [names[fact.object] for fact in facts if fact.data.get("beside")] == beside
+    assert len([fact for fact in facts if fact.change == "holds"]) >= 1

@@ -23,9 +23,11 @@ from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
+from memsvc.extract.offline.several import several
 from memsvc.extract.offline.when import span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
+from memsvc.graph.operations import BESIDE
 
 PERSON = "Person"
 BETWEEN_PEOPLE = frozenset({"KNOWS", "FAMILY_OF"})
@@ -66,11 +68,13 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
     What is told again after it ended, or after another value of it, is another fact.
     """
     spouse = spouses(readings)
-    phases = Phases(window.ontology)
+    functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
+    phases = Phases(functional)
     same: dict[tuple[int, str, int, str, int], list[Finding]] = {}
     before: list[Finding] = []
     for reading in readings:
         said = list(with_corrections(reading))
+        said = list(several(said, functional))
         said += attributed(read_changes(reading, [*before, *said]))
         before += said
         for one in said if reading.index >= 0 else ():
@@ -85,10 +89,18 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
                 phase = phases.of(each, (first, each.type, second))
                 same.setdefault((first, each.type, second, each.change, phase), []).append(each)
-    groups = [sorted(found, key=lambda finding: -finding.confidence) for found in same.values()]
+    groups = [together(found) for found in same.values()]
     firsts = origins([found[0] for found in groups])
     groups = [[first, *found[1:]] for first, found in zip(firsts, groups, strict=True)]
     return [*groups, *([one] for one in attributed(colleagues(firsts, readings)))]
+
+
+def together(found: Sequence[Finding]) -> list[Finding]:
+    """Findings of one fact, the surest first; it holds beside another where one of them says so."""
+    ordered = sorted(found, key=lambda finding: -finding.confidence)
+    if any(BESIDE in finding.data for finding in ordered):
+        ordered[0] = replace(ordered[0], data={**ordered[0].data, BESIDE: True})
+    return ordered
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from memsvc.extract.extraction import Change
 from memsvc.extract.offline.findings import MAYBE, Finding
-from memsvc.extract.window import Ontology
+from memsvc.graph.operations import BESIDE
 
 TASTES = frozenset({"LIKES", "DISLIKES"})
 Relation = tuple[int, str, int]
@@ -29,9 +30,9 @@ class Told:
 class Phases:
     """Counts, for each relation, how often something came between."""
 
-    def __init__(self, ontology: Ontology) -> None:
-        """Begin before anything is said."""
-        self._functional = {name for name, edge in ontology.edge_types.items() if edge.functional}
+    def __init__(self, functional: AbstractSet[str]) -> None:
+        """Begin before anything is said, with the types that have one value at a time."""
+        self._functional = functional
         self._told: dict[tuple[object, ...], list[Told]] = defaultdict(list)
         self._phase: dict[tuple[Relation, Change], int] = defaultdict(int)
 
@@ -42,7 +43,7 @@ class Phases:
             finding: what is told.
             relation: its ends and type, in the order in which they are compared.
         """
-        told = self._told[self._line(relation, beside=bool(finding.data.get("beside")))]
+        told = self._told[self._line(relation, beside=BESIDE in finding.data)]
         change, turn = finding.change, finding.clause.reading.index
         same = [one for one in told if (one.relation, one.change) == (relation, change)]
         if same and any(same[-1].turn < one.turn < turn for one in told if one not in same):
