@@ -94,3 +94,63 @@ def test_a_second_one_holds_beside_the_first_where_life_is_so(type_: str, texts:
     facts = [fact for fact in found.facts if fact.type == type_ and fact.confidence >= SURE]
     assert [names[fact.object] for fact in facts if fact.data.get("beside")] == beside
     assert len([fact for fact in facts if fact.change == "holds"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            ["My colleague Tom lives in Rome. My neighbour Tom lives in Pisa."],
+            ["Sam's colleague Tom lives in Rome.", "Sam's neighbour Tom lives in Pisa."],
+        ),
+        (
+            ["My brother Paul lives in Oslo", "My cousin Paul lives in Bergen", "My cousin Paul moved to Molde"],
+            [
+                "Sam's brother Paul lives in Oslo.", "Sam's cousin Paul lives in Bergen.",
+                "Sam's cousin Paul lives in Molde.",
+            ],
+        ),
+        (
+            ["My boss Anna lives in Bath", "My aunt, Anna, lives in Wells", "Anna lives in York"],
+            ["Sam's boss Anna lives in Bath.", "Sam's aunt Anna lives in Wells."],
+        ),
+        (
+            ["My son Leo lives in Porto", "Mia: My son Leo lives in Tanta", "Mia: Leo lives in Cairo now"],
+            ["Sam's son Leo lives in Porto.", "Mia's son Leo lives in Tanta.", "Mia's son Leo lives in Cairo."],
+        ),
+        (["My colleague Tom lives in Rome", "Tom is my neighbour too"], ["Tom lives in Rome."]),
+        (["My wife Mia works at Lidl", "My son Leo lives in Porto", "Mia: Our son Leo lives in Faro now"],
+         ["Leo lives in Porto.", "Leo lives in Faro."]),
+        (["My sister lives in Rome", "Mia: My sister lives in Pisa"],
+         ["Sam's sister lives in Rome.", "Mia's sister lives in Pisa."]),
+    ],
+)  # fmt: skip
+def test_two_of_one_name_stay_two_and_sentences_say_which(texts: list[str], expected: list[str]) -> None:
+    assert [sentence for _, sentence in told("LIVES_IN", *texts)] == expected
+
+
+def test_a_dog_is_no_brother_of_the_same_name() -> None:
+    found = extraction("My brother Paul lives in Oslo", "My dog Paul is old")
+    assert sorted(entity.type for entity in found.entities if entity.name == "Paul") == ["Object", "Person"]
+    assert {entity.relation for entity in found.entities if entity.name == "Paul"} == {"brother", "dog"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        (["My mom works at Lidl", "Mum loves tea", "My mother Aylin has a car", "Mama hates rugby"], "Aylin"),
+        (["Dad works at Lidl", "My father, Olav, hates rugby", "Papa loves tea"], "Olav"),
+        (["my sister works at Lidl", "My sis Tove hates rugby", "Tove loves tea"], "Tove"),
+    ],
+)
+def test_a_relative_named_in_several_ways_is_one(texts: list[str], name: str) -> None:
+    found = extraction(*texts)
+    relatives = [entity for entity in found.entities if entity.of is not None and entity.type == "Person"]
+    assert [(entity.name, entity.named) for entity in relatives] == [(name, True)]
+    [relative] = [entity.key for entity in found.entities if entity.name == name]
+    assert {"WORKS_AT", "LIKES"} <= {fact.type for fact in found.facts if fact.subject == relative}
+
+
+def test_two_grandmothers_may_be_called_in_two_ways() -> None:
+    found = extraction("my nana lives in Rome", "my granny lives in Pisa")
+    assert len([entity for entity in found.entities if entity.of is not None]) == 2

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import Fact
+from memsvc.extract.extraction import Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
@@ -156,6 +158,8 @@ def allowed(finding: Finding, ontology: Ontology) -> bool:
         return False
     whose = finding.clause.reading.whose
     subject, thing = whose(finding.subject).type, whose(finding.object).type
+    if not subject or not thing:
+        return False  # one of several of a name, who knows which
     if (finding.type in OF_PEOPLE and subject != PERSON) or (finding.type in BETWEEN_PEOPLE and thing != PERSON):
         return False
     return (not edge.from_types or subject in edge.from_types) and (not edge.to_types or thing in edge.to_types)
@@ -185,6 +189,23 @@ def settled(found: list[Finding]) -> list[Finding]:
     return kept
 
 
+def told_apart(clause: Clause, key: int) -> Entity:
+    """An entity under a name that says which one is meant: "Nora's colleague Tom", where there is another Tom.
+
+    A relative without a name is somebody's in any case: "Nora's husband".
+    """
+    reading = clause.reading
+    entity = reading.whose(key)
+    if entity.of is None or not entity.relation or entity.type != PERSON:
+        return entity
+    whose = told_apart(clause, entity.of) if entity.of != key else entity
+    if not entity.named:
+        return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.name}") if whose.named else entity
+    if not reading.shares_name(key):
+        return entity
+    return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.relation} {entity.name}")
+
+
 def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
@@ -192,12 +213,15 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     since, until = next((found for found in spans if found != (None, None)), (None, None))
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
+    subject, thing = (told_apart(clause, key) for key in (finding.subject, finding.object))
+    if finding.type in BETWEEN_PEOPLE and thing.of == subject.key:
+        thing = whose(finding.object)  # "Tom is Nora's colleague": that says it
     return Fact(
         subject=whose(finding.subject).key,
         type=finding.type,
         object=whose(finding.object).key,
         sentence=sentence(
-            whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
+            subject, finding.type, thing, finding.change, past=past,
             relation=finding.data.get("relation", ""),
         ),
         turn=clause.reading.index,
