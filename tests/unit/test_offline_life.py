@@ -154,3 +154,26 @@ def test_a_relative_named_in_several_ways_is_one(texts: list[str], name: str) ->
 def test_two_grandmothers_may_be_called_in_two_ways() -> None:
     found = extraction("my nana lives in Rome", "my granny lives in Pisa")
     assert len([entity for entity in found.entities if entity.of is not None]) == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["I work at Airbus", "I've been volunteering at the food bank"],
+         [("Sam works at Airbus.", False), ("Sam volunteers at the food bank.", True)]),
+        (["I work at Airbus", "I study at Keele"], [("Sam works at Airbus.", False), ("Sam studies at Keele.", True)]),
+        (["my son goes to St Mary's School"], [("Sam's son studies at St Mary's School.", True)]),
+        (["I'm a student at Lund University"], [("Sam studies at Lund University.", True)]),
+        (["I no longer study at Keele"], [("Sam no longer studies at Keele.", True)]),
+        (["I teach at Lund University"], [("Sam works at Lund University.", False)]),
+        (["I work at the gym"], [("Sam works at the gym.", False)]),
+        (["I joined Gold's Gym"], []),
+        (["I train with the rowing club"], []),
+        (["I train at the gym"], []),
+    ],
+)  # fmt: skip
+def test_to_study_to_volunteer_or_to_be_a_member_ends_no_job(
+    texts: list[str], expected: list[tuple[str, bool]]
+) -> None:
+    facts = [fact for fact in extraction(*texts).facts if fact.type == "WORKS_AT" and fact.confidence >= SURE]
+    assert [(fact.sentence, bool(fact.data.get("beside"))) for fact in facts] == expected
