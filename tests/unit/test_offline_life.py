@@ -119,8 +119,8 @@ def test_a_second_one_holds_beside_the_first_where_life_is_so(type_: str, texts:
             ["Sam's son Leo lives in Porto.", "Mia's son Leo lives in Tanta.", "Mia's son Leo lives in Cairo."],
         ),
         (["My colleague Tom lives in Rome", "Tom is my neighbour too"], ["Tom lives in Rome."]),
-        (["My wife Mia works at Lidl", "My son Leo lives in Porto", "Mia: Our son Leo lives in Faro now"],
-         ["Leo lives in Porto.", "Leo lives in Faro."]),
+        (["My wife Mia works at Lidl", "My son Leo lives in Porto", "Mia: Our son Leo lives in Porto"],
+         ["Leo lives in Porto."]),
         (["My sister lives in Rome", "Mia: My sister lives in Pisa"],
          ["Sam's sister lives in Rome.", "Mia's sister lives in Pisa."]),
     ],
@@ -177,3 +177,23 @@ def test_to_study_to_volunteer_or_to_be_a_member_ends_no_job(
 ) -> None:
     facts = [fact for fact in extraction(*texts).facts if fact.type == "WORKS_AT" and fact.confidence >= SURE]
     assert [(fact.sentence, bool(fact.data.get("beside"))) for fact in facts] == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "texts", "expected"),
+    [
+        ("LIVES_IN", ["I live in Oslo", "Mia: Sam lives in Bergen"], ["Sam lives in Oslo."]),
+        ("LIVES_IN", ["I live in Oslo", "Mia: Sam lives in Oslo"], ["Sam lives in Oslo."]),
+        ("LIVES_IN", ["Mia: Sam lives in Bergen", "I live in Oslo"], ["Sam lives in Oslo."]),
+        ("WORKS_AT", ["My cousin Jonas works at Lidl", "Mia: Jonas works at Tesco"], ["Jonas works at Lidl."]),
+        (
+            "WORKS_AT",
+            ["My cousin Jonas works at Lidl", "Jonas works at Tesco now"],
+            ["Jonas works at Lidl.", "Jonas works at Tesco."],
+        ),
+    ],
+)
+def test_what_one_voice_says_of_somebody_is_not_ended_by_another(
+    type_: str, texts: list[str], expected: list[str]
+) -> None:
+    assert [sentence for _, sentence in told(type_, *texts)] == expected

@@ -25,7 +25,7 @@ from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
-from memsvc.extract.offline.several import several
+from memsvc.extract.offline.several import several, spoken_for
 from memsvc.extract.offline.when import span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
@@ -60,8 +60,10 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_au
         judge: says how sure a fact is.
     """
     judged = [(replace(same[0], confidence=judge(same)), same) for same in alike(window, readings)]
-    told = {id(finding): same for finding, same in judged}
-    return [fact(finding, told[id(finding)]) for finding in settled([finding for finding, _ in judged])]
+    functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
+    weighed = list(spoken_for([finding for finding, _ in judged], functional))
+    told = {id(finding): same for finding, (_, same) in zip(weighed, judged, strict=True)}
+    return [fact(finding, told[id(finding)]) for finding in settled(weighed)]
 
 
 def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
-from memsvc.extract.offline.findings import Finding, listed
+from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, listed
 from memsvc.extract.offline.homes import HOME_WORDS, LETS, born
 from memsvc.graph.operations import BESIDE
 
@@ -66,3 +66,22 @@ def joined(first: Finding, other: Finding) -> bool:
     begins = verbs.MOVE | verbs.BEGIN_WORK | verbs.BEGIN
     moving = any(each.clause.means(begins) or each.clause.past for each in (first, other))
     return (one == two or one in two.conjuncts) and not moving
+
+
+def spoken_for(found: Sequence[Finding], functional: AbstractSet[str]) -> Iterator[Finding]:
+    """Findings of a window; another's word against what one voice says of somebody's home or work is doubtful.
+
+    Who speaks of himself is believed; of two others who differ, the first in the order of ``found``, for they may speak
+    of two people.
+    """
+    told: dict[tuple[int, str], dict[int | None, set[int]]] = {}
+    for one in sorted(found, key=lambda each: each.clause.reading.index):
+        if one.type in functional and one.change == "holds" and one.confidence >= MAYBE:
+            voices = told.setdefault((one.subject, one.type), {})
+            voices.setdefault(one.clause.reading.speaker, set()).add(one.object)
+    for one in found:
+        voices = told.get((one.subject, one.type), {}) if one.change == "holds" else {}
+        voice = one.clause.reading.speaker
+        first = one.subject if one.subject in voices else next(iter(voices), voice)
+        against = voice not in {first, one.subject} and one.object not in voices[first]
+        yield replace(one, confidence=min(one.confidence, DOUBTFUL)) if against else one
