@@ -29,7 +29,7 @@ from memsvc.extract.run import Extractors, look
 from memsvc.extract.unread import NOTHING, Turns
 from memsvc.extract.window import Turn
 from memsvc.extract.write import Found, prepare
-from memsvc.graph.operations import new_id
+from memsvc.graph.operations import BESIDE, new_id
 from memsvc.recall.asks import asks
 from memsvc.recall.options import Filters
 from memsvc.recall.search import QueryEmbedder, recall
@@ -152,7 +152,7 @@ async def _read(db: Database, owner: Owner, claim: str, extractor: Extractor, at
                 change=fact.change,
                 since=fact.since,
                 relation=folded(str(fact.data.get("relation", ""))),
-                functional=edge.functional,
+                functional=edge.functional and not fact.data.get(BESIDE),
                 words=frozenset(
                     word for name in (*names, *_names(start), *_names(end)) for word in telling_words(name)
                 ),

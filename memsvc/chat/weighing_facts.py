@@ -23,6 +23,7 @@ from memsvc.extract.extraction import Change
 from memsvc.extract.names import folded
 from memsvc.extract.offline.lexicon_places import COUNTRIES, REGIONS
 from memsvc.graph import read
+from memsvc.graph.operations import BESIDE
 
 LEAST_DESCRIBED = 2
 """A description with fewer telling words fits too many things: "bike"."""
@@ -235,7 +236,8 @@ def _is_opposite(one: Claimed, fact: read.Fact) -> bool:
 
 def _is_other_value(one: Claimed, fact: read.Fact) -> bool:
     """Whether a known fact has another value of what has one value at a time."""
-    return one.functional and (fact.from_node, fact.type) == (one.subject, one.type) and fact.to_node != one.object
+    same_line = (fact.from_node, fact.type) == (one.subject, one.type) and fact.key != BESIDE
+    return one.functional and same_line and fact.to_node != one.object
 
 
 def _may_be_same(one: Claimed, fact: read.Fact, known: Known) -> bool:

@@ -64,7 +64,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 1.0
     """Above 0, at most 1; below ``validation.DOUBTFUL`` a person is asked."""
     data: dict[str, Any] = {}
-    """Further properties, as ``relation`` of FAMILY_OF and KNOWS: what the object is to the subject."""
+    """Further properties, as ``relation`` of FAMILY_OF and KNOWS: what the object is to the subject; ``beside``, true:
+    it holds beside another value of a type that has one value at a time ("I also work at Lidl")."""
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True):

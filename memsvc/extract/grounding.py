@@ -67,13 +67,15 @@ async def ontology_for(connection: AsyncConnection, owner: Owner) -> Ontology:
 
 async def ground(connection: AsyncConnection, owner: Owner, turns: Turns) -> Grounded:
     """The window of some turns."""
-    context = [*turns.before, *turns.turns]
+    told = sorted(turns.turns, key=lambda turn: turn.said_at)  # files and requests may bring the newest first
+    before = sorted(turns.before, key=lambda turn: turn.said_at)
+    context = [*before, *told]
     values = {
         "user_id": owner.user_id,
         "text": "\n".join(f"{turn.text} {turn.caption}" for turn in context),
         "speakers": sorted({turn.speaker for turn in context if turn.speaker and turn.role == "user"}),
         "passages": turns.passages,
-        "before": [turn.passage_id for turn in turns.before],
+        "before": [turn.passage_id for turn in before],
         "near": NEAREST,
         "limit": MOST_CANDIDATES,
     }
@@ -87,8 +89,8 @@ async def ground(connection: AsyncConnection, owner: Owner, turns: Turns) -> Gro
     ]  # fmt: skip
     ordered = _owner_first(rows)
     window = Window(
-        turns=turns.turns,
-        before=turns.before,
+        turns=tuple(told),
+        before=tuple(before),
         candidates=tuple(candidates),
         speakers=speakers_of(context, ordered),
         zone=owner.time_zone,

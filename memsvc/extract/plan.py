@@ -18,9 +18,10 @@ from memsvc.extract.quotes import Span
 from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
-from memsvc.graph.operations import MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
+from memsvc.graph.operations import BESIDE, MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
 from memsvc.identity.candidates import Suspicion
 from memsvc.identity.mentions import Mention, Resolved
+from memsvc.identity.relations import apart, canonical
 
 MOST_EVIDENCE = 20
 """Places at which a node that is new is said to be mentioned."""
@@ -115,6 +116,23 @@ def mentions_of(window: Window, checked: Checked) -> list[Mention]:
     ]
 
 
+def roles_of(checked: Checked) -> dict[int, tuple[int | None, str]]:
+    """What people of one name are to whom, by entity, where that tells that they are several."""
+    roles = {
+        key: (entity.of, canonical(entity.relation))
+        for key, entity in checked.entities.items()
+        if entity.named and entity.of is not None and entity.relation
+    }
+    several = {
+        folded(checked.entities[key].name)
+        for key, (of, relation) in roles.items()
+        for other, (whose, role) in roles.items()
+        if folded(checked.entities[key].name) == folded(checked.entities[other].name)
+        and (of != whose or apart(relation, role))
+    }
+    return {key: role for key, role in roles.items() if folded(checked.entities[key].name) in several}
+
+
 class Planner:
     """Plans a window, again without those facts that could not be written."""
 
@@ -131,13 +149,19 @@ class Planner:
         self._resolved = {one.key: one for one in resolved}
         self.nodes: dict[int, Made] = {}
         fresh: dict[tuple[object, ...], UUID] = {}
+        roles = roles_of(checked)
         for one in resolved:
             entity = checked.entities[one.key]
             known = known_nodes.get(one.node_id) if one.node_id is not None else None
             if known is not None:
                 self.nodes[one.key] = Made(known.node_id, known.type, known)
             elif entity.type in window.ontology.node_types:
-                same = (folded(entity.name), entity.type, entity.named, None if entity.named else entity.of)
+                same = (
+                    folded(entity.name),
+                    entity.type,
+                    entity.named,
+                    roles.get(one.key) if entity.named else entity.of,
+                )
                 self.nodes[one.key] = Made(fresh.setdefault(same, new_id()), entity.type, None)
 
     def ends(self) -> list[tuple[UUID, str, UUID | None]]:
@@ -179,7 +203,8 @@ class Planner:
         """
         made = Plan()
         timeline = Timeline(known)
-        for place, sound in enumerate(self._checked.facts):
+        in_time = sorted(enumerate(self._checked.facts), key=lambda each: (each[1].turn.said_at, each[1].fact.turn))
+        for place, sound in in_time:
             proposal = proposal_of(self._window, self._checked.entities, sound.fact)
             digest = digest_of(proposal.subject.name, proposal.type, proposal.object.name)
             if (sound.turn.passage_id, digest) in rejected:
@@ -229,11 +254,13 @@ class Planner:
 
     def _new_fact(self, place: int, sound: Sound, ends: tuple[Made, Made]) -> NewFact:
         fact = sound.fact
+        functional, beside = self._functional(fact.type), bool(fact.data.get(BESIDE))
         return NewFact(
             place=place, from_node=ends[0].node_id, type=fact.type, to_node=ends[1].node_id,
             sentence=fact.sentence.strip(), said_at=sound.turn.said_at, change=fact.change, since=fact.since,
-            until=fact.until, confidence=round(fact.confidence, 3), data=dict(fact.data),
-            functional=self._functional(fact.type),
+            until=fact.until, confidence=round(fact.confidence, 3),
+            data={name: value for name, value in fact.data.items() if name != BESIDE},
+            functional=functional and not beside, beside=functional and beside,
             evidence=Evidence(passage_id=sound.turn.passage_id, span=sound.span, confidence=round(fact.confidence, 3)),
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ import msgspec
 
 from memsvc.extract.comparing import Relation, opposite, turned
 from memsvc.extract.extraction import Change
-from memsvc.graph.operations import MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
+from memsvc.graph.operations import BESIDE, MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 Fate = Literal["new", "known", "changes", "superseded"]
@@ -88,6 +88,9 @@ class NewFact(msgspec.Struct, kw_only=True):
     confidence: float = 1.0
     data: dict[str, Any] = {}
     functional: bool = False
+    """Its type has one value at a time, and this is not said to hold beside another ("I also work at Lidl")."""
+    beside: bool = False
+    """It is said so of a type that has one value at a time."""
 
     @property
     def relation(self) -> Relation:
@@ -140,7 +143,8 @@ class Timeline:
             (
                 Edge(
                     from_node=draft.fact.from_node, type=draft.fact.type, to_node=draft.fact.to_node,
-                    fact=draft.fact.sentence, data=draft.data, confidence=draft.fact.confidence,
+                    key=BESIDE if draft.fact.beside else "", fact=draft.fact.sentence, data=draft.data,
+                    confidence=draft.fact.confidence,
                     valid_from=draft.begin, valid_to=draft.end,
                     evidence=tuple(dict.fromkeys(draft.evidence))[:MAX_EVIDENCE],
                 ),
@@ -169,6 +173,7 @@ class Timeline:
             if known.relation == denied
             or (
                 fact.functional
+                and known.key != BESIDE
                 and (known.from_node, known.type) == (fact.from_node, fact.type)
                 and known.to_node != fact.to_node
             )
@@ -179,7 +184,8 @@ class Timeline:
         for draft in reversed(self._drafts):
             if draft.fact.relation == wanted:
                 return draft
-            if fact.functional and (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type):
+            same_line = (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type)
+            if fact.functional and draft.fact.functional and same_line:
                 return None
         return None
 
@@ -305,7 +311,7 @@ class Timeline:
             ends.append(draft.end)
         over = any(end is not None and end <= fact.said_at for end in ends)
         against = any(rival.holds_at(fact.said_at) for rival in rivals)
-        return fact.said_at if fact.functional or over or against else None
+        return fact.said_at if fact.functional or fact.beside or over or against else None
 
     def _give_way(self, rival: KnownFact, fact: NewFact, begin: datetime | None, end: datetime | None) -> bool:
         """End what cannot hold at the same time; True: it did until now. A functional type's line does so by itself."""

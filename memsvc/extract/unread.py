@@ -25,7 +25,7 @@ ASSISTANT, SOMEBODY = "assistant", "somebody"
 
 
 class Turns(msgspec.Struct, frozen=True, kw_only=True):
-    """A window's turns."""
+    """A window's turns, in the order in which they arrived; ``grounding`` puts them in that in which they were said."""
 
     turns: tuple[Turn, ...]
     before: tuple[Turn, ...]

@@ -191,7 +191,7 @@ async def _write(
 async def _keep_signs(connection: AsyncConnection, owner: Owner, found: Found) -> None:
     signs = [
         {
-            "memory_id": found.turns.turns[sign.turn].passage_id,
+            "memory_id": found.grounded.window.turns[sign.turn].passage_id,
             "importance": sign.importance,
             "sentiment": sign.sentiment,
         }

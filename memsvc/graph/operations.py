@@ -37,6 +37,8 @@ MAX_TEXT_CHARS = 8_000
 MAX_DATA_BYTES = 65_536
 MAX_NAME_CHARS = 200
 MAX_EVIDENCE = 100
+BESIDE = "beside"
+"""The key of a relation that holds beside other values of its functional type."""
 LEAST_SHARE = 1e-6
 INSTRUCTION = "Instruction"
 """The type of nodes whose data may hold a condition."""
@@ -95,7 +97,8 @@ class Edge(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fact: str
     """As a sentence."""
     key: str = ""
-    """Distinguishes several relations of one type between the same two nodes."""
+    """Distinguishes several relations of one type between the same two nodes. ``BESIDE``: the relation holds beside the
+    other values of a type that has one value at a time, and neither ends the other."""
     data: Mapping[str, Any] = {}
     weight: float = 1.0
     confidence: float = 1.0

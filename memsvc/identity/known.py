@@ -19,7 +19,7 @@ from memsvc.identity.cards import Card
 from memsvc.identity.judging import NEAR_TYPES
 from memsvc.identity.mentions import How, Mention, Resolved, Rival
 from memsvc.identity.names import PERSON, Agreement, agree, latin, parse
-from memsvc.identity.relations import same
+from memsvc.identity.relations import apart, same
 from memsvc.identity.words import is_first_name
 
 HERE, SHARED = 2.0, 3.0
@@ -86,7 +86,7 @@ def choose(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUI
         related = _related(mention, holders)
         if related is not None or not mention.named:
             return related or _nobody(mention, _described(mention, holders))
-    fits = _fits(mention, holders, company)
+    fits = _fits(mention, [holder for holder in holders if not _is_another(mention, holder)], company)
     exact = [fit for fit in fits if fit.exact]
     if exact:
         return _namesakes(mention, exact, fits, company)
@@ -185,6 +185,12 @@ def _related(mention: Mention, holders: Sequence[Holder]) -> Resolved | None:
     if len(chosen) != 1:
         return None
     return _taken(mention, chosen[0].card.node_id, "relation", 0.9, chosen[0])
+
+
+def _is_another(mention: Mention, holder: Holder) -> bool:
+    """Whether a node is something else to whom a mention is described from: "my neighbour Tom" is no colleague."""
+    relations = [link.relation for link in holder.links if link.relation]
+    return bool(mention.relation and relations) and all(apart(mention.relation, one) for one in relations)
 
 
 def _may_be_called(mention: Mention, card: Card) -> bool:

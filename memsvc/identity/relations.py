@@ -7,8 +7,8 @@ import re
 from memsvc.identity.names import latin
 
 _SAME: dict[str, str] = {
-    "mother": "mom mum mummy mommy mama mamma ma",
-    "father": "dad daddy papa pa",
+    "mother": "mom mum mam mummy mommy mama mamma mami mutti ma",
+    "father": "dad daddy papa papi vati pa pop pops",
     "sister": "sis",
     "brother": "bro",
     "grandmother": "grandma granny nana gran nan",
@@ -31,6 +31,22 @@ _SAME: dict[str, str] = {
 }
 CANONICAL = {word: name for name, words in _SAME.items() for word in words.split()} | {name: name for name in _SAME}
 MARRIED = frozenset({"wife", "husband", "partner"})
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+GENERAL = _words("""
+    friend bestfriend bestie acquaintance relative child baby twin toddler youngest eldest oldest parent sibling
+""")
+"""They say so little of somebody that another word may be said of the same person."""
+ALIKE = (
+    _words("boss colleague employee assistant intern trainee apprentice director foreman lead"),
+    _words("teacher tutor professor lecturer mentor coach trainer instructor principal advisor"),
+    _words("wife husband partner girlfriend boyfriend fiance fiancee bride groom"),
+)
+"""Of each of these, one person may be several."""
 OPENING = re.compile(r"^(?:my|our|your|his|her|their|the|a|an|older|younger|elder|big|little|best|old|new|dear)\s+")
 
 
@@ -47,3 +63,11 @@ def same(a: str, b: str) -> bool:
     """Whether two words name the same relation; a wife or a husband is also a partner."""
     one, two = canonical(a), canonical(b)
     return bool(one) and (one == two or ("partner" in {one, two} and {one, two} <= MARRIED))
+
+
+def apart(a: str, b: str) -> bool:
+    """Whether two words for what a person is to somebody tell two people apart: "my colleague", "my neighbour"."""
+    one, two = canonical(a), canonical(b)
+    if not one or not two or {one, two} & GENERAL or one.endswith(two) or two.endswith(one):
+        return False
+    return not any({one, two} <= words for words in ALIKE)

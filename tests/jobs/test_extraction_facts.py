@@ -54,6 +54,21 @@ HISTORIES: dict[str, tuple[Sequence[Saying], list[Fact]]] = {
         [("2022", "I OWNS Rex."), ("2023", "I OWNS Tom.")],
         [("I OWNS Rex.", None, None), ("I OWNS Tom.", None, None)],
     ),
+    "one beside another": (
+        [("2022", "I WORKS_AT Lidl."), ("2023", "also I WORKS_AT Boots."), ("2024", "I WORKS_AT Tesco.")],
+        [
+            ("I WORKS_AT Lidl.", "2022", "2024"), ("I WORKS_AT Boots.", "2023", None),
+            ("I WORKS_AT Tesco.", "2024", None),
+        ],
+    ),
+    "one beside another, and over": (
+        [("2022", "I LIVES_IN Faro."), ("2023", "also I LIVES_IN Porto."), ("2024", "no longer I LIVES_IN Porto.")],
+        [("I LIVES_IN Faro.", "2022", None), ("I LIVES_IN Porto.", "2023", "2024")],
+    ),
+    "the first one over, the second not": (
+        [("2022", "I WORKS_AT Lidl."), ("2023", "also I WORKS_AT Boots."), ("2024", "no longer I WORKS_AT Lidl.")],
+        [("I WORKS_AT Lidl.", "2022", "2024"), ("I WORKS_AT Boots.", "2023", None)],
+    ),
     "a changed mind": (
         [("2022", "I LIKES Tea."), ("2024", "I DISLIKES Tea.")],
         [("I LIKES Tea.", None, "2024"), ("I DISLIKES Tea.", "2024", None)],
@@ -71,7 +86,9 @@ async def test_facts_over_time(desk: Desk, name: str) -> None:
     assert desk.links() >= len([text for _, text in said if not text.startswith("no longer")])
 
 
-@pytest.mark.parametrize("name", ["a new value closes the old one", "there and back", "several at a time"])
+@pytest.mark.parametrize(
+    "name", ["a new value closes the old one", "there and back", "several at a time", "one beside another"]
+)
 async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> None:
     """Each order of the same conversations, read one by one, ends in a history with the same present."""
     said, expected = HISTORIES[name]
@@ -84,6 +101,31 @@ async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> 
         for (source,) in desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = 'conversation'"):
             await erase(desk.db, desk.owner, "source", source, requested_by="user")
         assert desk.history() == []
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+async def test_messages_of_one_window_come_in_any_order(desk: Desk, name: str) -> None:
+    """What counts is when something was said, not where it stands in a request or file."""
+    said, expected = HISTORIES[name]
+    for order in permutations(said):
+        conversation = str(new_id())
+        for year, text in order:
+            await desk.say(text, conversation=conversation, said=f"{year}-01-01T00:00:00Z")
+        await desk.read()
+        assert desk.history() == expected, order
+        [(source,)] = desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = 'conversation'")
+        await erase(desk.db, desk.owner, "source", source, requested_by="user")
+
+
+async def test_what_arrives_late_in_a_window_does_not_move_where_the_next_one_begins(desk: Desk) -> None:
+    await desk.say("I LIVES_IN Porto.", said="2024-01-01T00:00:00Z")
+    await desk.say("I LIVES_IN Faro.", said="2022-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("I LIVES_IN Braga.", said="2025-01-01T00:00:00Z")
+    await desk.read()
+    assert [[turn.text for turn in window.turns] for window in desk.extractor.windows] == [
+        ["I LIVES_IN Faro.", "I LIVES_IN Porto."], ["I LIVES_IN Braga."],
+    ]  # fmt: skip
 
 
 async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:

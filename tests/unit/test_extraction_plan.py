@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memsvc.extract.extraction import Entity
-from memsvc.extract.plan import KnownNode, Made, Planner
+from memsvc.extract.plan import KnownNode, Made, Planner, roles_of
+from memsvc.extract.validation import Checked
 from memsvc.graph.operations import Correct, Evidence, new_id
 
 
@@ -20,3 +21,17 @@ def test_a_name_for_a_known_node_refines_what_is_known_of_it() -> None:
         version=known.version_id, content={"label": "Rocinante", "data": {"colour": "blue"}}, refines=True,
         evidence=[said],
     )  # fmt: skip
+
+
+def test_people_of_one_name_are_several_where_their_roles_say_so() -> None:
+    def roles(*given: tuple[int, str]) -> set[int]:
+        entities = [
+            Entity(key=key, name="Tom", type="Person", of=of, relation=relation)
+            for key, (of, relation) in enumerate(given, start=10)
+        ]
+        return set(roles_of(Checked(entities={entity.key: entity for entity in entities})))
+
+    assert roles((0, "colleague"), (0, "neighbour")) == {10, 11}
+    assert roles((0, "brother"), (1, "brother")) == {10, 11}
+    assert roles((0, "mom"), (0, "mother")) == set()
+    assert roles((0, "friend"), (0, "colleague")) == set()

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from memsvc.extract.extraction import Entity
 from memsvc.extract.offline.lexicon_given import HE, SHE
+from memsvc.extract.offline.lexicon_kin import FAMILY
 from memsvc.extract.offline.lexicon_names import TITLES, VENUES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.window import Candidate, Window
+from memsvc.identity.relations import apart, canonical
 
 FIRMS = frozenset({"Organization", "Event", "Project", "Media"})
 LEAST_SHORT, LEAST_LONGER = 3, 2
@@ -55,6 +57,8 @@ class Cast:
         self.same: dict[int, int] = {}
         self.by_name: dict[str, int] = {}
         self.by_relation: dict[tuple[int, str], int] = {}
+        self.namesakes: dict[str, list[int]] = {}
+        """Names of several persons, told apart by what they are to whom; the first of each is nobody certain."""
         self.described: dict[str, list[tuple[str, int]]] = {}
         """Unnamed things by their nouns: what they were called, and their keys."""
         self.window = window
@@ -168,12 +172,13 @@ class Cast:
     def relative(self, whose: int, relation: str, *, name: str, kind: str, gender: str, plural: bool) -> Entry:
         """The entry of "my sister"; a second one of the same relation is the same."""
         whose = self.find(whose)
-        key = self.by_relation.get((whose, relation))
+        key = self.by_relation.get((whose, one_word(relation)))
         if key is not None:
             return self[key]
         known = [
-            one for one in self.window.candidates if self[whose].known == 0 and not plural and relation in one.relations
-        ]
+            one for one in self.window.candidates
+            if self[whose].known == 0 and not plural and one_word(relation) in map(one_word, one.relations)
+        ]  # fmt: skip
         if len(known) == 1:
             entry = self.candidate(known[0].number)
         else:
@@ -182,8 +187,38 @@ class Cast:
             )
         entry.of, entry.relation = whose, relation
         entry.gender = entry.gender or gender
-        self.by_relation[whose, relation] = entry.key
+        self.by_relation[whose, one_word(relation)] = entry.key
         return entry
+
+    def roles(self, entry: Entry) -> list[tuple[int, str]]:
+        """What a person is to whom, as far as it is known: keys and relations."""
+        told = [(self.find(entry.of), entry.relation)] if entry.of is not None and entry.relation else []
+        if entry.known is None or 0 not in self.candidate_keys:
+            return told
+        return told or [(self.candidate_keys[0], role) for role in self.window.candidates[entry.known].relations]
+
+    def namesake(self, entry: Entry, whose: int, relation: str, kind: str) -> Entry:
+        """The person, or animal, of a name that is this to somebody; another than whom the name meant until now.
+
+        From now on the bare name means whoever is something to who says it, if that is only one of them.
+        """
+        same = self.namesakes.setdefault(normal(entry.name), [self.add(entry.name, "", sure=True).key])
+        if entry.key not in same:
+            same.append(entry.key)
+        for key in same[1:]:
+            if any(of == whose and not apart(role, relation) for of, role in self.roles(self[key])):
+                return self[key]
+        other = self.add(entry.name, kind, sure=True, of=whose, relation=relation, votes=entry.votes)
+        same.append(other.key)
+        return other
+
+    def meant(self, entry: Entry, speaker: int | None) -> Entry:
+        """Whom a bare name means in somebody's mouth, where several bear it; one of no type: that is not certain."""
+        same = self.namesakes.get(normal(entry.name))
+        if same is None or self.find(same[0]) == entry.key or entry.key not in {self.find(key) for key in same}:
+            return entry
+        own = [key for key in same[1:] if any(of == speaker for of, _ in self.roles(self[key]))]
+        return self[own[0] if len(own) == 1 else same[0]]
 
     def merge(self, description: int, name: int) -> int:
         """A description and a name turn out to mean the same; the name's entry stays."""
@@ -240,7 +275,7 @@ class Cast:
         """What the extraction gives: the named ones that turns to be read name, the relatives, and those of facts."""
         wanted = {self.find(key) for key in used}
         for entry in self.entries:
-            if entry.key == self.find(entry.key) and entry.spoken and entry.named and entry.kind != "Concept":
+            if entry.key == self.find(entry.key) and entry.spoken and entry.named and entry.kind not in {"Concept", ""}:
                 wanted.add(entry.key)
         for key in list(wanted):
             of = self.entries[key].of
@@ -266,6 +301,12 @@ class Cast:
             turn=max(entry.turn, 0),
             quote=entry.quote,
         )
+
+
+def one_word(relation: str) -> str:
+    """One word for what a relative is called: mother for "mum"; of grandparents people have several."""
+    word = canonical(relation)
+    return relation if word.startswith("grand") or relation not in FAMILY else word
 
 
 def untitled(one: str, other: str) -> tuple[str, str]:

@@ -23,11 +23,14 @@ from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
+from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
+from memsvc.extract.offline.several import several, spoken_for
 from memsvc.extract.offline.when import span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
+from memsvc.graph.operations import BESIDE
 
 PERSON = "Person"
 BETWEEN_PEOPLE = frozenset({"KNOWS", "FAMILY_OF"})
@@ -58,14 +61,21 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_au
         judge: says how sure a fact is.
     """
     judged = [(replace(same[0], confidence=judge(same)), same) for same in alike(window, readings)]
-    told = {id(finding): same for finding, same in judged}
-    return [fact(finding, told[id(finding)]) for finding in settled([finding for finding, _ in judged])]
+    functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
+    weighed = list(spoken_for([finding for finding, _ in judged], functional))
+    told = {id(finding): same for finding, (_, same) in zip(weighed, judged, strict=True)}
+    return [fact(finding, told[id(finding)]) for finding in settled(weighed)]
 
 
 def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
-    """What is found in a window: the findings of one fact together, the one of which its rule is surest first."""
+    """What is found in a window: the findings of one fact together, the one of which its rule is surest first.
+
+    What is told again after it ended, or after another value of it, is another fact.
+    """
     spouse = spouses(readings)
-    same: dict[tuple[int, str, int, str], list[Finding]] = {}
+    functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
+    phases = Phases(functional)
+    same: dict[tuple[int, str, int, str, int], list[Finding]] = {}
     before: list[Finding] = []
     gone = [sentence for reading in readings if (sentence := withdrawn(reading)) is not None]
     told: dict[int, list[Finding]] = {}
@@ -73,6 +83,8 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
         said = list(with_corrections(reading, told))
         if reading.index >= 0:
             said = [one for one in said if not any(stands_in(one, sentence) for sentence in gone)]
+        said = list(several(said, functional))
+        if reading.index >= 0:
             said += attributed(take_back(reading, before))
         said += attributed(read_changes(reading, [*before, *said]))
         told[id(reading)] = said
@@ -89,11 +101,20 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
             for each in of_both(finding, spouse):
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
-                same.setdefault((first, each.type, second, each.change), []).append(each)
-    groups = [sorted(found, key=lambda finding: -finding.confidence) for found in same.values()]
+                phase = phases.of(each, (first, each.type, second))
+                same.setdefault((first, each.type, second, each.change, phase), []).append(each)
+    groups = [together(found) for found in same.values()]
     firsts = origins([found[0] for found in groups])
     groups = [[first, *found[1:]] for first, found in zip(firsts, groups, strict=True)]
     return [*groups, *([one] for one in attributed(colleagues(firsts, readings)))]
+
+
+def together(found: Sequence[Finding]) -> list[Finding]:
+    """Findings of one fact, the surest first; it holds beside another where one of them says so."""
+    ordered = sorted(found, key=lambda finding: -finding.confidence)
+    if any(BESIDE in finding.data for finding in ordered):
+        ordered[0] = replace(ordered[0], data={**ordered[0].data, BESIDE: True})
+    return ordered
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:
@@ -177,6 +198,8 @@ def allowed(finding: Finding, ontology: Ontology) -> bool:
         return False
     whose = finding.clause.reading.whose
     subject, thing = whose(finding.subject).type, whose(finding.object).type
+    if not subject or not thing:
+        return False  # one of several of a name, who knows which
     if (finding.type in OF_PEOPLE and subject != PERSON) or (finding.type in BETWEEN_PEOPLE and thing != PERSON):
         return False
     return (not edge.from_types or subject in edge.from_types) and (not edge.to_types or thing in edge.to_types)
@@ -208,6 +231,23 @@ def settled(found: list[Finding]) -> list[Finding]:
     return kept
 
 
+def told_apart(clause: Clause, key: int) -> Entity:
+    """An entity under a name that says which one is meant: "Nora's colleague Tom", where there is another Tom.
+
+    A relative without a name is somebody's in any case: "Nora's husband".
+    """
+    reading = clause.reading
+    entity = reading.whose(key)
+    if entity.of is None or not entity.relation or entity.type != PERSON:
+        return entity
+    whose = told_apart(clause, entity.of) if entity.of != key else entity
+    if not entity.named:
+        return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.name}") if whose.named else entity
+    if not reading.shares_name(key):
+        return entity
+    return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.relation} {entity.name}")
+
+
 def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
@@ -217,13 +257,17 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         since, until = None, finding.over_at
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
-    relation = finding.data.get("relation", "")
-    ends = [titled(clause, key) if not relation else whose(key) for key in (finding.subject, finding.object)]
+    subject, thing = (told_apart(clause, key) for key in (finding.subject, finding.object))
+    if finding.type in BETWEEN_PEOPLE and thing.of == subject.key:
+        thing = whose(finding.object)  # "Tom is Nora's colleague": that says it
     return Fact(
         subject=whose(finding.subject).key,
         type=finding.type,
         object=whose(finding.object).key,
-        sentence=sentence(ends[0], finding.type, ends[1], finding.change, past=past, relation=relation),
+        sentence=sentence(
+            subject, finding.type, thing, finding.change, past=past,
+            relation=finding.data.get("relation", ""),
+        ),
         turn=clause.reading.index,
         quote=clause.words,
         since=since,
@@ -232,14 +276,3 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data,
     )  # fmt: skip
-
-
-def titled(clause: Clause, key: int) -> Entity:
-    """Who is only described, as sentences call them: "Dana's husband", not "the husband"."""
-    entity = clause.reading.whose(key)
-    if entity.named or entity.of is None or entity.type != PERSON:
-        return entity
-    whose = titled(clause, entity.of)
-    if not whose.named:
-        return entity
-    return msgspec.structs.replace(entity, name=f"{whose.name}'s {entity.name}", named=True)

@@ -9,11 +9,13 @@ from spacy.tokens import Doc, Token
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import naming
+from memsvc.extract.offline.cast import Cast, Entry, one_word
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
 from memsvc.extract.offline.settling import Settling
+from memsvc.identity.relations import apart
 
 ROLES = (things.ROLES | kin.PERSONS) - kin.PUBLIC
 """With a name beside them, these tell that somebody is known: "the art director, Glenn"."""
@@ -179,20 +181,58 @@ def named(reading: Settling, relative: Relative, name: int) -> int:
     """A name is that of a relative: one entry, with both."""
     cast = reading.cast
     whose, relation = cast.find(relative.whose), relative.relation
-    entry = cast[name]
+    entry = told_apart(reading, relative, cast[name])
     if entry.key == whose:
         return entry.key
     if not entry.sure:
         entry.kind, entry.sure = relative.kind, True
-    before = cast.by_relation.get((whose, relation))
+    before = cast.by_relation.get((whose, one_word(relation)))
     if before is not None and not cast[before].named:
         cast.merge(before, entry.key)
     if entry.of is None:
         entry.of, entry.relation = whose, relation
     entry.gender = entry.gender or relative.gender
-    cast.by_relation[whose, relation] = entry.key
+    cast.by_relation[whose, one_word(relation)] = entry.key
     add_bond(reading, relative, entry.key)
     return entry.key
+
+
+def told_apart(reading: Settling, relative: Relative, entry: Entry) -> Entry:
+    """The person whom a name right behind a relation means: another one than bears it already, if the role differs.
+
+    "My colleague Tom lives in Rome. My neighbour Tom lives in Pisa." are two; "Tom is my neighbour" is the one.
+    """
+    cast, token = reading.cast, relative.token
+    whose = cast.find(relative.whose)
+    name = next(
+        (name for name in reading.names if name.start - token.i in {1, 2} and name.start in reading.named), None
+    )
+    if name is None or (name.start - token.i > 1 and token.nbor().text != ","):
+        return entry
+    if cast.find(reading.named[name.start]) != entry.key or (entry.kind != "Person" and entry.sure and entry.kind):
+        return entry
+    roles = cast.roles(entry)
+    if entry.kind and not (roles and all(others(cast, role, (whose, relative.relation)) for role in roles)):
+        return entry
+    other = cast.namesake(entry, whose, relative.relation, relative.kind)
+    for each in reading.names:
+        if each.start >= name.start and cast.find(reading.named.get(each.start, whose)) == entry.key:
+            meant = other if each is name else cast.meant(entry, reading.speaker)
+            reading.named.update(dict.fromkeys(range(each.start, each.end), meant.key))
+            at = reading.doc[each.head]
+            reading.persons[:] = [one for one in reading.persons if one.token.i != at.i]
+            if meant.kind:
+                reading.persons.append(Mention(at, meant.key))
+    return other
+
+
+def others(cast: Cast, one: tuple[int, str], other: tuple[int, str]) -> bool:
+    """Whether what two persons of one name are to whom tells that they are two."""
+    if one[0] == other[0]:
+        return apart(one[1], other[1])
+    family = one[1] in kin.FAMILY or other[1] in kin.FAMILY
+    bound = {(who, of) for who in (one[0], other[0]) for of, _ in cast.roles(cast[who])}
+    return family and not bound & {(one[0], other[0]), (other[0], one[0])}
 
 
 def add_bond(reading: Settling, relative: Relative, who: int) -> None:

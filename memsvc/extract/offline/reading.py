@@ -115,5 +115,8 @@ class Reading(Protocol):
     def whose(self, key: int) -> Entity:
         """An entity as known so far, with what it is to whom (``of``, ``relation``)."""
 
+    def shares_name(self, key: int) -> bool:
+        """Whether somebody else of the window has the same name."""
+
     def words(self, first: Token, last: Token) -> str:
         """The turn's own words from one token to another; verbatim, at most 200 characters."""

@@ -44,6 +44,11 @@ PAST = {
     "PARTICIPATED_IN": "{a} took part in {b}.",
     "FEELS": "{a} felt {b}.",
 }
+ATTENDS = {
+    "studies": ("{a} studies at {b}.", "{a} no longer studies at {b}."),
+    "volunteers": ("{a} volunteers at {b}.", "{a} no longer volunteers at {b}."),
+}
+"""Of WORKS_AT, by what its data calls the relation: while it holds, and when it is over."""
 RELATED = {
     "FAMILY_OF": "{b} is {a}'s {relation}.",
     "KNOWS": "{b} is {a}'s {relation}.",
@@ -54,7 +59,9 @@ RELATED = {
 def sentence(subject: Entity, type_: str, thing: Entity, change: Change, *, past: bool, relation: str = "") -> str:
     """The fact in words: "Tova works at Volvo.", "Ana is Tova's sister."."""
     a, b = called(subject), called(thing)
-    if change == "ended":
+    if type_ == "WORKS_AT" and relation in ATTENDS:
+        form = ATTENDS[relation][change == "ended"]
+    elif change == "ended":
         form = ENDED.get(type_, HOLDS.get(type_, ""))
         if type_ == "RELATED_TO" and relation and relation in b:
             form = "{a} is no longer a {relation}."

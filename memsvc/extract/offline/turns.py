@@ -11,7 +11,7 @@ from memsvc.extract.extraction import Entity
 from memsvc.extract.offline import coreference, kinship, listing, naming
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import noun_phrases as phrases
-from memsvc.extract.offline.cast import Cast, Entry
+from memsvc.extract.offline.cast import Cast, Entry, normal
 from memsvc.extract.offline.clean import MAX_QUOTE, Cleaned
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_things import words
@@ -60,6 +60,7 @@ class TurnReading:
             if self.heard and not self.cast.knows(name.text):
                 continue
             entry = self.cast.named(name.text, name.votes.most_common(1)[0][0])
+            entry = self.cast.meant(entry, self.speaker)
             entry.votes = name.votes
             self.note(entry, name.start, name.end)
             for at in range(name.start, name.end):
@@ -235,6 +236,11 @@ class TurnReading:
     def whose(self, key: int) -> Entity:
         """See ``Reading.whose``."""
         return self.cast.entity(key)
+
+    def shares_name(self, key: int) -> bool:
+        """See ``Reading.shares_name``."""
+        same = {self.cast.find(one) for one in self.cast.namesakes.get(normal(self.cast[key].name), ())}
+        return self.cast.find(key) in same
 
     def words(self, first: Token, last: Token) -> str:
         """See ``Reading.words``."""

@@ -28,6 +28,7 @@ from memsvc.extract.offline.findings import (
 from memsvc.extract.offline.homes import YEARS, there
 from memsvc.extract.offline.reading import Reading, Status
 from memsvc.extract.offline.trades import is_trade
+from memsvc.graph.operations import BESIDE
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -36,6 +37,10 @@ STUDY_PLACES = things.words("""
     school university uni college academy conservatory kindergarten nursery institute polytechnic preschool daycare
     playgroup
 """)
+STUDENTS = things.words("student pupil undergrad undergraduate freshman sophomore")
+DEGREES = things.words("masters phd degree doctorate erasmus bachelors")
+FOR_ALL = ("gym", "library")
+"""Ends of names of places that people join, and train or study at, without working there."""
 SHOPPED_AT = things.words("""
     shop store restaurant cafe café bar pub hotel bank library museum theatre theater gym supermarket pharmacy salon
     zoo airport station garden garden-centre spa resort diner bistro vet vets dentist dentist's hairdresser barber
@@ -151,8 +156,32 @@ def phrase_of(noun: Token) -> str:
 def working(clause: Clause, people: Iterable[int | None], noun: Token, confidence: float, *, loose: bool = False,
             over: Change | None = None) -> Iterator[Finding]:  # fmt: skip
     """That persons work at what a noun names."""
+    if frequents(clause, noun):
+        return
+    how = attendance(clause, noun)
+    data = {"relation": how, BESIDE: True} if how else {}
     key = employer(clause, noun, loose)
-    yield from told(people, "WORKS_AT", key, clause, confidence, over or change(clause))
+    yield from told(people, "WORKS_AT", key, clause, confidence, over or change(clause), data)
+
+
+def frequents(clause: Clause, noun: Token) -> bool:
+    """Whether somebody is a member or guest there, not on its staff: "I joined the gym", "trains with the club"."""
+    place = noun.lower_.endswith(FOR_ALL) or listed(noun, things.GROUPS)
+    return place and clause.means(
+        verbs.lemmas("join, rejoin, train, study, practise, practice, register, enrol, enroll")
+    )
+
+
+def attendance(clause: Clause, noun: Token) -> str:
+    """Whether somebody studies or volunteers there, which ends no job; else empty."""
+    if clause.means(verbs.lemmas("volunteer")) or any(word.lemma_ == "volunteer" for word in clause.complements):
+        return "volunteers"
+    school = listed(naming(noun), STUDY_PLACES) and clause.means(verbs.lemmas("go, get into, get in, attend"))
+    studying = clause.means(verbs.lemmas("study, matriculate, attend")) or (
+        clause.means(verbs.lemmas("do, start, begin, finish, have, be, enrol, enroll"))
+        and any(listed(word, STUDENTS | DEGREES) for word in (*clause.objects, *clause.complements))
+    )
+    return "studies" if school or studying else ""
 
 
 def firm(noun: Token) -> bool:
@@ -457,4 +486,4 @@ def colleagues(found: Sequence[Finding], readings: Iterable[Reading]) -> Iterato
             if bond.relation in (TEACHERS if STUDY_PLACES & set(name) else COLLEAGUES):
                 told_of.add(bond.who)
                 clause = Clause(reading, bond.token)
-                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False, rule="")
+                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False, rule="", data={})

@@ -59,7 +59,8 @@ COMMENT ON FUNCTION memsvc.words_beyond(jsonb, jsonb) IS 'One content without th
 
 -- Open versions on a line of valid time. On a line at most one thing is true at a time: a node's properties ('node',
 -- node), a name of a node ('alias', node, normal form), a node's location ('place', node), an edge ('edge', edge), and
--- for functional types all edges of one start node ('edge', start, type).
+-- for functional types all edges of one start node ('edge', start, type), but for those whose key is 'beside': they
+-- hold beside the one value, each on a line of its own.
 CREATE OR REPLACE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text)
 RETURNS TABLE (
   version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamptz, valid_to timestamptz,
@@ -93,7 +94,8 @@ BEGIN
     RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
       v.recorded_from
     FROM edge_versions AS v
-    WHERE v.user_id = p_user_id AND v.from_node = p_line AND v.type = p_form AND v.recorded_to = 'infinity';
+    WHERE v.user_id = p_user_id AND v.from_node = p_line AND v.type = p_form AND v.functional
+      AND v.recorded_to = 'infinity';
   END CASE;
 END
 $$;

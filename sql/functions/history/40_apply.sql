@@ -108,7 +108,8 @@ BEGIN
     user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
     derived_from, valid_from, valid_to, recorded_from, recorded_to
   )
-  SELECT p_user_id, w.version_id, w.subject, e.from_node, e.type, e.to_node, t.functional, w.content ->> 'fact',
+  SELECT p_user_id, w.version_id, w.subject, e.from_node, e.type, e.to_node, e.one_value AND t.functional,
+    w.content ->> 'fact',
     w.content -> 'data', (w.content ->> 'weight')::real, (w.content ->> 'confidence')::real,
     coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
     CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
@@ -117,7 +118,7 @@ BEGIN
     valid_from timestamptz, valid_to timestamptz
   )
   CROSS JOIN LATERAL (
-    SELECT i.from_node, i.type, i.to_node FROM edges AS i
+    SELECT i.from_node, i.type, i.to_node, i.key <> 'beside' AS one_value FROM edges AS i
     WHERE i.user_id = p_user_id AND i.edge_id = w.subject OFFSET 0
   ) AS e
   INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = e.type

@@ -119,10 +119,9 @@ BEGIN
   SELECT 'place', v.node_id, v.node_id, v.node_id, '', memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
   FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_version_id
   UNION ALL
-  SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
-    CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  SELECT 'edge', v.from_node, v.edge_id, CASE WHEN v.functional THEN v.from_node ELSE v.edge_id END,
+    CASE WHEN v.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
   FROM edge_versions AS v
-  INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = v.type
   WHERE v.user_id = p_user_id AND v.version_id = p_version_id;
 END
 $$;
@@ -183,13 +182,13 @@ BEGIN
     ) AS o
     LEFT JOIN LATERAL memsvc.version_of(p_user_id, o.version_id) AS v ON o.version_id IS NOT NULL
     LEFT JOIN LATERAL (
-      SELECT i.edge_id, i.from_node, i.type, t.functional
+      SELECT i.edge_id, i.from_node, i.type, t.functional AND i.key <> 'beside' AS functional
       FROM (
-        SELECT k.edge_id, k.from_node, k.type FROM edges AS k
+        SELECT k.edge_id, k.from_node, k.type, k.key FROM edges AS k
         WHERE o.op = 'edge' AND k.user_id = p_user_id AND k.from_node = o.from_node AND k.type = o.type
           AND k.to_node = o.to_node AND k.key = coalesce(o.key, '')
         UNION ALL
-        SELECT k.edge_id, k.from_node, k.type FROM edges AS k
+        SELECT k.edge_id, k.from_node, k.type, k.key FROM edges AS k
         WHERE k.user_id = p_user_id AND k.edge_id = o.edge_id
       ) AS i
       INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = i.type
