@@ -233,7 +233,7 @@ class Planner:
             place=place, from_node=ends[0].node_id, type=fact.type, to_node=ends[1].node_id,
             sentence=fact.sentence.strip(), said_at=sound.turn.said_at, change=fact.change, since=fact.since,
             until=fact.until, confidence=round(fact.confidence, 3), data=dict(fact.data),
-            functional=self._functional(fact.type),
+            earlier=fact.earlier, functional=self._functional(fact.type),
             evidence=Evidence(passage_id=sound.turn.passage_id, span=sound.span, confidence=round(fact.confidence, 3)),
         )  # fmt: skip
 

@@ -294,14 +294,14 @@ async def test_what_a_person_undid_with_its_nodes_is_not_read_again(desk: Desk, 
 
 async def test_what_is_refused_is_kept_with_its_reason(desk: Desk) -> None:
     await desk.say("Ana LIVES_IN Faro.", role="assistant")
-    await desk.say("```\nAna LIVES_IN Faro.\n```", "Ana FLIES Kites.", "Tim KNOWS Ana. I FEELS Joy until 1800.")
+    await desk.say("```\nAna LIVES_IN Faro.\n```", "Ana FLIES Kites.", "Tim KNOWS Ana. I FEELS Joy until 0800.")
     await desk.read()
     refused = await list_reviews(desk.db, desk.owner, state="refused")
     assert {(one.proposal.sentence, one.reason) for one in refused} == {
         ("Ana LIVES_IN Faro.", "role"),
         ("Ana LIVES_IN Faro.", "boilerplate"),
         ("Ana FLIES Kites.", "type"),
-        ("I FEELS Joy until 1800.", "date"),
+        ("I FEELS Joy until 0800.", "date"),
     }
     assert desk.facts() == ["Tim KNOWS Ana."]
     wrong = next(one for one in refused if one.reason == "type")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import Fact
+from memsvc.extract.extraction import TIMES, Change, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
@@ -17,12 +17,12 @@ from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
-from memsvc.extract.offline.homes import origins
+from memsvc.extract.offline.homes import born, origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
-from memsvc.extract.offline.when import span
+from memsvc.extract.offline.when import Span, span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 
@@ -170,17 +170,20 @@ def settled(found: list[Finding]) -> list[Finding]:
 def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
-    spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated)
-    since, until = next((found for found in spans if found != (None, None)), (None, None))
+    spans = [span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated]
+    told = next((found for found in spans if found.told), Span())
+    since, until = told.since, told.until
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
+    change: Change = "holds" if until is not None and until > clause.reading.now else finding.change  # over by then
+    earlier = since is None and (born(finding) or any(found.earlier for found in spans))
     return Fact(
         subject=whose(finding.subject).key,
         type=finding.type,
         object=whose(finding.object).key,
         sentence=sentence(
-            whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
-            relation=finding.data.get("relation", ""),
+            whose(finding.subject), finding.type, whose(finding.object), change, past=past,
+            relation=finding.data.get("relation", ""), born=clause.lemma == "bear",
         ),
         turn=clause.reading.index,
         quote=clause.words,
@@ -188,5 +191,6 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         until=until,
         change=finding.change,
         confidence=finding.confidence,
-        data=finding.data,
+        data=finding.data | ({TIMES: {"since": told.about}} if told.about else {}),
+        earlier=earlier,
     )  # fmt: skip
