@@ -159,6 +159,8 @@ def test_times_are_those_of_the_clause_and_its_tense(
         ("We moved to Ghent the winter before last", "LIVES_IN", "2023-12-01", "winter 2023"),
         ("I moved to Ghent the March before last", "LIVES_IN", "2024-03-01", ""),
         ("I was born in Ulm in 1980. I moved to Lyon when I was twelve.", "LIVES_IN", "1992-01-01", "about 1992"),
+        ("I moved to Lyon between 1999 and 2002", "LIVES_IN", "1999-01-01", "about 1999"),
+        ("We're getting a cat in spring!", "OWNS", "2026-03-01", "spring 2026"),
         # long ago
         ("My great-grandfather Anton moved to Graz in 1882", "LIVES_IN", "1882-01-01", ""),
         ("My great-grandmother Rosa settled in Lviv in May 1871", "LIVES_IN", "1871-05-01", ""),
@@ -202,8 +204,16 @@ def test_a_past_that_is_not_understood_is_no_begin(text: str) -> None:
         ("I'm leaving Tesco in March", "WORKS_AT", "Sam works at Tesco.", None, "2026-03-01"),
         ("I'll be living in Ghent until October", "LIVES_IN", "Sam lives in Ghent.", None, "2025-10-01"),
         ("I'm getting married to Ana in May!", "FAMILY_OF", "Ana is Sam's partner.", "2026-05-01", None),
+        (
+            "I was married to Ana from 1999 to 2007",
+            "FAMILY_OF",
+            "Sam and Ana were together.",
+            "1999-01-01",
+            "2007-01-01",
+        ),
         # what passes
         ("I feel exhausted", "FEELS", "Sam feels exhausted.", "2025-09-06", "2025-09-07"),
+        ("I'm nervous about my exam in May", "FEELS", "Sam feels nervous.", "2025-09-06", "2025-09-07"),
         ("I was so happy yesterday", "FEELS", "Sam felt happy.", "2025-09-05", "2025-09-06"),
         ("I'm going to Rome next week", "LOCATED_AT", "Sam is at Rome.", "2025-09-08", "2025-09-15"),
     ],

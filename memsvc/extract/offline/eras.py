@@ -198,6 +198,7 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (rf"\b(?P<at>(?P<name>{_SEASONS}) (?:of )?(?:['’] ?(?P<two>\d\d)|(?P<year>1[0-8]\d\d)))\b", season),
     (_DATE, written_date),
     (rf"\b{_LEADS} (?P<at>{_LONG_AGO})(?!{words.AMOUNT.pattern})", year),
+    (r"\bborn (?P<at>(?P<year>(?:1\d|20)\d\d))\b", year),
     (rf"\b{_ROUGHLY} (?:the year )?(?P<at>(?P<year>(?:19|20)\d\d))\b(?!{words.AMOUNT.pattern}|[-–]| ?%)", year),
     (rf"\b(?P<count>(?:{'|'.join(TENS)})(?: ?- ?| )(?:{_ONES})) (?P<unit>day|week|month|year)s ago\b", many_ago),
     (rf"\b{COUNT} (?P<name>{_WEEKDAYS})s ago\b", weekdays_ago),

@@ -175,7 +175,9 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     since, until = told.since, told.until
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
-    change: Change = "holds" if until is not None and until > clause.reading.now else finding.change  # over by then
+    change: Change = finding.change
+    if until is not None:  # as it is at this time
+        change = "ended" if until <= clause.reading.now else "holds"
     earlier = since is None and (born(finding) or any(found.earlier for found in spans))
     return Fact(
         subject=whose(finding.subject).key,

@@ -97,7 +97,7 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
     tokens = wide(clause)
     sentence = clause.verb.sent
     found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
-    if not found.told and type_ not in STATES and len(sentence) <= RUN_ON:
+    if not found.told and type_ not in STATES and clause.lemma != "bear" and len(sentence) <= RUN_ON:
         of_sentence = times(clause, sentence)
         if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
             found = read(clause, of_sentence, words_of(sentence), type_, change)
@@ -150,14 +150,15 @@ def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Cha
     for each in found:
         begin, end, before, _ = each
         if before == "between":
-            since, until = since or each, until or (end if type_ in MOMENTS else last_of(begin, end))
+            first, last = spanned(clause, type_, text, each)
+            since, until = since or first, until or last
         elif before in UNTIL or (change == "ended" and not clause.means(verbs.GROW) and not held(clause)):
             until = until or begin
         elif before in SINCE or (change == "ended" and clause.lemma == "bear"):
             since = since or each
         elif change == "ended":
             since, until = since or each, until or end
-        elif type_ in MOMENTS or clause.past or clause.means(BEGINNING) or begin > now:
+        elif type_ in MOMENTS or clause.past or clause.means(BEGINNING) or (begin > now and type_ not in STATES):
             since = since or each
             until = until or (end if brief(clause, type_, begin, end) else None)
     begun = since.begin if since is not None else None
@@ -177,6 +178,13 @@ def held(clause: Clause) -> bool:
     return clause.means(HOLDING) and (clause.past or used_to)
 
 
+def spanned(clause: Clause, type_: str, text: str, span: Moment) -> tuple[Moment, datetime | None]:
+    """The begin and the end by a time with two ends; between them somebody moves once, and stays."""
+    if clause.means(BEGINNING) and re.search(r"\bbetween\b", text):
+        return span._replace(about=f"about {span.begin.year}"), None
+    return span, span.end if type_ in MOMENTS else last_of(span.begin, span.end)
+
+
 def last_of(begin: datetime, end: datetime) -> datetime:
     """Until when by "from 1848 until 1871": where the month or year that is named last begins, not where it ends."""
     if end.day != 1 or begin.day != 1:
@@ -191,11 +199,15 @@ def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
     """Whether what happens at a time is over with it: a concert is; a journey that begins that day is not."""
     past = end <= told_at(clause)
     longest = A_YEAR if past else LONGEST
-    if type_ not in PASSING or clause.means(STARTING) or not clause.people:
+    if type_ not in PASSING or clause.means(STARTING):
         return False
     if type_ == "PARTICIPATED_IN":
         return past or end - begin <= longest
-    return end - begin <= longest and (clause.lemma in {"be", "stay"} or end - begin > timedelta(1))
+    return (
+        bool(clause.people)
+        and end - begin <= longest
+        and (clause.lemma in {"be", "stay"} or end - begin > timedelta(1))
+    )
 
 
 def of_now(clause: Clause, type_: str, change: Change) -> Span:
@@ -204,7 +216,8 @@ def of_now(clause: Clause, type_: str, change: Change) -> Span:
     present = not clause.past and not perfect(clause)
     going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
     fresh = bool(clause.adverbs & NOW) or perfect(clause) or str(clause.verb.sent).rstrip().endswith("!")
-    begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
+    planned = present and clause.verb.tag_ == "VBG" and not clause.adverbs & NOW
+    begun = fresh and not planned and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
     gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
     if change == "ended" or gone:
         return Span(until=today) if gone or clause.adverbs & NOW else Span()
@@ -217,6 +230,8 @@ def of_its_day(clause: Clause, type_: str, found: Span) -> Span:
         return found
     if type_ == "FEELS" and (found.since is not None or perfect(clause)):
         day = found.since or today_of(clause)
+        if day > today_of(clause) and not clause.past and not clause.modal:  # "I'm excited about May"
+            found, day = Span(since=today_of(clause)), today_of(clause)
         return found._replace(until=(day if clause.past else max(day, today_of(clause))) + timedelta(1))
     return found
 
