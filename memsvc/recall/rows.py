@@ -31,7 +31,7 @@ def fact_of(row: Row[Any]) -> RecalledFact | None:
         valid_to=_in_utc(row.valid_to),
         confidence=row.confidence,
         contested=row.contested,
-        times=_times(row.times),
+        times=_times(row.exactness),
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import permutations
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -14,6 +16,9 @@ from memsvc.extract.preview import Said, preview
 from memsvc.extract.review import Edit, accept, get_review, list_reviews, reject
 from memsvc.graph.history import retract, undo
 from memsvc.graph.operations import Thread, new_id
+from memsvc.recall.options import Filters
+from memsvc.recall.search import recall
+from memsvc.recall.times_in_words import validity
 from tests.jobs.reading import Desk, Fact
 
 Saying = tuple[str, str]
@@ -84,6 +89,16 @@ async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> 
         for (source,) in desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = 'conversation'"):
             await erase(desk.db, desk.owner, "source", source, requested_by="user")
         assert desk.history() == []
+
+
+async def test_an_end_that_nobody_told_is_shown_without_a_date(desk: Desk) -> None:
+    await desk.say("no longer I WORKS_AT Lidl.", said="2025-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.history() == [("I WORKS_AT Lidl.", None, "2025")]
+    then = Filters(as_of=datetime(2024, 6, 1, tzinfo=UTC))
+    found = await recall(desk.db, desk.owner, "Lidl", desk.settings, filters=then)
+    (fact,) = [memory.fact for memory in found.memories if memory.fact is not None]
+    assert validity(fact, datetime.now(UTC), ZoneInfo("UTC")) == "no longer true"
 
 
 async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
