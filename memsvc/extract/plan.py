@@ -260,7 +260,7 @@ class Planner:
             sentence=fact.sentence.strip(), said_at=sound.turn.said_at, change=fact.change, since=fact.since,
             until=fact.until, confidence=round(fact.confidence, 3),
             data={name: value for name, value in fact.data.items() if name != BESIDE},
-            functional=functional and not beside, beside=functional and beside,
+            functional=functional and not beside, beside=functional and beside, earlier=fact.earlier,
             evidence=Evidence(passage_id=sound.turn.passage_id, span=sound.span, confidence=round(fact.confidence, 3)),
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.extract.comparing import Relation, opposite, turned
-from memsvc.extract.extraction import Change
+from memsvc.extract.extraction import TIMES, Change
 from memsvc.graph.operations import BESIDE, MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
@@ -85,6 +85,8 @@ class NewFact(msgspec.Struct, kw_only=True):
     change: Change = "holds"
     since: datetime | None = None
     until: datetime | None = None
+    earlier: bool = False
+    """It began before it was said; nobody knows when."""
     confidence: float = 1.0
     data: dict[str, Any] = {}
     functional: bool = False
@@ -222,6 +224,8 @@ class Timeline:
         if not known.supported:
             return "known"
         begin = known.valid_from
+        if begin is not None or fact.since is None:  # how exact a begin is that is not taken
+            fact = msgspec.structs.replace(fact, data={key: fact.data[key] for key in fact.data if key != TIMES})
         told: list[Operation] = [] if begin is not None or fact.since is None else [
             Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
         ]  # fmt: skip
@@ -262,6 +266,11 @@ class Timeline:
         """It is not known at its time."""
         rivals = self._rivals(fact)
         begin = self._begin(fact, same, rivals)
+        if fact.earlier and fact.functional and fact.until is None:
+            room = self._room(fact, None)
+            if room is None or (room[1] is not None and room[1] <= fact.said_at):
+                return "superseded"
+            begin = room[0]
         relation = opposite(*fact.relation)
         denied = None if relation is None else self._draft_of(fact, relation)
         if denied is not None:
@@ -311,7 +320,8 @@ class Timeline:
             ends.append(draft.end)
         over = any(end is not None and end <= fact.said_at for end in ends)
         against = any(rival.holds_at(fact.said_at) for rival in rivals)
-        return fact.said_at if fact.functional or fact.beside or over or against else None
+        one_at_a_time = (fact.functional or fact.beside) and not fact.earlier
+        return fact.said_at if one_at_a_time or over or against else None
 
     def _give_way(self, rival: KnownFact, fact: NewFact, begin: datetime | None, end: datetime | None) -> bool:
         """End what cannot hold at the same time; True: it did until now. A functional type's line does so by itself."""
@@ -348,13 +358,41 @@ class Timeline:
         begun = [known.valid_from for known in same if known.valid_from is not None and known.valid_from >= moment]
         if begun:
             return "superseded"
+        begin, end, times = fact.since, moment, dict(fact.data.get(TIMES, {}))
+        if fact.until is None:
+            room = self._room(fact, moment) if fact.functional else (begin, moment)
+            if room is None:
+                return "superseded"
+            begin, end = room[0], room[1] or moment
+            times["until"] = f"by {end.astimezone(UTC):%Y-%m-%d}"
         self._drafts.append(
             _Draft(
-                fact=fact, begin=fact.since, end=moment, data=dict(fact.data), evidence=[fact.evidence],
-                places=[fact.place], told=fact.since is not None,
+                fact=fact, begin=begin, end=end, data=fact.data | ({TIMES: times} if times else {}),
+                evidence=[fact.evidence], places=[fact.place], told=fact.since is not None,
             )
         )  # fmt: skip
         return "new"
+
+    def _room(self, fact: NewFact, end: datetime | None) -> tuple[datetime | None, datetime | None] | None:
+        """When a value of a functional type can have held that was over, or had begun, at a time that nobody told.
+
+        The last time before ``end`` (None: without end) for which no other value is known; None: there is none.
+        """
+        taken = [(known.valid_from, known.valid_to) for known in self._rivals(fact) if known.type == fact.type]
+        taken += [
+            (draft.begin, draft.end)
+            for draft in self._drafts
+            if (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type)
+            and draft.fact.to_node != fact.to_node
+        ]
+        for begin, over in sorted(taken, key=lambda span: span[0] or LONG_AGO, reverse=True):
+            if (begin is None or end is None or begin < end) and (over is None or (end is not None and over >= end)):
+                if begin is None:
+                    return None
+                end = begin
+        begins = [over for _, over in taken if over is not None and (end is None or over <= end)]
+        begin = fact.since or max(begins, default=None)
+        return None if begin is not None and end is not None and begin >= end else (begin, end)
 
     def _replaced(self, fact: NewFact) -> bool:
         return any(place == fact.place and isinstance(operation, Retract) for operation, place in self._before)

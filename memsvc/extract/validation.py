@@ -24,7 +24,7 @@ from memsvc.text.characters import is_visible, trimmed
 
 DOUBTFUL = 0.5
 """Below this confidence a person is asked."""
-EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
 FARTHEST = timedelta(days=50 * 365.25)
 MOST_FACTS = 200
 """Of one window; a model that finds more repeats itself."""

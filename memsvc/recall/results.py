@@ -15,6 +15,15 @@ Degraded = Literal["vector", "order", "reranker", "words"]
 reranker, the query's words (nothing in it can be looked for by words)."""
 
 
+class Times(msgspec.Struct, frozen=True):
+    """How exactly the times of a fact are known, as ``memsvc.extract.extraction.TIMES`` has it."""
+
+    since: str = ""
+    """What to call its begin: "about 2004", "the early 1990s"."""
+    until: str = ""
+    """ "by 2026-11-20": it was over then, nobody knows since when."""
+
+
 class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """The fact behind a memory of kind ``fact``: one version of an edge."""
 
@@ -34,6 +43,8 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """0 to 1."""
     contested: bool = False
     """Somebody disputes it, or something that is known contradicts it."""
+    times: Times | msgspec.UnsetType = msgspec.UNSET
+    """Where its times are not as exact as they look."""
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):

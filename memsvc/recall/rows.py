@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from sqlalchemy import Row
 
 from memsvc.db.clock import on_clock
-from memsvc.recall.results import Memory, RecalledFact
+from memsvc.recall.results import Memory, RecalledFact, Times
 
 FILED = ("block", "former")
 """Kinds of passages of blocks in the archive: what they say now, and what they said before."""
@@ -30,7 +31,16 @@ def fact_of(row: Row[Any]) -> RecalledFact | None:
         valid_to=_in_utc(row.valid_to),
         confidence=row.confidence,
         contested=row.contested,
+        times=_times(row.exactness),
     )
+
+
+def _times(told: object) -> Times | msgspec.UnsetType:
+    """How exactly a fact's times are known; whoever writes facts may put anything into their data."""
+    try:
+        return msgspec.UNSET if told is None else msgspec.convert(told, Times)
+    except msgspec.ValidationError:
+        return msgspec.UNSET
 
 
 def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float], now: datetime) -> Memory:

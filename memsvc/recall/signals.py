@@ -247,8 +247,8 @@ async def mark_memory(
         await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
         marked: UUID | None = called.memory_id
         if called.kind == "node":
-            values = {"user_id": owner.user_id, "node_id": called.memory_id}
-            marked = (await connection.execute(query("passage_of_node"), values)).scalar_one_or_none()
+            asked = {"user_id": owner.user_id, "node_id": called.memory_id}
+            marked = (await connection.execute(query("passage_of_node"), asked)).scalar_one_or_none()
             if marked is None:
                 raise InvalidRequestError(
                     "Nothing is said about this node that could be shown.",

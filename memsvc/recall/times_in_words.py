@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -78,19 +79,36 @@ def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool =
     if fact.contested:
         plain = validity(msgspec.structs.replace(fact, contested=False), now, zone, stale=stale)
         return f"{plain}, contested" if plain else "contested"
+    begun = called(fact, zone)
+    unknown = end is not None and fact.times and fact.times.until == f"by {end.astimezone(UTC):%Y-%m-%d}"
     if end is not None and end <= now:
-        was = f", true from {since(begin, zone)}" if begin is not None else ""
-        return f"no longer true since {since(end, zone)}{was}"
+        over = "" if unknown else f" since {since(end, zone)}"
+        return f"no longer true{over}{f', true from {begun}' if begun else ''}"
     if stale:
         return "no longer true"
     parts = []
     if begin is not None:
-        parts.append(f"{'from' if begin > now else 'since'} {since(begin, zone)}")
-    if end is not None:
+        parts.append(f"{'from' if begin > now else 'since'} {begun}")
+    if end is not None and not unknown:
         parts.append(f"until {since(end, zone)}")
     return ", ".join(parts)
 
 
+def called(fact: RecalledFact, zone: ZoneInfo) -> str:
+    """A fact's begin as exactly as it was told: "5 May 2023", "2004", "about 2004"; empty: nobody told it.
+
+    What it was called counts as long as the begin lies in the year or decade of which that speaks.
+    """
+    if fact.valid_from is None:
+        return ""
+    year = on_clock_of(fact.valid_from, zone).year
+    told = fact.times.since if fact.times else ""
+    fits = re.search(rf"\b(?:{year}|{year // 10 * 10}s)$", told) is not None
+    return told if fits and len(told) <= LONGEST else since(fact.valid_from, zone)
+
+
+LONGEST = 40
+"""Signs of what a time is called."""
 SITTING = timedelta(minutes=30)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import permutations
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -14,6 +16,9 @@ from memsvc.extract.preview import Said, preview
 from memsvc.extract.review import Edit, accept, get_review, list_reviews, reject
 from memsvc.graph.history import retract, undo
 from memsvc.graph.operations import Thread, new_id
+from memsvc.recall.options import Filters
+from memsvc.recall.search import recall
+from memsvc.recall.times_in_words import validity
 from tests.jobs.reading import Desk, Fact
 
 Saying = tuple[str, str]
@@ -126,6 +131,16 @@ async def test_what_arrives_late_in_a_window_does_not_move_where_the_next_one_be
     assert [[turn.text for turn in window.turns] for window in desk.extractor.windows] == [
         ["I LIVES_IN Faro.", "I LIVES_IN Porto."], ["I LIVES_IN Braga."],
     ]  # fmt: skip
+
+
+async def test_an_end_that_nobody_told_is_shown_without_a_date(desk: Desk) -> None:
+    await desk.say("no longer I WORKS_AT Lidl.", said="2025-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.history() == [("I WORKS_AT Lidl.", None, "2025")]
+    then = Filters(as_of=datetime(2024, 6, 1, tzinfo=UTC))
+    found = await recall(desk.db, desk.owner, "Lidl", desk.settings, filters=then)
+    (fact,) = [memory.fact for memory in found.memories if memory.fact is not None]
+    assert validity(fact, datetime.now(UTC), ZoneInfo("UTC")) == "no longer true"
 
 
 async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
@@ -336,14 +351,14 @@ async def test_what_a_person_undid_with_its_nodes_is_not_read_again(desk: Desk, 
 
 async def test_what_is_refused_is_kept_with_its_reason(desk: Desk) -> None:
     await desk.say("Ana LIVES_IN Faro.", role="assistant")
-    await desk.say("```\nAna LIVES_IN Faro.\n```", "Ana FLIES Kites.", "Tim KNOWS Ana. I FEELS Joy until 1800.")
+    await desk.say("```\nAna LIVES_IN Faro.\n```", "Ana FLIES Kites.", "Tim KNOWS Ana. I FEELS Joy until 0800.")
     await desk.read()
     refused = await list_reviews(desk.db, desk.owner, state="refused")
     assert {(one.proposal.sentence, one.reason) for one in refused} == {
         ("Ana LIVES_IN Faro.", "role"),
         ("Ana LIVES_IN Faro.", "boilerplate"),
         ("Ana FLIES Kites.", "type"),
-        ("I FEELS Joy until 1800.", "date"),
+        ("I FEELS Joy until 0800.", "date"),
     }
     assert desk.facts() == ["Tim KNOWS Ana."]
     wrong = next(one for one in refused if one.reason == "type")

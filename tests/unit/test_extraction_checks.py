@@ -92,7 +92,7 @@ WRONG = {
     "type": changed(type="RESIDES_AT"),
     "endpoint": changed(subject=2, object=1),
     "self": changed(type="OWNS", object=1),
-    "date": changed(since=datetime(1800, 1, 1, tzinfo=UTC)),
+    "date": changed(since=datetime(800, 1, 1, tzinfo=UTC)),
     "doubtful": changed(confidence=0.4),
 }
 

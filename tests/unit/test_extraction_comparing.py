@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from memsvc.extract.comparing import compared, opposite, turned
+from memsvc.extract.extraction import TIMES
 from memsvc.extract.timeline import KnownFact, NewFact, Timeline
 from memsvc.graph.operations import Close, Edge, Evidence, new_id
 
 ADA, BO = new_id(), new_id()
 THEN, NOW = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
+
+YEAR = timedelta(365)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +63,62 @@ def test_the_timeline_minds_all_that_is_compared_and_nothing_else(type_: str) ->
     timeline = Timeline([known((BO, "LIKES", ADA)), known((ADA, "OWNS", BO))])
     timeline.add(new(type_))
     assert timeline.fates == {0: "new"}
+
+
+def settled(home: UUID, begin: datetime | None, end: datetime | None = None) -> KnownFact:
+    return msgspec.structs.replace(known((ADA, "LIVES_IN", home)), valid_from=begin, valid_to=end)
+
+
+def lived(home: UUID, **more: Any) -> NewFact:
+    return msgspec.structs.replace(new("LIVES_IN"), to_node=home, functional=True, **more)
+
+
+def spans(known_facts: list[KnownFact], *facts: NewFact) -> list[tuple[UUID | int, datetime | None, datetime | None]]:
+    """The homes that a window asserts, with their times."""
+    timeline = Timeline(known_facts)
+    for fact in facts:
+        timeline.add(fact)
+    edges = [operation for operation, _ in timeline.operations() if isinstance(operation, Edge)]
+    return [(edge.to_node, edge.valid_from, edge.valid_to) for edge in edges]
+
+
+CORK, GRAZ, ULM = new_id(), new_id(), new_id()
+
+
+@pytest.mark.parametrize(
+    ("known_facts", "said", "expected"),
+    [
+        # began in a past that was not understood
+        ([], {"earlier": True}, [(None, None)]),
+        ([settled(GRAZ, THEN)], {"earlier": True}, []),
+        ([settled(GRAZ, None)], {"earlier": True}, []),
+        ([settled(GRAZ, None, THEN)], {"earlier": True}, [(THEN, None)]),
+        ([settled(GRAZ, NOW + YEAR)], {"earlier": True}, [(None, NOW + YEAR)]),
+        # just said
+        ([settled(GRAZ, THEN)], {}, [(NOW, None)]),
+        # over, and nobody said since when
+        ([], {"change": "ended"}, [(None, NOW)]),
+        ([settled(GRAZ, THEN)], {"change": "ended"}, [(None, THEN)]),
+        ([settled(GRAZ, None)], {"change": "ended"}, []),
+        ([settled(GRAZ, THEN), settled(ULM, None, THEN - YEAR)], {"change": "ended"}, [(THEN - YEAR, THEN)]),
+        ([settled(GRAZ, THEN)], {"change": "ended", "since": THEN - YEAR}, [(THEN - YEAR, THEN)]),
+        ([settled(GRAZ, THEN)], {"change": "ended", "until": THEN - YEAR}, [(None, THEN - YEAR)]),
+    ],
+)
+def test_what_has_no_time_of_its_own_takes_none_from_another_home(
+    known_facts: list[KnownFact], said: dict[str, Any], expected: list[tuple[datetime | None, datetime | None]]
+) -> None:
+    assert spans(known_facts, lived(CORK, **said)) == [(CORK, *span) for span in expected]
+
+
+def test_what_began_long_ago_does_not_replace_what_the_same_window_says_of_now() -> None:
+    told = [lived(GRAZ, place=0), lived(CORK, earlier=True, place=1)]
+    assert spans([], *told) == [(GRAZ, NOW, None)]
+
+
+def test_an_end_that_nobody_told_is_marked() -> None:
+    timeline = Timeline([])
+    timeline.add(lived(CORK, change="ended"))
+    timeline.add(lived(GRAZ, change="ended", until=THEN, since=THEN - YEAR))
+    data = {operation.to_node: operation.data for operation, _ in timeline.operations() if isinstance(operation, Edge)}
+    assert data == {CORK: {TIMES: {"until": "by 2025-01-01"}}, GRAZ: {}}

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from memsvc.extract.extraction import Extraction, Fact
+from memsvc.extract.extraction import TIMES, Extraction, Fact
 from memsvc.extract.offline.extractor import read
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
@@ -138,6 +138,91 @@ def test_times_are_those_of_the_clause_and_its_tense(
     text: str, type_: str, since: str | None, until: str | None
 ) -> None:
     found = fact(text, type_)
+    assert (found.since and f"{found.since:%Y-%m-%d}", found.until and f"{found.until:%Y-%m-%d}") == (since, until)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "since", "about"),
+    [
+        # what a question about the past seldom names
+        ("We settled in Porto in the late seventies", "LIVES_IN", "1977-01-01", "the late 1970s"),
+        ("My dad moved to Gdansk in the 1950s", "LIVES_IN", "1950-01-01", "the 1950s"),
+        ("I started at Philips in the early 80s", "WORKS_AT", "1980-01-01", "the early 1980s"),
+        ("I moved to Lyon in the spring of '03", "LIVES_IN", "2003-03-01", "spring 2003"),
+        ("We moved to Lyon in autumn 2011", "LIVES_IN", "2011-09-01", "autumn 2011"),
+        ("I started at Philips around 1997", "WORKS_AT", "1997-01-01", "about 1997"),
+        ("I met Ana in 2009 or so", "KNOWS", "2009-01-01", "about 2009"),
+        ("We moved to Ghent about fifteen years ago", "LIVES_IN", "2010-09-06", "about 2010"),
+        ("I moved to Ghent thirty-two years ago", "LIVES_IN", "1993-09-06", "about 1993"),
+        ("I've lived in Ghent for twenty years", "LIVES_IN", "2005-09-06", "about 2005"),
+        ("I started at Lidl two Fridays ago", "WORKS_AT", "2025-08-29", ""),
+        ("We moved to Ghent the winter before last", "LIVES_IN", "2023-12-01", "winter 2023"),
+        ("I moved to Ghent the March before last", "LIVES_IN", "2024-03-01", ""),
+        ("I was born in Ulm in 1980. I moved to Lyon when I was twelve.", "LIVES_IN", "1992-01-01", "about 1992"),
+        ("I moved to Lyon between 1999 and 2002", "LIVES_IN", "1999-01-01", "about 1999"),
+        ("We're getting a cat in spring!", "OWNS", "2026-03-01", "spring 2026"),
+        # long ago
+        ("My great-grandfather Anton moved to Graz in 1882", "LIVES_IN", "1882-01-01", ""),
+        ("My great-grandmother Rosa settled in Lviv in May 1871", "LIVES_IN", "1871-05-01", ""),
+        ("My great-grandmother Rosa settled in Lviv on 3 May 1871", "LIVES_IN", "1871-05-03", ""),
+    ],
+)
+def test_times_are_kept_as_exactly_as_they_are_told(text: str, type_: str, since: str, about: str) -> None:
+    found = [one for one in extraction(text).facts if (one.type, one.change) == (type_, "holds")][-1]
+    told = found.data.get(TIMES, {}).get("since", "")
+    assert (found.since and f"{found.since:%Y-%m-%d}", found.until, told) == (since, None, about)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved to Ghent after the war", "I moved to Ghent when I was a toddler", "I moved to Ghent back in the day",
+        "We moved to Ghent before the twins were born!", "I'm from Split", "They come from Peru",
+        "My sister moved to Ghent when she was nine",
+    ],
+)  # fmt: skip
+def test_a_past_that_is_not_understood_is_no_begin(text: str) -> None:
+    for found in extraction(f"Ana and Ben are my friends. {text}").facts:
+        if found.type == "LIVES_IN":
+            assert (found.since, found.until, found.earlier) == (None, None, True)
+    (moved,) = (one for one in extraction("I moved to Ghent").facts if one.type == "LIVES_IN")
+    assert not moved.earlier, "just said"
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "sentence", "since", "until"),
+    [
+        ("My aunt Olga worked at Siemens", "WORKS_AT", "Olga worked at Siemens.", None, None),
+        ("I used to live in Leeds", "LIVES_IN", "Sam lived in Leeds.", None, None),
+        ("I used to live in Leeds in 2015", "LIVES_IN", "Sam lived in Leeds.", "2015-01-01", "2016-01-01"),
+        ("I don't like jazz anymore", "LIKES", "Sam liked jazz.", None, None),
+        ("I was born in Split on 4 July 1990", "LIVES_IN", "Sam was born in Split.", "1990-07-04", None),
+        ("I worked at Lidl from 1861 until 1870", "WORKS_AT", "Sam worked at Lidl.", "1861-01-01", "1870-01-01"),
+        ("I lived in Cork from May 2010 to June 2012", "LIVES_IN", "Sam lived in Cork.", "2010-05-01", "2012-06-01"),
+        ("I lived in Cork until 2012", "LIVES_IN", "Sam lived in Cork.", None, "2012-01-01"),
+        # what is planned has not ended yet, and does not end by its beginning
+        ("I'm leaving Tesco in March", "WORKS_AT", "Sam works at Tesco.", None, "2026-03-01"),
+        ("I'll be living in Ghent until October", "LIVES_IN", "Sam lives in Ghent.", None, "2025-10-01"),
+        ("I'm getting married to Ana in May!", "FAMILY_OF", "Ana is Sam's partner.", "2026-05-01", None),
+        (
+            "I was married to Ana from 1999 to 2007",
+            "FAMILY_OF",
+            "Sam and Ana were together.",
+            "1999-01-01",
+            "2007-01-01",
+        ),
+        # what passes
+        ("I feel exhausted", "FEELS", "Sam feels exhausted.", "2025-09-06", "2025-09-07"),
+        ("I'm nervous about my exam in May", "FEELS", "Sam feels nervous.", "2025-09-06", "2025-09-07"),
+        ("I was so happy yesterday", "FEELS", "Sam felt happy.", "2025-09-05", "2025-09-06"),
+        ("I'm going to Rome next week", "LOCATED_AT", "Sam is at Rome.", "2025-09-08", "2025-09-15"),
+    ],
+)
+def test_a_sentence_is_right_in_its_own_time(
+    text: str, type_: str, sentence: str, since: str | None, until: str | None
+) -> None:
+    found = fact(text, type_)
+    assert found.sentence == sentence
     assert (found.since and f"{found.since:%Y-%m-%d}", found.until and f"{found.until:%Y-%m-%d}") == (since, until)
 
 

@@ -48,12 +48,12 @@ def told(type_: str, *texts: str) -> list[tuple[int, str]]:
         (
             "LIVES_IN",
             ["We live in Leeds", "We left Leeds for good", "We're living in Leeds again"],
-            ["Sam lives in Leeds.", "Sam no longer lives in Leeds.", "Sam lives in Leeds."],
+            ["Sam lives in Leeds.", "Sam lived in Leeds.", "Sam lives in Leeds."],
         ),
         (
             "WORKS_AT",
             ["I work at Bosch", "I quit Bosch", "I'm back at Bosch since Monday"],
-            ["Sam works at Bosch.", "Sam no longer works at Bosch.", "Sam works at Bosch."],
+            ["Sam works at Bosch.", "Sam worked at Bosch.", "Sam works at Bosch."],
         ),
         (
             "WORKS_AT",
@@ -164,7 +164,7 @@ def test_two_grandmothers_may_be_called_in_two_ways() -> None:
         (["I work at Airbus", "I study at Keele"], [("Sam works at Airbus.", False), ("Sam studies at Keele.", True)]),
         (["my son goes to St Mary's School"], [("Sam's son studies at St Mary's School.", True)]),
         (["I'm a student at Lund University"], [("Sam studies at Lund University.", True)]),
-        (["I no longer study at Keele"], [("Sam no longer studies at Keele.", True)]),
+        (["I no longer study at Keele"], [("Sam studied at Keele.", True)]),
         (["I teach at Lund University"], [("Sam works at Lund University.", False)]),
         (["I work at the gym"], [("Sam works at the gym.", False)]),
         (["I joined Gold's Gym"], []),

@@ -341,7 +341,7 @@ def test_another_change_ends_no_diet(texts: tuple[str, ...]) -> None:
 
 def test_what_is_over_is_said_so() -> None:
     (fact,) = chat("I'm no longer a nurse.").facts
-    assert fact.sentence == "Sam is no longer a nurse."
+    assert fact.sentence == "Sam was a nurse."
 
 
 @pytest.mark.parametrize(

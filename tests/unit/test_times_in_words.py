@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsvc.recall.results import Times
 from memsvc.recall.times_in_words import age, last_before, validity
 from tests.unit.test_context import BERLIN, NOW, fact
 
@@ -33,6 +35,25 @@ def test_validity_in_words(begin: datetime | None, end: datetime | None, stale: 
         validity(fact(begin, end), NOW, BERLIN, stale=stale).replace("since 1", "since 0001") == says
         or says == "since 0001"
     )
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "times", "says"),
+    [
+        ((2004, 1, 1), None, Times(since="about 2004"), "since about 2004"),
+        ((1990, 1, 1), None, Times(since="the early 1990s"), "since the early 1990s"),
+        ((1998, 9, 1), (2003, 1, 1), Times(since="autumn 1998"), "no longer true since 2003, true from autumn 1998"),
+        ((2007, 1, 1), None, Times(since="about 2004"), "since 2007"),  # corrected since
+        (None, (2026, 5, 20), Times(until="by 2026-05-19"), "no longer true"),
+        (None, (2026, 6, 20), Times(until="by 2026-06-19"), ""),
+        (None, (2024, 3, 1), Times(until="by 2026-05-19"), "no longer true since March 2024"),
+    ],
+)
+def test_times_are_told_as_exactly_as_they_are_known(
+    begin: tuple[int, int, int] | None, end: tuple[int, int, int] | None, times: Times, says: str
+) -> None:
+    bounds = (datetime(*begin, tzinfo=BERLIN) if begin else None, datetime(*end, tzinfo=BERLIN) if end else None)
+    assert validity(msgspec.structs.replace(fact(*bounds), times=times), NOW, BERLIN) == says
 
 
 def test_who_has_just_spoken_is_told_of_the_time_before() -> None:

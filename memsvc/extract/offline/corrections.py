@@ -136,7 +136,7 @@ def read_times_put_right(reading: Reading, before: Sequence[Finding]) -> Iterato
             continue
         wrong = denied(sentence)
         for old in reversed(before):
-            if not stands_before(old, sentence) or not old.dated or times_of(old) == (None, None):
+            if not stands_before(old, sentence) or not old.dated or not times_of(old).told:
                 continue
             clause = Clause(reading, sentence.root)
             clause.own = [token for token in sentence if token.i not in wrong]

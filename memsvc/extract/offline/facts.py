@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import Entity, Fact
+from memsvc.extract.extraction import TIMES, Change, Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
@@ -20,14 +20,14 @@ from memsvc.extract.offline.changes import read_changes, stands_in, take_back, w
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections, read_times_put_right
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
-from memsvc.extract.offline.homes import origins
+from memsvc.extract.offline.homes import born, origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
 from memsvc.extract.offline.several import several, spoken_for
-from memsvc.extract.offline.when import span
+from memsvc.extract.offline.when import Span, span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 from memsvc.graph.operations import BESIDE
@@ -166,8 +166,8 @@ def is_same(one: Finding, other: Finding) -> bool:
 
 def begin_of(finding: Finding) -> datetime:
     """When what was found began, as far as is told."""
-    since, until = span(finding.clause, finding.type, finding.change)
-    return since or until or finding.clause.reading.now
+    told = span(finding.clause, finding.type, finding.change)
+    return told.since or told.until or finding.clause.reading.now
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
@@ -251,12 +251,17 @@ def told_apart(clause: Clause, key: int) -> Entity:
 def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
-    spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated)
-    since, until = next((found for found in spans if found != (None, None)), (None, None))
+    spans = [span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated]
+    told = next((found for found in spans if found.told), Span())
+    since, until = told.since, told.until
     if finding.over_at is not None:
         since, until = None, finding.over_at
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
+    change: Change = finding.change
+    if until is not None:  # as it is at this time
+        change = "ended" if until <= clause.reading.now else "holds"
+    earlier = since is None and (born(finding) or any(found.earlier for found in spans))
     subject, thing = (told_apart(clause, key) for key in (finding.subject, finding.object))
     if finding.type in BETWEEN_PEOPLE and thing.of == subject.key:
         thing = whose(finding.object)  # "Tom is Nora's colleague": that says it
@@ -265,8 +270,8 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         type=finding.type,
         object=whose(finding.object).key,
         sentence=sentence(
-            subject, finding.type, thing, finding.change, past=past,
-            relation=finding.data.get("relation", ""),
+            subject, finding.type, thing, change, past=past, relation=finding.data.get("relation", ""),
+            born=clause.lemma == "bear",
         ),
         turn=clause.reading.index,
         quote=clause.words,
@@ -274,5 +279,6 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         until=until,
         change=finding.change,
         confidence=finding.confidence,
-        data=finding.data,
+        data=finding.data | ({TIMES: {"since": told.about}} if told.about else {}),
+        earlier=earlier,
     )  # fmt: skip

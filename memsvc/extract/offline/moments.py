@@ -8,12 +8,14 @@ and "in two weeks" are read here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from memsvc.extract.offline import eras
+from memsvc.extract.offline.eras import number, roughly
 from memsvc.times import words
 from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, Calendar, months_from
 from memsvc.times.reading import TimeWindow, read_times
@@ -57,6 +59,8 @@ class Moment(NamedTuple):
     end: datetime
     before: str
     """The word that says how it counts: "since", "until", or whatever stands before it."""
+    about: str = ""
+    """What to call its begin where that is not meant to the day, month or year: "about 2004", "the early 1990s"."""
 
 
 class Read(NamedTuple):
@@ -83,9 +87,17 @@ def moments(text: str, now: datetime, *, ahead: bool) -> list[Moment]:
     zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
     now = now if now.tzinfo == zone else now.replace(tzinfo=zone)  # days are counted as the clock of the place shows
     calendar = Calendar(now, zone)
-    text = " ".join(text[:LONGEST].split())
-    places = list(of_library(text, now, zone, ahead=ahead))
-    places += of_chats(text, calendar.today, ahead, taken=[(place.start, place.stop) for place in places])
+    text = re.sub(r"\bmid-(?=\d)", "mid ", " ".join(text[:LONGEST].split()))
+    taken: list[tuple[int, int]] = []
+    rules: list[tuple[re.Pattern[str], Rule]] = [(pattern, plain(rule)) for pattern, rule in eras.RULES]
+    places = list(of_rules(rules, text, calendar.today, ahead, taken=taken))
+    places += [
+        place
+        for place in of_library(text, now, zone, ahead=ahead)
+        if not any(place.start < stop and start < place.stop for start, stop in taken)
+    ]
+    taken += [(place.start, place.stop) for place in places]
+    places += of_rules(RULES, text, calendar.today, ahead, taken=taken)
     return joined(text, sorted(places)[: 2 * MOST], calendar, clock)
 
 
@@ -109,11 +121,22 @@ def middle(window: TimeWindow) -> tuple[date, date]:
     if first in words.SINCE | words.AFTER:
         return begin, begin + DAY
     if first in words.UNTIL | words.BEFORE:
+        end = end if first in words.BEFORE else without(window.phrase, end)
         return end, end + DAY
     if window.phrase.lower().endswith(("ago", "back")) and end - begin > DAY:
         half = begin + (end - begin) // 2
         return (half, half + DAY) if end - begin <= 2 * DAYS_A_WEEK * DAY else (half, end)
     return begin, max(end, begin + DAY)
+
+
+def without(phrase: str, end: date) -> date:
+    """Until when by "until June", "until 2012": where the month, season or year that is named begins, not its end."""
+    if end.day != 1 or re.search(r"\b\d{1,2}(?:st|nd|rd|th)?\b", phrase):
+        return end
+    month = re.search(rf"\b(?:{words.any_of(words.MONTHS)})\b", phrase, re.IGNORECASE)
+    if month is None and eras.SEASON.search(phrase) is None:
+        return months_from(end, -MONTHS_A_YEAR) if re.search(r"\d{4}|\byear\b", phrase) else end
+    return months_from(end, -1 if month else -3)
 
 
 def moved_on(window: TimeWindow, now: datetime) -> tuple[date, date]:
@@ -126,9 +149,16 @@ def moved_on(window: TimeWindow, now: datetime) -> tuple[date, date]:
     return months_from(begin, MONTHS_A_YEAR), months_from(end, MONTHS_A_YEAR)
 
 
-def of_chats(text: str, today: date, ahead: bool, *, taken: list[tuple[int, int]]) -> Iterator[Read]:
-    """What the rules of this module read, where nothing was read yet."""
-    for pattern, rule in RULES:
+def plain(rule: eras.Rule) -> Rule:
+    """A rule for which it is the same whether a time is past or to come."""
+    return lambda match, today, _: rule(match, today)
+
+
+def of_rules(
+    rules: Iterable[tuple[re.Pattern[str], Rule]], text: str, today: date, ahead: bool, *, taken: list[tuple[int, int]]
+) -> Iterator[Read]:
+    """What rules read, where nothing was read yet."""
+    for pattern, rule in rules:
         for match in islice(pattern.finditer(text), 2 * MOST):
             if any(match.start() < stop and start < match.end() for start, stop in taken):
                 continue
@@ -138,8 +168,9 @@ def of_chats(text: str, today: date, ahead: bool, *, taken: list[tuple[int, int]
             except (ValueError, OverflowError):  # 30 February
                 continue
             if found is not None:
-                taken.append(match.span())
-                yield Read(*match.span(), *found)
+                span = match.span("at" if "at" in pattern.groupindex else 0)
+                taken.append(span)
+                yield Read(*span, *found)
 
 
 def lead(text: str, start: int, phrase: str) -> str:
@@ -147,7 +178,7 @@ def lead(text: str, start: int, phrase: str) -> str:
     first = phrase.split(" ", 1)[0].lower()
     if first in SINCE | UNTIL:
         return first
-    for word in reversed(re.findall(r"[a-z']+|[.,;:!?]", text[max(0, start - NEAR) : start].lower())):
+    for word in reversed(re.findall(r"[a-z'_]+|[.,;:!?]", text[max(0, start - NEAR) : start].lower())):
         if word not in SKIPPED:
             return str(word)
     return ""
@@ -164,16 +195,20 @@ def joined(text: str, places: list[Read], calendar: Calendar, clock: tzinfo | No
         except ValueError:
             continue
         if last is not None and found and RANGE.match(text[last.stop : place.start]) and place.end > last.begin:
-            found[-1] = Moment(found[-1].begin, end, "between")
+            found[-1] = found[-1]._replace(end=end, before="between")
         else:
-            found.append(Moment(begin, end, "between" if spans(text, place) else before))
+            about = roughly(text, place.start, place.stop, place.begin, place.end)
+            found.append(Moment(begin, end, "between" if spans(text, place) else before, about))
         last = place
     return found[:MOST]
 
 
 def spans(text: str, place: Read) -> bool:
     """Whether a phrase holds two ends: "2010 to 2015"."""
-    return re.search(r"\d\S* ?(?:to|till|until|-|–|and) ?\S*\d", text[place.start : place.stop]) is not None
+    return (
+        re.search(r"\d\S* ?(?:to|till|until|-|–|and) ?(?:[a-z]+ )?\S*\d", text[place.start : place.stop], re.IGNORECASE)
+        is not None
+    )
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------
@@ -270,11 +305,6 @@ def ago(match: re.Match[str], today: date, _: bool) -> tuple[date, date]:
     return around(match, today, -1)
 
 
-def number(written: str) -> int:
-    """How many: "3", "three", "a"."""
-    return int(written) if written.isdecimal() else words.COUNTS[written.lower()][0]
-
-
 def around(match: re.Match[str], today: date, sign: int) -> tuple[date, date]:
     """The day so many units away."""
     count, unit = number(match["count"]), match["unit"].lower().rstrip("s")
@@ -293,10 +323,10 @@ def weekend(_: re.Match[str], today: date, ahead: bool) -> tuple[date, date]:
 
 
 def short_year(match: re.Match[str], today: date, _: bool) -> tuple[date, date]:
-    """'98, in '09; the 90s."""
+    """'98, in '09."""
     year = today.year // 100 * 100 + int(match["two"])
     year -= 100 if year > today.year + 1 else 0
-    return date(year, 1, 1), date(year + (10 if match["s"] else 1), 1, 1)
+    return date(year, 1, 1), date(year + 1, 1, 1)
 
 
 def year_range(match: re.Match[str], _: date, __: bool) -> tuple[date, date]:
@@ -304,7 +334,7 @@ def year_range(match: re.Match[str], _: date, __: bool) -> tuple[date, date]:
     return date(int(match["first"]), 1, 1), date(int(match["last"]) + 1, 1, 1)
 
 
-_COUNT = rf"(?P<count>\d{{1,2}}|{words.any_of(words.COUNTS)})"
+_COUNT = eras.COUNT
 _UNIT = r"(?P<unit>days?|weeks?|months?|years?|yrs?|fortnights?)\b"
 _NO_FEAST = (  # "a Christmas concert" is no time
     r"(?! (?!(?:and|or|with|at|in|on|for|this|last|next|we|i|he|she|they|it|but|when|so|was|is|if|then|to|as|again)\b)"
@@ -313,7 +343,7 @@ _NO_FEAST = (  # "a Christmas concert" is no time
 _NO_DAY = r"(?! (?:of|birthday|floor|time|grade|year|week|anniversary|century|place|street|st)\b)"
 _STEP = r"(?:(?P<step>last|next|this) )?"
 PATTERNS: tuple[tuple[str, Rule], ...] = (
-    (r"\b(?P<first>(?:19|20)\d\d) ?[-–] ?(?P<last>(?:19|20)\d\d)\b", year_range),
+    (r"\b(?P<first>(?:1[0-9]|20)\d\d) ?[-–] ?(?P<last>(?:1[0-9]|20)\d\d)\b", year_range),
     (rf"\b{_STEP}(?P<name>{words.any_of(FEASTS)})(?: day)?\b(?: (?P<year>(?:19|20)\d\d))?{_NO_FEAST}", feast),
     (r"\b(?P<number>[1-3]?\d)(?:st|nd|rd|th)?(?: of)? (?P<name>mar|march|may)\b", dated),
     (rf"\b(?:the )?(?P<number>{'|'.join(ORDINALS)}) of (?P<name>{words.any_of(words.MONTHS)})\b", dated),
@@ -322,12 +352,12 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (rf"\b{_COUNT} {_UNIT} from now\b", coming),
     (rf"\b{_COUNT} {_UNIT} ago\b", ago),
     (rf"\b{_COUNT} (?P<name>{words.any_of(words.SEASONS)})s ago\b", seasons_ago),
-    (rf"\b(?:in|over|during|since|until|till) the (?P<name>{words.any_of(words.SEASONS)})\b(?! of)", season),
+    (rf"\b(?:(?:in|over|during|since|until|till) the|in) (?P<name>{words.any_of(words.SEASONS)})\b(?! of)", season),
     (r"\b(?:on|at|over|for) the weekend\b(?! of)", weekend),
     (rf"\b{_STEP}(?P<name>{SURE_MONTHS})\b(?! \d)(?!'s)", month),
+    (r"\bfrom (?P<at>(?P<step>)(?P<name>march|may)) on(?:wards)?\b", month),
     (r"\b(?P<step>last|next|this) (?P<name>march|may)\b(?! \d)", month),
-    (r"\b(?:in|since|from|until|of) '(?P<two>\d\d)(?P<s>)\b(?!s)", short_year),
-    (r"\bthe '?(?P<two>[5-9]0)(?P<s>s)\b", short_year),
+    (r"\b(?:in|since|from|until|of) ['’] ?(?P<two>\d\d)\b(?!s)", short_year),
     (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b|,? (?:the )?\d{{1,2}}(?:st|nd|rd|th)\b)", weekday),
     (rf"\b(?:on|until|till|til|by|since|from|this) (?P<day>{words.any_of(SHORT_DAYS)})\b", weekday),
 )

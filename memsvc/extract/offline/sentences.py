@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memsvc.extract.extraction import Change, Entity
+from memsvc.extract.offline.lexicon_kin import PARTNERS
 
 HOLDS = {
     "KNOWS": "{a} knows {b}.",
@@ -24,29 +25,31 @@ HOLDS = {
     "DEPENDS_ON": "{a} depends on {b}.",
     "RELATED_TO": "{a} has to do with {b}.",
 }
-ENDED = {
-    "KNOWS": "{a} no longer knows {b}.",
-    "FAMILY_OF": "{a} and {b} are no longer together.",
-    "WORKS_AT": "{a} no longer works at {b}.",
-    "LIVES_IN": "{a} no longer lives in {b}.",
-    "LOCATED_AT": "{a} is no longer at {b}.",
-    "OWNS": "{a} no longer owns {b}.",
-    "LIKES": "{a} no longer likes {b}.",
-    "DISLIKES": "{a} no longer dislikes {b}.",
-    "FEELS": "{a} no longer feels {b}.",
-    "WANTS": "{a} no longer wants {b}.",
-    "USES": "{a} no longer uses {b}.",
-    "PART_OF": "{a} is no longer part of {b}.",
-    "RELATED_TO": "{a} no longer has to do with {b}.",
-}
 PAST = {
+    "KNOWS": "{a} knew {b}.",
+    "FAMILY_OF": "{a} and {b} were together.",
+    "WORKS_AT": "{a} worked at {b}.",
+    "LIVES_IN": "{a} lived in {b}.",
     "LOCATED_AT": "{a} was at {b}.",
     "PARTICIPATED_IN": "{a} took part in {b}.",
+    "OWNS": "{a} owned {b}.",
+    "LIKES": "{a} liked {b}.",
+    "DISLIKES": "{a} disliked {b}.",
     "FEELS": "{a} felt {b}.",
+    "WANTS": "{a} wanted {b}.",
+    "USES": "{a} used {b}.",
+    "PART_OF": "{a} was part of {b}.",
+    "ABOUT": "{a} was about {b}.",
+    "CAUSED_BY": "{a} came from {b}.",
+    "DEPENDS_ON": "{a} depended on {b}.",
+    "RELATED_TO": "{a} had to do with {b}.",
 }
+"""Of what is over: so it is right in its own time as well as afterwards."""
+MOMENTS = frozenset({"LOCATED_AT", "PARTICIPATED_IN", "FEELS"})
+"""Told in the past, these are over; the rest may go on ("I met Ana in May")."""
 ATTENDS = {
-    "studies": ("{a} studies at {b}.", "{a} no longer studies at {b}."),
-    "volunteers": ("{a} volunteers at {b}.", "{a} no longer volunteers at {b}."),
+    "studies": ("{a} studies at {b}.", "{a} studied at {b}."),
+    "volunteers": ("{a} volunteers at {b}.", "{a} volunteered at {b}."),
 }
 """Of WORKS_AT, by what its data calls the relation: while it holds, and when it is over."""
 RELATED = {
@@ -56,26 +59,46 @@ RELATED = {
 }
 
 
-def sentence(subject: Entity, type_: str, thing: Entity, change: Change, *, past: bool, relation: str = "") -> str:
-    """The fact in words: "Tova works at Volvo.", "Ana is Tova's sister."."""
+def sentence(
+    subject: Entity, type_: str, thing: Entity, change: Change, *, past: bool, relation: str = "", born: bool = False
+) -> str:
+    """The fact in words: "Tova works at Volvo.", "Ana is Tova's sister."; in the past tense where it is over.
+
+    Args:
+        subject: whom or what it is about.
+        type_: an edge type.
+        thing: its other end.
+        change: whether it holds.
+        past: it is told in the past.
+        relation: what the other end is to the subject.
+        born: a home is told as the place of birth.
+    """
     a, b = called(subject), called(thing)
-    if type_ == "WORKS_AT" and relation in ATTENDS:
-        form = ATTENDS[relation][change == "ended"]
-    elif change == "ended":
-        form = ENDED.get(type_, HOLDS.get(type_, ""))
-        if type_ == "RELATED_TO" and relation and relation in b:
-            form = "{a} is no longer a {relation}."
-    elif relation and type_ in RELATED:
+    over = change == "ended"
+    relation = relation.removeprefix("ex-").removeprefix("ex ") if over else relation
+    if over and type_ == "LIVES_IN" and born:
+        form = "{a} was born in {b}."
+    elif type_ == "WORKS_AT" and relation in ATTENDS:
+        form = ATTENDS[relation][over]
+    elif (
+        relation
+        and type_ in RELATED
+        and not (over and type_ == "FAMILY_OF" and (relation in PARTNERS or relation == "ex"))
+    ):
         form = "{a} studies {b}." if relation == "studies" else RELATED[type_]
         if type_ == "RELATED_TO" and relation[:1] in "aeiou":
             form = form.replace(" a {", " an {")
         if relation not in b and type_ == "RELATED_TO" and relation != "studies":
             form = HOLDS[type_]
+        if over:
+            form = form.replace(" is ", " was ").replace(" studies ", " studied ")
+    elif over or (past and type_ in MOMENTS):
+        form = PAST.get(type_, HOLDS.get(type_, ""))
     else:
-        form = PAST.get(type_, HOLDS.get(type_, "")) if past else HOLDS.get(type_, "")
+        form = HOLDS.get(type_, "")
     form = form or "{a} " + type_.lower().replace("_", " ") + " {b}."
-    if type_ == "WANTS" and thing.type == "Task" and change != "ended":
-        form = "{a} wants to {b}."
+    if type_ == "WANTS" and thing.type == "Task":
+        form = "{a} wanted to {b}." if over else "{a} wants to {b}."
     text = form.format(a=a, b=b, relation=relation)
     return text[0].upper() + text[1:]
 

@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION memsvc.memories_shown(
   ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text,
   said_at timestamptz, said_offset smallint, recorded_at timestamptz, version_id uuid, edge_id uuid, edge_type text,
   from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamptz, valid_to timestamptz,
-  confidence real, node_id uuid, node_type text, contested boolean
+  confidence real, node_id uuid, node_type text, contested boolean, exactness jsonb
 )
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
@@ -30,7 +30,7 @@ BEGIN
     NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, nullif(p.valid_from, '-infinity'),
     nullif(p.valid_to, 'infinity'), NULL::real,
     CASE WHEN p.subject_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.subject_id], p_known_at))[1] END,
-    p.subject_type, false
+    p.subject_type, false, NULL::jsonb
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   CROSS JOIN LATERAL (
     SELECT r.* FROM passages AS r
@@ -49,7 +49,7 @@ BEGIN
     FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
     CROSS JOIN LATERAL (
       SELECT r.version_id, r.edge_id, r.type, r.from_node, r.to_node, r.fact, r.asserted_by, r.valid_from, r.valid_to,
-        r.recorded_from, r.confidence,
+        r.recorded_from, r.confidence, r.data -> 'times' AS exactness,
         memsvc.is_contested(p_user_id, r, coalesce(p_as_of, now()), p_known_at) AS contested
       FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
     ) AS v
@@ -63,7 +63,7 @@ BEGIN
   fact AS MATERIALIZED (
     SELECT v.nth, v.version_id, v.edge_id, v.type, f.canonical_id AS from_node, f.label AS from_label,
       t.canonical_id AS to_node, t.label AS to_label, v.fact, v.asserted_by, v.valid_from, v.valid_to, v.recorded_from,
-      v.confidence, v.contested, (
+      v.confidence, v.contested, v.exactness, (
         SELECT p.passage_id
         FROM (
           -- As links_of does; a call for each fact takes longer than all else.
@@ -90,7 +90,7 @@ BEGIN
     coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
     f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
     nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence, NULL::uuid, NULL::text,
-    f.contested
+    f.contested, f.exactness
   FROM fact AS f
   LEFT JOIN LATERAL (
     SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0
