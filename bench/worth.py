@@ -4,7 +4,8 @@ A statement (``bench.clauses_said``) is a clause about somebody as a sentence of
 from our own chats: whether the sentence is right, and whether it is worth knowing a month later
 (``bench/gold/statements``). A logistic regression over what the parse shows learns both in one; each chat is judged by
 weights that have not seen it. Printed is how many of the best tenth, and of more, are both, and for the talk of
-``bench/gold/life`` how many of the facts worth keeping any statement says. docs/adr/0045 has what follows from it.
+``bench/gold/life`` how many of the facts worth keeping any statement says, and how many the extractor's facts say.
+docs/adr/0045 has what follows from it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import numpy as np
 from bench import chats
 from bench.clauses_said import Statement, statements
 from bench.datasets import Turn
-from bench.direct import Memory, windows_of
+from bench.direct import SURE, Memory, windows_of
 from bench.gold import Conversation, Labels, Said
 from bench.harness import Outcome, figures_table, progress, report, run
 from bench.logistic import Examples, unseen
+from memsvc.extract.offline.calibration import by_gold
 from memsvc.extract.offline.cast import Cast
-from memsvc.extract.offline.extractor import read_turns
+from memsvc.extract.offline.extractor import read, read_turns
 from memsvc.extract.offline.traits import of_clause, of_end, of_sentence
 
 if TYPE_CHECKING:
@@ -83,6 +85,15 @@ def said_in(conversation: Conversation) -> Iterator[tuple[str, Statement]]:
             if reading.index >= 0:
                 for statement in statements(reading):
                     yield turns[reading.index].turn_id, statement
+
+
+def facts_in(conversation: Conversation) -> Iterator[tuple[str, str]]:
+    """The sentence of each fact that the extractor is sure enough of, with its turn."""
+    memory = Memory()
+    for turns, window in windows_of(conversation, memory):
+        extraction = read(window, by_gold)
+        memory.learn(turns, extraction)
+        yield from ((turns[fact.turn].turn_id, fact.sentence) for fact in extraction.facts if fact.confidence >= SURE)
 
 
 def our_chats() -> Iterator[Conversation]:
@@ -162,7 +173,7 @@ def _judged(line: bytes) -> Judged:
 
 def cover(outcome: Outcome) -> None:
     """How many of the facts worth keeping any statement says, wherever it might be left out."""
-    worth = said = there = 0
+    worth = said = there = typed = 0
     for path in sorted(LIFE.glob("*.gold.jsonl")):
         name = path.name.removesuffix(".gold.jsonl")
         lines = (LIFE / f"{name}.jsonl").read_bytes().splitlines()
@@ -171,11 +182,14 @@ def cover(outcome: Outcome) -> None:
         people = {one.id: one for one in records if isinstance(one, Person)}
         facts = [one for one in records if isinstance(one, Fact) and one.worth]
         told = list(said_in(conversation))
+        read_as = list(facts_in(conversation))
         worth, there = worth + len(facts), there + len(told)
+        typed += sum(any(turn in fact.turns and says(one, fact, people) for turn, one in read_as) for fact in facts)
         said += sum(
             any(turn in fact.turns and says(one.sentence.text, fact, people) for turn, one in told) for fact in facts
         )
     outcome.figures |= {"life.worth": worth, "life.statements": there, "life.said": said / worth}
+    outcome.figures["life.said_by_facts"] = typed / worth
 
 
 def says(sentence: str, fact: Fact, people: Mapping[str, Person]) -> bool:

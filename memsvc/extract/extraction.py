@@ -109,7 +109,7 @@ class Extractor(Protocol):
     def name(self) -> str:
         """Who asserts what it finds, with a version that changes whenever it would find something else.
 
-        For example ``offline/1``, ``llm:gpt-5-mini/1``.
+        For example ``offline/2``, ``llm:gpt-5-mini/1``.
         """
 
     async def extract(self, window: Window) -> Extraction:

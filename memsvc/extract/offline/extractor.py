@@ -42,7 +42,7 @@ PEOPLE = frozenset({"user", "human"})
 class OfflineExtractor:
     """Reads windows by names, grammar and rules. See ``memsvc.extract.extraction.Extractor``."""
 
-    name = "offline/1"
+    name = "offline/2"
 
     def __init__(self) -> None:
         """Load the model, where no other has."""
