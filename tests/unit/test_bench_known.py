@@ -81,8 +81,8 @@ def ada(tmp_path: Path) -> Person:
 def test_the_open_gold_can_be_read() -> None:
     data = as_set(people := read())
     assert [person.name for person in people] == list(OPEN)
-    assert len(data.questions) == len(data.members("all")) == 80
-    assert len(data.members("shares_words")) + len(data.members("no_shared_words")) == 80
+    assert len(data.questions) == len(data.members("all")) == 120
+    assert len(data.members("shares_words")) + len(data.members("no_shared_words")) == 120
 
 
 def test_people_speak_in_their_roles_and_ids_stay(ada: Person) -> None:
