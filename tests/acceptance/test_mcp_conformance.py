@@ -63,7 +63,8 @@ def suite() -> Suite:
 @pytest.fixture(scope="module")
 def address(rig: Rig) -> Iterator[str]:
     """Where a memsvc answers that gets a key with every request."""
-    key = json.loads(rig.ok("key", "create", "--app", "conformance", "--json"))["key"]
+    rig.ok("user", "add", "--name", "Ada", "--app", "conformance")
+    key = json.loads(rig.ok("key", "create", "--app", "conformance", "--user", "Ada", "--json"))["key"]
     part = rig.serve()
     port = free_port()
     between = subprocess.Popen(
