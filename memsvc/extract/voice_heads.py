@@ -1,4 +1,4 @@
-"""What announces that the words behind it are not their author's: tasks, examples, "Anna wrote:", role-play.
+"""What announces that the words behind it are not their author's: tasks, examples, "Anna wrote:".
 
 A head is what stands in a sentence before its colon. Where it tells of the author's own words ("Update:", "My plan:",
 "I told her:"), or of nothing that is known here, the words stay the author's.
@@ -12,9 +12,10 @@ from enum import Enum
 from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person
 
 _ASIDE = re.compile(r"<[^<>\n]*>|\([^()\n]*\)")
-_LEAD = (
+LEAD = (
     r"(?:(?:hi|hey|hello|ok|okay|now|so|and|then|also|but|please|pls|well|right|great|thanks|perhaps|maybe|could|can"
-    r"|would|will|you|to|help|me|us|let's|lets|let|try|just|quickly|kindly|task|next|first|good|morning"
+    r"|would|will|you|help|me|us|(?<=help )to|(?<=\bme )to|(?<=\bus )to"
+    r"|let's|lets|let|try|just|quickly|kindly|task|next|first|good|morning"
     r"|evening)\b[,.!: ]*)*"
 )
 LANGUAGE_WORK = (
@@ -28,7 +29,7 @@ THIS = (
 )
 LANGUAGE = r"(?:[a-z]{3,12}(?:ish|ese|ian)|french|dutch|german|greek|arabic|hebrew|hindi|urdu|thai|czech|icelandic)"
 WORK = re.compile(
-    rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{_LEAD}|\byou to )"
+    rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{LEAD}|\byou to )"
     r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
     r"|write|improve|expand|continue|elaborate)\b"
     r"|(?:edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say|finish"
@@ -115,60 +116,12 @@ INTRODUCED = re.compile(
     r"|(?P<here>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?) (?:here|speaking))(?: again)?$"
 )
 ACCORDING = re.compile(r"^\W{0,9}(?:according to|in the words of|to quote|quoting) (?P<name>[^:]*)$", re.IGNORECASE)
-FRAME = re.compile(
-    r"\bfor (?:the )?sake of (?:the |this )?(?:argument|example|illustration|discussion)\b|\bfor argument['’]s sake\b"
-    r"|^\W{0,9}(?:(?:and|so|but|ok|okay|well|now|just)\W+)*(?:hypothetically\b|let['’]?s (?:just )?(?:say|pretend"
-    r"|imagine|assume"
-    r"|suppose)\b|(?:just |please )?(?:imagine|suppose|supposing|pretend|assume|assuming|picture"
-    r"|say(?=,? (?:that )?(?:i|we)\b))[ ,]+(?:for a (?:moment"
-    r"|second|minute)[ ,]+)?(?:that )?(?:(?:i|we|you|he|she|they|someone|somebody)\b|my \w+ (?:is|was|were|has"
-    r"|had|lives|works)\b)|in (?:this|that|the|my|our|a)"
-    r" (?:\w+ )?(?:scenario|story|game|role-?play|hypothetical|example|novel|fantasy|book|campaign|world)\b"
-    r"|as an (?:example|illustration)\b|(?:e\.g\.|example)[ ,])",
-    re.IGNORECASE,
-)
-"""What makes a sentence, and those behind it, a supposition."""
-ROLE = re.compile(
-    rf"^\W{{0,9}}{_LEAD}(?:act|behave|respond|answer|speak|talk|write|pose) (?:as|like) (?:if you|though you|a|an|the"
-    rf"|my|our|[A-Z])"
-    rf"|^\W{{0,9}}{_LEAD}(?:pretend|imagine|suppose|assume)(?: that)? (?:to be|you(?:['’]re| are| were))\b"
-    rf"|^\W{{0,9}}{_LEAD}play (?:a game|the (?:role|part)|my|pretend|dungeons|dnd|d&d|along)\b"
-    rf"|^\W{{0,9}}{_LEAD}(?:take on|assume|adopt) the (?:role|persona|character|voice)\b"
-    rf"|^\W{{0,9}}{_LEAD}be my (?!(?:friend|guest|valentine|mate|hero|star)\b)\w+"
-    rf"|^\W{{0,9}}{_LEAD}simulate (?:a|an|the)\b"
-    r"|\byou (?:should|must|will|are to|have to|['’]ll) (?:act|play|behave as|pretend)\b|\byou to (?:act|play"
-    r"|pretend|behave)\b"
-    r"|\bfrom now on,? you(?:['’]re| are)\b|^\W{0,9}you(?:['’]re| are) now (?:a|an|the|my|[A-Z])"
-    r"|\bi(?:['’]ll| will) (?:be|play) (?:a|an|the|your) [^.!?\n]{1,60}\byou\b"
-    r"|(?:^|[\[(*])\W{0,9}role-?play(?:ing)?\b|\b(?:let['’]?s|let us|to|do a|start a|our|this) role-?play\b"
-    r"|\bstay in character\b|\b(?:text adventure|dungeon master|game master)\b",
-    re.IGNORECASE,
-)
-"""What makes a message part of a play."""
-PARTS = re.compile(
-    r"\s*you(?:['’]re| are|['’]ll be| will be| play)(?: a| an| the| my)? [^.!?\n]{1,60}?(?:[.,;]| and"
-    r"| while) {0,3}(?:and )?"
-    r"i(?:['’]m| am|['’]ll be| play| will be) (?:a|an|the|your)\b",
-    re.IGNORECASE,
-)
-"""A line that gives parts: "You are a wizard. I am a knight"."""
-_POLITE = (
+POLITE = (
     r"^\W{0,9}(?:(?:hi|hey|hello|ok|okay|now|so|and|please|pls|can|could|would|will|you|just|then|help|me)\b[,.! ]*)*"
     r"(?:i(?:['’]d| would)? (?:want|need|like) you to )?"
 )
-WORKED_ON = re.compile(
-    rf"{_POLITE}(?:{LANGUAGE_WORK}(?: {THIS}\b|(?:,? please)?\W*$)|(?:correct|fix|improve|check|turn|convert|polish)"
-    r" (?:(?:this|these|the|my) (?:following |above )?(?:text|sentences?|paragraphs?|grammar|english|spelling"
-    r"|message|words"
-    r"|following|above)|(?:this|these|it|that) into)\b)"
-    rf"|{_POLITE}(?:in|into|to) {LANGUAGE},? please\W*$"
-    r"|\b(?:this|these|the following|my) (?:sentence|text|paragraph|phrase|wording|grammar"
-    r"|draft)s?\b[^.!?\n]{0,60}\?\s*$",
-    re.IGNORECASE,
-)
-"""A task on what stands before or behind it."""
 WORKED_IN = re.compile(
-    rf"{_POLITE}(?:{LANGUAGE_WORK}\b|how (?:do|would|can) (?:i|you|we) (?:say|write|spell)\b"
+    rf"{POLITE}(?:{LANGUAGE_WORK}\b|how (?:do|would|can) (?:i|you|we) (?:say|write|spell)\b"
     r"|(?:write|draft|compose|generate|create|make up)\b[^.!?]*\b(?:saying|that says|stating|explaining that"
     r"|in which|pretending|telling"
     r" \w+ that)\b)",
@@ -178,7 +131,7 @@ WORKED_IN = re.compile(
 
 
 NOTED = re.compile(
-    rf"^\W{{0,9}}{_LEAD}(?:(?:remember|memori[sz]e|note|keep|bear|don['’]t forget|do not forget|save|store|record"
+    rf"^\W{{0,9}}{LEAD}(?:(?:remember|memori[sz]e|note|keep|bear|don['’]t forget|do not forget|save|store|record"
     rf"|guess|listen|look|know"
     r"|take note|make a note|make a mental note|(?:write|jot|note) (?:this|it|that)? ?down)\b[^:]{0,40}"
     r"|(?:add|put) [^:]{1,40}\b(?:memory|mind|notes?|profile))$",
@@ -199,7 +152,7 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
     head = " ".join(_ASIDE.sub(" ", head).split()).rstrip("*_ ,")
     if NOTED.search(head):
         return None
-    if ROLE.search(head) or WORK.search(head):
+    if WORK.search(head):
         return NOBODY, Reach.MESSAGE
     if (said := SAID.search(head)) is not None:
         return reported(head[: said.start()], known)

@@ -245,3 +245,89 @@ def test_time_is_proportional_to_length(unit: str) -> None:
     began = time.perf_counter()
     foreign(text, split(text, KIM))
     assert time.perf_counter() - began < 4, "some tenths of a second; what is quadratic takes minutes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll be the chair on Monday, will you remind me? I live in Malmö.",
+        "I will play a concert in June, you know. I live in Malmö.",
+        "You should play something slower. I live in Malmö.",
+        "You have to play fair! I live in Malmö.",
+        "We need you to act fast. I live in Malmö.",
+        "Act as soon as you can! I live in Malmö.",
+        "I live in Malmö. Let's play a game of chess!",
+        "My brother is the game master on Fridays. I live in Malmö.",
+        "Be my accountability partner. I live in Malmö.",
+        "Talk like an old mate. I live in Malmö.",
+        "You are wonderful. I am the owner of a dog named Rolf and I live in Malmö.",
+        "You're right, I'm a bit tired. I live in Malmö.",
+        "I live in Malmö. Now act as a museum guide.",
+        "I live in Malmö. Let's role-play a job interview.",
+    ],
+)
+def test_talk_of_games_and_parts_is_no_play(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Be my game master. I am a dwarf named Brom, I live in Malmö.",
+        "You'll be the waiter and I'll be the guest. I live in Malmö.",
+        "I'll be the customer and you are the waiter. I live in Malmö.",
+        "You are my therapist and I am your patient. I live in Malmö.",
+        "Act as a smith.\n\nI live in Malmö and I work at Bosch.",
+        "I am a bard called Rolf and I live in Malmö. You are now the innkeeper.",
+        "Pretend you are Napoleon. I live in Malmö.",
+    ],
+)
+def test_where_both_have_a_part_it_is_a_play(text: str) -> None:
+    assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Malmö. Could you translate this letter for me?",
+        "I live in Malmö. Please summarise these minutes.",
+        "I live in Malmö. Can you correct my spelling whenever I slip?",
+        "I live in Malmö. Please proofread the following. I work at Bosch.",
+        "I live in Malmö. I wrote an essay in Swedish. Can you proofread it?",
+        "I live in Malmö. Translate these sentences below: I work at Bosch.",
+    ],
+)
+def test_a_task_on_another_text_leaves_what_stands_before_it_to_the_author(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+    assert "Kim Lund WORKS_AT Bosch" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the choir I met Helena. I live in Malmö.",
+        "In this game nobody wins. I live in Malmö.",
+        "In my world, music comes first. I live in Malmö.",
+        "In the novel I read the hero dies. I live in Malmö.",
+        "In our campaign I met Helena. I live in Malmö.",
+        "Just imagine, I won the race! I live in Malmö.",
+        "Picture, I won! I live in Malmö.",
+        "Let's say hello to Helena. I live in Malmö.",
+    ],
+)
+def test_ordinary_openings_are_no_supposition(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In this game I am a knight. I live in Malmö.",
+        "In my novel I work at Bosch. I live in Malmö.",
+        "In a perfect world I live in Malmö.",
+        "Let's say that I live in Malmö.",
+        "Imagine for a second that I live in Malmö.",
+    ],
+)
+def test_suppositions_tell_nothing(text: str) -> None:
+    assert said(text) == set()
