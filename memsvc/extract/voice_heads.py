@@ -28,31 +28,52 @@ THIS = (
     r"|everything (?:below|above)|my (?:text|sentences?|english|grammar|words|paragraphs?|draft|writing))"
 )
 LANGUAGE = r"(?:[a-z]{3,12}(?:ish|ese|ian)|french|dutch|german|greek|arabic|hebrew|hindi|urdu|thai|czech|icelandic)"
+_TEXT = (
+    r"(?:texts?|sentences?|paragraphs?|phrases?|wording|grammar|english|spelling|tense|drafts?|writing|essays?|poems?"
+    r"|haikus?|limericks?|songs?|lyrics|verses?|raps?|stor(?:y|ies)|tales?|bios?|biograph(?:y|ies)|profiles?|posts?"
+    r"|tweets?|captions?|headlines?|slogans?|taglines?|titles?|letters?|e-?mails?|mails?|messages?|speech(?:es)?"
+    r"|toasts?|jokes?|riddles?|dialogues?|conversations?|chats?|scripts?|scenes?|characters?|personas?|backstor(?:y|ies)"
+    r"|monologues?|reviews?|comments?|descriptions?|articles?|statements?|introductions?|summar(?:y|ies)|abstracts?"
+    r"|quotes?|cv|résumés?|transcripts?|translations?|flashcards?|examples?|repl(?:y|ies)|answers?|responses?|adverts?"
+    r"|announcements?|invitations?|prompts?|templates?)"
+)
+_SOME_TEXT = (
+    r"(?:(?:me|us) )?(?:(?:a|an|the|some|my|our|his|her|their|one|two|three|another|any|[\w-]+['’]s?) )?"
+    rf"(?:[\w-]+ ){{0,3}}?{_TEXT}\b"
+)
+"""What a task makes or works on, where it is a text: "me a short bio"."""
 WORK = re.compile(
-    rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{LEAD}|\byou to )"
-    r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
-    r"|write|improve|expand|continue|elaborate)\b"
-    r"|(?:edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say|finish"
-    r"|complete|answer|respond|reply|react|adapt|render|express|caption|title|give me (?:your |some "
-    r"|a )?(?:feedback|opinion"
-    r"|thoughts|title|headline)) (?!out\b)\w"
-    rf"|(?:explain|read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b"
-    r"|(?:draft|compose|formulate|word|invent|make up|come up with|generate|create)"
-    r" (?:me |us )?(?:a|an|the|some|my|our|one"
-    r"|two|three"
-    r"|another|this"
-    r"|it|up)\b)"
-    rf"|\b(?:in|into|to) {LANGUAGE}(?:,? please)?$",
+    rf"(?<!\bi )(?<!\bwe )\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{LEAD}|\byou to )"
+    r"(?:write\b(?!-| (?:me |us )?(?:back|soon)\b)|(?:say|repeat) after me\b"
+    r"|(?:turn|convert|put|format|render|express|say|adapt|extend|repeat|finish|complete|change|make|title|caption)"
+    r" (?:into|to|as)\b|(?:put|render|express|say|repeat) in (?:your|the|past|present|passive|active|third|first)\b"
+    r"|give me (?:your |some |a )?(?:feedback|opinion|thoughts|title|headline)\b"
+    r"|(?:answer|respond|reply|react)(?: to)? (?:this|these|that|those|the|it|him|her|them|my|our|his|their|an?)\b"
+    r"|(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|improve|expand|continue|elaborate|edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say"
+    r"|finish|complete|adapt|render|express|caption|title|draft|compose|formulate|word|invent|make up|come up with"
+    rf"|generate|create|explain)(?: on)? (?:{_SOME_TEXT}|(?!it (?:short|quick|brief|this|that)\b){THIS}(?! out\b)\b)"
+    r"|(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|improve|expand|continue|elaborate|edit|correct)(?:,? please)?$"
+    rf"|(?:read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b)"
+    rf"|\b(?:in|into|to) (?!(?:fin|accompl|establ|publ)ish\b){LANGUAGE}(?:,? please)?$",
     re.IGNORECASE,
 )
 """A task on words, where it is a head; only the base form asks for one."""
+OWN_WORK = re.compile(
+    r"^\W{0,9}(?:(?:hi|hey|hello|ok|okay|now|so|and|but|well|right|thanks|please|or)\b[,.!: ]*)*(?:to"
+    r"|(?:just )?let me(?: just)?|i(?:['’]ll| will| can| should| must| may)(?: just| also)?) "
+    r"(?!translate|transcribe|transliterate|proof-?read|copy-?edit|spell-?check)[a-z]",
+    re.IGNORECASE,
+)
+"""A task that the author sets out to do: "To sum up:", "Let me rephrase that:"."""
 KIND = re.compile(
-    r"\b(?:examples?|e\.g\.?|samples?|sentences?|phrases?|paragraphs?|quote|lyrics|captions?|headlines?"
+    r"\b(?:(?<!for )examples?|samples?|sentences?|phrases?|paragraphs?|quote|lyrics|captions?|headlines?"
     r"|slogans?|prompts?"
     r"|templates?|transcripts?|excerpts?|passages?|poems?|dialogues?|scripts?|scenarios?|tweets?|haiku|limericks?"
     r"|taglines?|riddles?|proverbs?|translations?|placeholders?|dummy|role-?plays?|hypothetical(?:ly)?|fictional"
     r"|text to \w+|source text|original text|flashcards?|dictation|monologues?|copied|pasted"
-    r"|summary|tl;?dr|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
+    r"|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
     r"|input|data|review))"
     r" ?(?:\d+|#\d+|(?:of|for|from|by|in|needed|please|below|here|this)\b.*)?$"
     r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?:(?: \d){1,4}| (?:message|text|sentence|input"
@@ -64,7 +85,12 @@ KIND = re.compile(
     r"|\b(?:for (?:the )?sake of (?:the )?(?:argument|example|illustration)|for argument's sake|(?:pretend"
     r"|imagine|suppose"
     r"|assume|picture|consider) (?:this|that|the following)|let's (?:say|pretend|imagine|assume|suppose))$"
-    r"|^(?:what|how|is|are|does|do|which|why|would|can|could)\b.*\b(?:this|the following|these)\b",
+    r"|^(?:what|how|is|are|does|do|which|why|would|can|could)\b.*\b(?:"
+    rf"(?:this|these|the following|my)(?: following)? {_TEXT}\b.*"
+    r"|(?:this|these|the following|it) (?:sounds?|correct|right|mean|wrong|read|grammatical"
+    r"|(?:good|proper) english)\b.*"
+    r"|(?:(?:you|one|we) (?:say|write|spell|word|phrase)|wrong with|mean by|think of) (?:this|these|the following)"
+    rf"(?: in {LANGUAGE})?)$",
     re.IGNORECASE,
 )
 """Heads that announce words for their own sake."""
@@ -90,7 +116,7 @@ BETWEEN = re.compile(
     re.IGNORECASE,
 )
 """Between a subject and its verb."""
-BY_AUTHOR = re.compile(r"(?:^|\W)(?:i|we|that|all|be|to|being|having|needless)$", re.IGNORECASE)
+BY_AUTHOR = re.compile(r"(?:^|\W)(?:i|we|me|that|all|be|to|being|having|needless)$", re.IGNORECASE)
 LAST_NAME = re.compile(r"(?P<joined>\band |& )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})$")
 WORDS_OF = (
     r"(?:messages?|texts?|mails?|e-?mails?|letters?|notes?|repl(?:y|ies)|answers?|words|posts?|tweets?|status|bio|story"
@@ -98,7 +124,8 @@ WORDS_OF = (
     r"|version|response|cv|résumé|introduction)"
 )
 POSSESSED = re.compile(
-    rf"(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s|\b(?i:his|her|their|your)|(?<!\w)(?!(?:it|that|there|here"
+    rf"(?<!\bto )(?<!\banswer )(?<!\babout )(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s"
+    rf"|\b(?i:his|her|their|(?<!\bfor )your)|(?<!\w)(?!(?:it|that|there|here"
     rf"|what|let|who|s?he)['’])"
     r"[\w-]+['’]s?)"
     rf"(?: [\w-]+){{0,3}} {WORDS_OF}(?: (?:today|yesterday|to me|to us|was|is|says|reads))?$"
@@ -152,7 +179,7 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
     head = " ".join(_ASIDE.sub(" ", head).split()).rstrip("*_ ,")
     if NOTED.search(head):
         return None
-    if WORK.search(head):
+    if WORK.search(head) and not OWN_WORK.search(head):
         return NOBODY, Reach.MESSAGE
     if (said := SAID.search(head)) is not None:
         return reported(head[: said.start()], known)

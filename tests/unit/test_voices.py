@@ -331,3 +331,59 @@ def test_ordinary_openings_are_no_supposition(text: str) -> None:
 )
 def test_suppositions_tell_nothing(text: str) -> None:
     assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "To answer that",
+        "To cut it short",
+        "To make things worse",
+        "To improve my commute",
+        "So, to sum things up",
+        "To summarise",
+        "To finish",
+        "Let me rephrase",
+        "Let me put it this way",
+        "Look, check this out",
+        "Check it out",
+        "TLDR",
+        "Quick summary",
+        "For example",
+        "In reply to your message",
+        "Thanks for your answer",
+        "Change of address",
+        "Can you believe this",
+        "Make me a packing list",
+        "Could you generate a playlist",
+        "Create a workout for two weeks",
+        "Improve my routine",
+        "Answer like a friend",
+    ],
+)
+def test_heads_of_the_authors_own_words(head: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(f"{head}: I live in Malmö.")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Make a caption of this",
+        "Make me a short bio",
+        "Create a bedtime story",
+        "Generate a tweet for my club",
+        "Turn into a limerick",
+        "Help me to write a letter",
+        "Can you help us to edit this",
+        "Fix my spelling",
+        "Put into the past tense",
+        "Shorten",
+        "Reply to this",
+        "Is this correct",
+        "How do you say this in Swedish",
+        "What's wrong with this",
+        "Text to translate",
+    ],
+)
+def test_heads_of_text_to_work_on(head: str) -> None:
+    assert said(f"{head}: I live in Malmö. I work at Bosch.") == set()
