@@ -167,9 +167,22 @@ NOTED = re.compile(
 """Asks to be heard or remembered; what stands behind it is the author's."""
 
 
+GOES_ON = re.compile(
+    r"\b(?-i:[Ii]|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Oo]urs?|us|im|ive)\b|^\W*(?:hi|hey|hello|hiya|dear|good \w+"
+    r"|great|big|happy|merry|congrat\w+|thanks|thank|sorry|greetings|guess|you know|news|update|ok|okay|well|oh|wow|so)\b"
+    r"|^\W*(?:(?:just|finally|already|still|also) )?(?:\w{2,}ed|\w{2,}ing|got|am|was|have|had|went|came|made|met|bought"
+    r"|found|lost|left|love|miss|can't|can’t)\b"
+    r"|^(?!.*\b(?:you|your|you're|she|he|they|it|her|his|him|their|no|not|never|don't)\b)[^!]*!",
+    re.IGNORECASE,
+)
+"""Reported words behind which the reported one may speak on: of "I", of nobody who is named, or before the news."""
+
+
 class Reach(Enum):
     """How far words behind a head go."""
 
+    REPORT = "report"
+    """A sentence, or the paragraph where that may go on; see ``GOES_ON``."""
     PARAGRAPH = "paragraph"
     MESSAGE = "message"
 
@@ -189,7 +202,7 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
         if (match := pattern.search(head)) is not None:
             voice = announced(match, known)
             if voice != AUTHOR:
-                return voice, Reach.PARAGRAPH
+                return voice, Reach.PARAGRAPH if pattern is FROM else Reach.REPORT
     if KIND.search(head) and (FICTION.search(head) or not OWN.search(head)):
         return NOBODY, Reach.PARAGRAPH
     return None
@@ -202,7 +215,7 @@ def reported(before: str, known: Known) -> tuple[str, Reach] | None:
         return None
     match = LAST_NAME.search(before)
     sure = match is not None and not match["joined"]
-    return (person(match["name"], known) if match is not None and sure else NOBODY), Reach.PARAGRAPH
+    return (person(match["name"], known) if match is not None and sure else NOBODY), Reach.REPORT
 
 
 def announced(match: re.Match[str], known: Known) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memsvc.extract.names import POSSESSIVE, folded, words_of
 from memsvc.extract.offline.lexicon_given import GIVEN
-from memsvc.extract.offline.lexicon_kin import KIN
+from memsvc.extract.offline.lexicon_kin import ACQUAINTANCE, FAMILY, HE, KIN, SHE
 from memsvc.extract.offline.lexicon_names import TITLES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.offline.lexicon_things import ROLES
@@ -31,6 +31,9 @@ SPEAKING = frozenset([
     "operator", "support",
 ])  # fmt: skip
 """Who speaks in transcripts, other than relatives and trades."""
+TRADES = (ACQUAINTANCE | ROLES | {"support", "recruiter"}) - FAMILY
+THIRD = re.compile(r"\b(?:(?P<he>he|him|his)|she|her|hers)\b", re.IGNORECASE)
+ADDRESSED = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
 CALENDAR = frozenset(["april", "may", "june", "august", "easter", "summer", "autumn", "winter", "dawn", "christmas"])
 PARTICLES = frozenset(["van", "von", "de", "der", "den", "da", "di", "del", "la", "le", "dos", "bin", "al", "el", "y"])
 DATE = (
@@ -58,6 +61,7 @@ ABOVE = re.compile(
 DASHED = re.compile(r"[ \t]*(?P<name>[A-Z][\w'’-]{1,20}(?: [A-Z][\w'’-]{1,20})?)(?:>| [-–—]) (?=(?:I|We|My|Our)\b)")
 """Somebody's name, and a dash or bracket before an "I"."""
 INLINE = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,20}(?: [A-Z][\w.'’-]{0,20})?):[ \t]+")
+WITHIN = re.compile(rf"(?<=[.!?]) {INLINE.pattern}")
 FORWARDED = re.compile(
     r"[ \t]*(?:[-–—_*=]{2,} ?(?:forwarded|original)\b[^\n]{0,60}|(?:begin )?forwarded message\b[^\n]{0,20}"
     r"|[\[(*_]{0,2}(?:fwd?|forwarded)(?: message)?(?: many times)?[\])*_]{0,2}(?:[:,]|(?<=[\])*_])|$)[ \t]*"
@@ -111,6 +115,8 @@ class Label(NamedTuple):
     """It is a person's, by itself."""
     above: bool = False
     """The words stand in the lines below."""
+    trade: bool = False
+    """It names a trade; where no other label stands beside it, that is what the author speaks of."""
 
 
 def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
@@ -123,8 +129,16 @@ def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
         voice = speaker(name, known, stamped=stamped)
         if voice is None and len(name.split()) > MOST_WORDS:
             return None
-        above = not text[match.end() : end].strip()
-        return Label(match.end(), voice, sure=voice is not None and (stamped or not stray(name, known)), above=above)
+        behind = text[match.end() : end]
+        if voice == NOBODY and not stamped and is_told_of(name, behind, known):
+            voice = None
+        return Label(
+            match.end(),
+            voice,
+            sure=voice is not None and (stamped or not stray(name, known)),
+            above=not behind.strip(),
+            trade=not stamped and is_trade(name) and not ADDRESSED.search(behind),
+        )
     if (match := ABOVE.match(text, begin, end)) is not None:
         name = match["name"] or match["other"]
         if capitalised(name) and len(name.split()) <= MOST_WORDS:
@@ -170,6 +184,24 @@ def is_somebody(label: str, known: Known) -> bool:
     return (called and (capitalised(name) or len(words) == 1)) or stray(name, known)
 
 
+def is_told_of(label: str, behind: str, known: Known) -> bool:
+    """Whether words behind a relative's or a trade's label speak of that one: "Dad: I call him every day."."""
+    words = words_of(label)
+    match = THIRD.search(behind)
+    if not words or words[-1] not in KIN | ROLES or match is None or ADDRESSED.search(behind):
+        return False
+    other = SHE if match["he"] else HE
+    before = re.findall(r"[^\W\d_][\w'’-]*", behind[: match.start()])
+    named = any(word.casefold() in KIN or (word[0].isupper() and is_person(word, known)) for word in before)
+    return not (named or words[-1] in other or any(word[0].isupper() and word[:1] != "I" for word in before[1:]))
+
+
+def is_trade(label: str) -> bool:
+    """Whether a label is one word for what somebody does for others: "Doctor", "Support"."""
+    words = words_of(label)
+    return len(words) == 1 and words[0] in TRADES
+
+
 def stray(name: str, known: Known) -> bool:
     """Whether a label is one word that looks like a name and that nobody knows."""
     word = name.strip(" *_~@")
@@ -208,6 +240,11 @@ def inline_label(text: str, at: int, known: Known) -> tuple[int, str] | None:
     if own or plain in OTHERS or is_person(name, known):
         return match.end(), AUTHOR if own else NOBODY if plain in OTHERS else name
     return None
+
+
+def has_inline(text: str, known: Known) -> bool:
+    """Whether a label of a speaker may stand within a line."""
+    return any(is_somebody(found["name"], known) for found in WITHIN.finditer(text))
 
 
 def sender(value: str, known: Known) -> str:

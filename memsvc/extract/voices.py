@@ -159,6 +159,7 @@ class _Splitter:
         text = self.text
         lines = list(_lines(text))
         found = [labels.label_at(text, begin, end, self.known) for begin, end in lines]
+        self.told_of(found)
         chat = any(label is not None and label.sure for label in found)
         self.base = self.begun if self.begun is not None else labels.writer(text, self.known)
         headers = [labels.HEADER.match(text, begin, end) for begin, end in lines]
@@ -185,6 +186,13 @@ class _Splitter:
                 self.line(begin, end, stop, found[place], chat=chat)
         return self.made if self.cut is None else [*self.before(self.cut), Voice(self.cut, len(text), NOBODY)]
 
+    def told_of(self, found: list[Label | None]) -> None:
+        """A trade's label that stands alone in the text is no speaker's."""
+        told = [place for place, label in enumerate(found) if label is not None and label.voice is not None]
+        alone = found[told[0]] if len(told) == 1 else None
+        if alone is not None and alone.trade and not alone.above and not labels.has_inline(self.text, self.known):
+            found[told[0]] = alone._replace(voice=None, sure=False)
+
     def before(self, cut: int) -> Iterator[Voice]:
         """What was read of the text before a place."""
         return (voice._replace(end=min(voice.end, cut)) for voice in self.made if voice.begin < cut)
@@ -205,7 +213,7 @@ class _Splitter:
 
     def blank(self) -> None:
         """A paragraph ends."""
-        if self.reach is Reach.PARAGRAPH:
+        if self.reach in {Reach.PARAGRAPH, Reach.REPORT}:
             self.base, self.reach = (NOBODY, Reach.MESSAGE) if self.block else (AUTHOR, None)
             self.block = False
 
@@ -297,7 +305,7 @@ class _Splitter:
 
     def announced(self, at: int, begin: int, stop: int, whose: str, reach: Reach) -> int:
         """Go on behind a head: with the words that it announces."""
-        told = reach is Reach.PARAGRAPH and OURS.search(self.text, at, begin)
+        told = reach is not Reach.MESSAGE and OURS.search(self.text, at, begin)
         self.add(at, begin, self.base if told else NOBODY)
         if OPENS.match(self.text, begin) and QUOTED.match(self.text, _visible(self.text, begin)):
             return begin  # the quotation itself tells how far it goes
@@ -306,12 +314,13 @@ class _Splitter:
             self.block = True
             self.add(begin, stop, NOBODY)
             return stop
-        if whose != NOBODY and reach is Reach.PARAGRAPH:
+        found = SENTENCE.match(self.text, _visible(self.text, begin), stop)
+        end = found.end() if found is not None else stop
+        returns = reach is Reach.REPORT and not heads.GOES_ON.search(self.text[begin:end].strip(" \t*_"))
+        if returns or (whose != NOBODY and reach is not Reach.MESSAGE):
             # The sentence behind the head is theirs; those that follow may be the author's again.
-            found = SENTENCE.match(self.text, _visible(self.text, begin), stop)
-            end = found.end() if found is not None else stop
             self.add(begin, end, whose)
-            self.base = NOBODY
+            self.base, self.reach = (AUTHOR, None) if returns else (NOBODY, reach)
             return end
         return begin
 

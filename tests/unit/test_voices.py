@@ -387,3 +387,67 @@ def test_heads_of_the_authors_own_words(head: str) -> None:
 )
 def test_heads_of_text_to_work_on(head: str) -> None:
     assert said(f"{head}: I live in Malmö. I work at Bosch.") == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My manager wrote: no bonus this year. I live in Malmö.",
+        "The nurse told us: not before Friday. I live in Malmö.",
+        "My sister texted: she's engaged! I live in Malmö.",
+        "My aunt said: you drive like a maniac. I live in Malmö.",
+        "Helena asked: where are you? I live in Malmö.",
+        "The notice reads: no parking. I live in Malmö.",
+        "Helena's answer: never. I live in Malmö.",
+        "According to Helena: they close at eight. I live in Malmö.",
+    ],
+)
+def test_behind_a_reported_sentence_the_author_speaks_again(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She wrote: I moved. Now I live in Malmö.",
+        "Helena's reply: we miss you. I live in Malmö.",
+        "helena wrote: i moved. i live in Malmö.",
+        "My friend wrote: Hi Kim! I live in Malmö.",
+        "My friend wrote: What a week! I live in Malmö.",
+        "My friend wrote: moved again. I live in Malmö.",
+        "Message from Helena: Lund was dull. I live in Malmö.",
+    ],
+)
+def test_where_the_reported_one_may_speak_on_nobody_is_read(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sister: she studies in Lund. I live in Malmö.",
+        "Grandpa: I visit him on Sundays. I live in Malmö.",
+        "My boss: I can't stand her. I live in Malmö.",
+        "Dentist: I have a toothache. I live in Malmö.",
+        "Landlord: I want to complain about the heating. I live in Malmö.",
+        "Support: I live in Malmö and my phone is dead.",
+    ],
+)
+def test_a_relative_or_a_trade_that_is_spoken_of_is_no_speaker(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Grandpa: I live in Malmö.",
+        "Mum: Helena called, she is well. I live in Malmö.",
+        "Dad: she left at noon. I live in Malmö.",
+        "Boss: I expect you at nine. I live in Malmö.",
+        "Interviewer: Your job? Candidate: I work at Bosch.",
+        "Teacher: Speak up. Pupil: I live in Malmö.",
+        "Doctor: I live in Malmö.\nPatient: I work at Bosch.",
+    ],
+)
+def test_a_relative_or_a_trade_that_speaks_is_not_the_author(text: str) -> None:
+    assert said(text) == set()
