@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person
+from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person, is_time, names_person
 
 _ASIDE = re.compile(r"<[^<>\n]*>|\([^()\n]*\)")
 LEAD = (
@@ -169,9 +169,9 @@ NOTED = re.compile(
 
 GOES_ON = re.compile(
     r"\b(?-i:[Ii]|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Oo]urs?|us|im|ive)\b|^\W*(?:hi|hey|hello|hiya|dear|good \w+"
-    r"|great|big|happy|merry|congrat\w+|thanks|thank|sorry|greetings|guess|you know|news|update|ok|okay|well|oh|wow|so)\b"
-    r"|^\W*(?:(?:just|finally|already|still|also) )?(?:\w{2,}ed|\w{2,}ing|got|am|was|have|had|went|came|made|met|bought"
-    r"|found|lost|left|love|miss|can't|can’t)\b"
+    r"|great|big|happy|merry|congrat\w+|thanks|thank|sorry|greetings|guess|you know|news|update|ok|okay|well|oh|wow"
+    r"|so)\b|^\W*(?:(?:just|finally|already|still|also) )?(?:\w{2,}ed|\w{2,}ing|got|am|was|have|had|went|came|made|met"
+    r"|bought|found|lost|left|love|miss|can't|can’t)\b"
     r"|^(?!.*\b(?:you|your|you're|she|he|they|it|her|his|him|their|no|not|never|don't)\b)[^!]*!",
     re.IGNORECASE,
 )
@@ -196,7 +196,7 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
         return NOBODY, Reach.MESSAGE
     if (said := SAID.search(head)) is not None:
         return reported(head[: said.start()], known)
-    if (match := INTRODUCED.search(head)) is not None and is_person(name := match["name"] or match["here"], known):
+    if (match := INTRODUCED.search(head)) is not None and names_person(name := match["name"] or match["here"], known):
         return name, Reach.PARAGRAPH
     for pattern in (POSSESSED, FROM, ACCORDING):
         if (match := pattern.search(head)) is not None:
@@ -221,7 +221,7 @@ def reported(before: str, known: Known) -> tuple[str, Reach] | None:
 def announced(match: re.Match[str], known: Known) -> str:
     """Whose words "Anna's message" or "from Anna" announces; the author's, where it need not be somebody's."""
     name = match["name"] or ""
-    if match.re is FROM and not name[:1].isupper():
+    if match.re is FROM and (not name[:1].isupper() or is_time(name, known)):
         return AUTHOR
     voice = person(name, known) if name[:1].isupper() else NOBODY
     loose = match.re is FROM and not match["kind"]  # "Greetings from Rome:"

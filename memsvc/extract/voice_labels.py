@@ -34,7 +34,14 @@ SPEAKING = frozenset([
 TRADES = (ACQUAINTANCE | ROLES | {"support", "recruiter"}) - FAMILY
 THIRD = re.compile(r"\b(?:(?P<he>he|him|his)|she|her|hers)\b", re.IGNORECASE)
 ADDRESSED = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
-CALENDAR = frozenset(["april", "may", "june", "august", "easter", "summer", "autumn", "winter", "dawn", "christmas"])
+CALENDAR = frozenset([
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "monday",
+    "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur",
+    "thurs", "fri", "sat", "sun", "easter", "spring", "summer", "autumn", "winter", "dawn", "christmas",
+])  # fmt: skip
+"""Words for times, some of which people are called, too."""
+WHEN = frozenset(["early", "mid", "late", "last", "this", "next", "since", "in", "end", "of", "the", "to", "and"])
 PARTICLES = frozenset(["van", "von", "de", "der", "den", "da", "di", "del", "la", "le", "dos", "bin", "al", "el", "y"])
 DATE = (
     r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4})?|\d{1,2}\.? ?[A-Za-z]{3,9}\.? ?(?:\d{4})?"
@@ -144,7 +151,7 @@ def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
         if capitalised(name) and len(name.split()) <= MOST_WORDS:
             voice = speaker(name, known, stamped=True)
             return Label(end, voice, sure=voice is not None, above=True)
-    if (match := DASHED.match(text, begin, end)) is not None and is_person(match["name"], known):
+    if (match := DASHED.match(text, begin, end)) is not None and names_person(match["name"], known):
         return Label(match.end(), NOBODY, sure=True)
     return None
 
@@ -162,6 +169,8 @@ def speaker(label: str, known: Known, *, stamped: bool = False) -> str | None:
         return NOBODY if namesakes else AUTHOR
     if plain in OTHERS or resembles(words, known.own | known.owner):
         return NOBODY
+    if not stamped and is_time(name, known):
+        return None
     if is_person(name, known):
         return name
     if stamped and capitalised(name) and len(words[0]) >= LEAST_LETTERS and words[-1] not in ROLES | KIN | SPEAKING:
@@ -196,6 +205,13 @@ def is_told_of(label: str, behind: str, known: Known) -> bool:
     return not (named or words[-1] in other or any(word[0].isupper() and word[:1] != "I" for word in before[1:]))
 
 
+def is_time(label: str, known: Known) -> bool:
+    """Whether a label tells when rather than who: "Jan", "Late May", "5 June 2024"; a known person's name does not."""
+    words = words_of(label)
+    times = all(word in CALENDAR | WHEN or word[0].isdigit() for word in words)
+    return times and not CALENDAR.isdisjoint(words) and folded(label) not in known.people
+
+
 def is_trade(label: str) -> bool:
     """Whether a label is one word for what somebody does for others: "Doctor", "Support"."""
     words = words_of(label)
@@ -216,8 +232,13 @@ def is_person(name: str, known: Known) -> bool:
         return True
     if not words or not capitalised(name) or resembles(words, known.own | known.owner):
         return False
-    sure = words[0] in GIVEN and not (len(words) == 1 and words[0] in PLACES | CALENDAR | KIN)
+    sure = words[0] in GIVEN and not (len(words) == 1 and words[0] in PLACES | KIN)
     return sure and all(word not in ROLES for word in words[1:])
+
+
+def names_person(label: str, known: Known) -> bool:
+    """Whether words that may also tell when name a person for certain."""
+    return is_person(label, known) and not is_time(label, known)
 
 
 def resembles(words: list[str], names: Iterable[str]) -> bool:
@@ -237,7 +258,7 @@ def inline_label(text: str, at: int, known: Known) -> tuple[int, str] | None:
         return None
     name, plain = match["name"], folded(match["name"])
     own = plain in FIRST | known.own
-    if own or plain in OTHERS or is_person(name, known):
+    if own or plain in OTHERS or names_person(name, known):
         return match.end(), AUTHOR if own else NOBODY if plain in OTHERS else name
     return None
 
@@ -250,7 +271,7 @@ def has_inline(text: str, known: Known) -> bool:
 def sender(value: str, known: Known) -> str:
     """Who a mail is from, by its header."""
     name = ADDRESS.sub("", re.sub(r"<[^>]*>|\[[^\]]*\]|\([^)]*\)", "", value)).strip(" \t\"'*_,;")
-    voice = speaker(name, known) if name else NOBODY
+    voice = name if is_person(name, known) else speaker(name, known) if name else NOBODY
     if voice is None:
         return name if capitalised(name) and 1 < len(name.split()) <= MOST_WORDS else NOBODY
     return voice

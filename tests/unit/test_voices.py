@@ -451,3 +451,35 @@ def test_a_relative_or_a_trade_that_is_spoken_of_is_no_speaker(text: str) -> Non
 )
 def test_a_relative_or_a_trade_that_speaks_is_not_the_author(text: str) -> None:
     assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jun: I moved to Malmö.",
+        "May: I moved to Malmö.",
+        "Jan: I sold the car. Dec: I moved to Malmö.",
+        "- Jan: I sold the car.\n- April: I moved to Malmö.",
+        "Late June 2021: I moved to Malmö.",
+        "Sat: I moved to Malmö.",
+        "June - I moved to Malmö.",
+        "From April: I live in Malmö.",
+        "It's May: I live in Malmö.",
+    ],
+)
+def test_a_time_before_a_colon_is_no_name(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("June wrote: I live in Malmö.", "June"),
+        ("June Berg: I live in Malmö.", "June Berg"),
+        ("[04.03.26, 08:12] Jan: I live in Malmö.", "Jan"),
+        ("From: Jan <jan@example.org>\nTo: Kim\n\nI live in Malmö.", "Jan"),
+    ],
+)
+def test_who_is_named_like_a_month_is_still_somebody(text: str, name: str) -> None:
+    assert said(text) == {f"{name} LIVES_IN Malmö"}
+    assert whose("I live in Malmö.\n\nBest wishes,\nJan") == [(NOBODY, "I live in Malmö.\n\nBest wishes,\nJan")]
