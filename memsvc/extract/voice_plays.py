@@ -27,7 +27,8 @@ PLAY = re.compile(
     r"|play the (?:role|part)\b|pretend (?:to be|that|you)\b)"
     r"|^\W{0,9}you(?:['’]re| are) now (?:(?:a|an|the|my) |(?-i:[A-Z]))"
     r"|\bfrom now on,? you(?:['’]re| are) (?:(?:a|an|the|my) |(?-i:[A-Z]))"
-    r"|(?:^|[\[(*])\W{0,9}role-?play(?:ing)?\b|\b(?:let['’]?s|let us|to|do a|start a|our|this) role-?play\b"
+    r"|(?:^|[\[(*])\W{0,9}role-?play(?:ing)?\b|\b(?:let['’]?s|let us|you to|do a|start a"
+    r"|(?:want|['’]d (?:like|love)|would (?:like|love)) to|(?:continue|resume) (?:our|this|the)) role-?play\b"
     r"|\bstay in character\b",
     re.IGNORECASE,
 )
@@ -48,7 +49,9 @@ _NOUN = r"[\w-]+(?: [\w-]+)?"
 PARTS = re.compile(
     rf"\s*{_ARE} {_A} {_NOUN}(?:,| and|, and| while) (?:{_AM} (?:a|an|the|your) {_NOUN}\W*(?:[.!?,;\n]|$)"
     r"|i(?:['’]ll be| will be|['’]ll play| will play| play) (?:a|an|the|your)\b)"
-    rf"|\s*{_AM} (?:a|an|the|your) {_NOUN}(?:,| and|, and| while) {_ARE} {_A} {_NOUN}\W*(?:[.!?,;\n]|$)",
+    rf"|\s*{_AM} (?:a|an|the|your) {_NOUN}(?:,| and|, and| while)"
+    rf" you(?:(?:['’]re| are) (?:the|my)|(?:['’]ll be| will be|['’]ll play| will play| play| be) {_A})"
+    rf" {_NOUN}\W*(?:[.!?,;\n]|$)",
     re.IGNORECASE,
 )
 """A sentence that gives both parts: "You are the wizard and I am the knight"."""
@@ -64,7 +67,8 @@ FRAME = re.compile(
     rf"{_SOMEBODY}"
     r"|(?:just |please )?(?:imagine|pretend|picture|say(?= (?:that )?(?:i|we)\b))"
     rf" (?:for a (?:moment|second|minute)[ ,]+)?(?:that )?{_SOMEBODY}"
-    r"|in (?:this|that|the|my|our|a) (?:\w+ )?(?:scenario|role-?play|hypothetical|example|fantasy)\b"
+    r"|in (?:this|that|the|my|our|a) (?:\w+ )?(?:scenario|role-?play|hypothetical|example|fantasy)"
+    r"(?=,? (?:i|we|you|he|she|my|our|the|there|where)\b)"
     r"|in an? (?:\w+ )?(?:perfect|ideal|fantasy|fictional|imaginary|alternate|parallel|different) (?:world|universe)\b"
     r"|in (?:this|my|our) (?:\w+ )?(?:story|novel),? i\b"
     rf"|in (?:this|that|the|my|our|a) (?:\w+ )?(?:game|book|campaign|world|story|novel),? {_AM[2:]} (?:a|an|the)\b"
@@ -83,7 +87,7 @@ WORKED_ON = re.compile(
     rf"|(?:correct|fix|improve|check|polish) (?P<mend>(?:this|these|the|my)(?: following| above)? {_PLAIN})\b"
     r"|(?:correct|fix|improve|check|turn|convert|polish) (?:this|these|it|that) into\b)"
     rf"|{POLITE}(?:in|into|to) {LANGUAGE},? please\W*$"
-    r"|\b(?:this|these|the following|my) (?:sentence|text|paragraph|phrase|wording|grammar"
+    r"|\b(?:this|these|the following|(?:is|are|does|with|of|rate) my) (?:sentence|text|paragraph|phrase|wording|grammar"
     r"|draft)s?\b[^.!?\n]{0,60}\?\s*$",
     re.IGNORECASE,
 )
