@@ -1,4 +1,4 @@
-"""What announces that the words behind it are not their author's: tasks, examples, "Anna wrote:", role-play.
+"""What announces that the words behind it are not their author's: tasks, examples, "Anna wrote:".
 
 A head is what stands in a sentence before its colon. Where it tells of the author's own words ("Update:", "My plan:",
 "I told her:"), or of nothing that is known here, the words stay the author's.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person
+from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person, is_time, names_person
 
 _ASIDE = re.compile(r"<[^<>\n]*>|\([^()\n]*\)")
-_LEAD = (
+LEAD = (
     r"(?:(?:hi|hey|hello|ok|okay|now|so|and|then|also|but|please|pls|well|right|great|thanks|perhaps|maybe|could|can"
-    r"|would|will|you|to|help|me|us|let's|lets|let|try|just|quickly|kindly|task|next|first|good|morning"
+    r"|would|will|you|help|me|us|(?<=help )to|(?<=\bme )to|(?<=\bus )to"
+    r"|let's|lets|let|try|just|quickly|kindly|task|next|first|good|morning"
     r"|evening)\b[,.!: ]*)*"
 )
 LANGUAGE_WORK = (
@@ -27,31 +28,52 @@ THIS = (
     r"|everything (?:below|above)|my (?:text|sentences?|english|grammar|words|paragraphs?|draft|writing))"
 )
 LANGUAGE = r"(?:[a-z]{3,12}(?:ish|ese|ian)|french|dutch|german|greek|arabic|hebrew|hindi|urdu|thai|czech|icelandic)"
+_TEXT = (
+    r"(?:texts?|sentences?|paragraphs?|phrases?|wording|grammar|english|spelling|tense|drafts?|writing|essays?|poems?"
+    r"|haikus?|limericks?|songs?|lyrics|verses?|raps?|stor(?:y|ies)|tales?|bios?|biograph(?:y|ies)|profiles?|posts?"
+    r"|tweets?|captions?|headlines?|slogans?|taglines?|titles?|letters?|e-?mails?|mails?|messages?|speech(?:es)?"
+    r"|toasts?|jokes?|riddles?|dialogues?|conversations?|chats?|scripts?|scenes?|characters?|personas?|backstor(?:y|ies)"
+    r"|monologues?|reviews?|comments?|descriptions?|articles?|statements?|introductions?|summar(?:y|ies)|abstracts?"
+    r"|quotes?|cv|résumés?|transcripts?|translations?|flashcards?|examples?|repl(?:y|ies)|answers?|responses?|adverts?"
+    r"|announcements?|invitations?|prompts?|templates?)"
+)
+_SOME_TEXT = (
+    r"(?:(?:me|us) )?(?:(?:a|an|the|some|my|our|his|her|their|one|two|three|another|any|[\w-]+['’]s?) )?"
+    rf"(?:[\w-]+ ){{0,3}}?{_TEXT}\b"
+)
+"""What a task makes or works on, where it is a text: "me a short bio"."""
 WORK = re.compile(
-    rf"\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{_LEAD}|\byou to )"
-    r"(?:(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
-    r"|write|improve|expand|continue|elaborate)\b"
-    r"|(?:edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say|finish"
-    r"|complete|answer|respond|reply|react|adapt|render|express|caption|title|give me (?:your |some "
-    r"|a )?(?:feedback|opinion"
-    r"|thoughts|title|headline)) (?!out\b)\w"
-    rf"|(?:explain|read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b"
-    r"|(?:draft|compose|formulate|word|invent|make up|come up with|generate|create)"
-    r" (?:me |us )?(?:a|an|the|some|my|our|one"
-    r"|two|three"
-    r"|another|this"
-    r"|it|up)\b)"
-    rf"|\b(?:in|into|to) {LANGUAGE}(?:,? please)?$",
+    rf"(?<!\bi )(?<!\bwe )\b{LANGUAGE_WORK}\b|(?:^\W{{0,9}}{LEAD}|\byou to )"
+    r"(?:write\b(?!-| (?:me |us )?(?:back|soon)\b)|(?:say|repeat) after me\b"
+    r"|(?:turn|convert|put|format|render|express|say|adapt|extend|repeat|finish|complete|change|make|title|caption)"
+    r" (?:into|to|as)\b|(?:put|render|express|say|repeat) in (?:your|the|past|present|passive|active|third|first)\b"
+    r"|give me (?:your |some |a )?(?:feedback|opinion|thoughts|title|headline)\b"
+    r"|(?:answer|respond|reply|react)(?: to)? (?:this|these|that|those|the|it|him|her|them|my|our|his|their|an?)\b"
+    r"|(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|improve|expand|continue|elaborate|edit|correct|fix|check|turn|convert|change|put|make|extend|format|repeat|say"
+    r"|finish|complete|adapt|render|express|caption|title|draft|compose|formulate|word|invent|make up|come up with"
+    rf"|generate|create|explain)(?: on)? (?:{_SOME_TEXT}|(?!it (?:short|quick|brief|this|that)\b){THIS}(?! out\b)\b)"
+    r"|(?:sum up|shorten|condense|polish|simplify|parse|classify|annotate|anonymi[sz]e|analy[sz]e|critique|punctuate"
+    r"|improve|expand|continue|elaborate|edit|correct)(?:,? please)?$"
+    rf"|(?:read|rate|review|consider|cut|tidy up|clean up|look at) (?:up )?{THIS}(?! out\b)\b)"
+    rf"|\b(?:in|into|to) (?!(?:fin|accompl|establ|publ)ish\b){LANGUAGE}(?:,? please)?$",
     re.IGNORECASE,
 )
 """A task on words, where it is a head; only the base form asks for one."""
+OWN_WORK = re.compile(
+    r"^\W{0,9}(?:(?:hi|hey|hello|ok|okay|now|so|and|but|well|right|thanks|please|or)\b[,.!: ]*)*(?:to"
+    r"|(?:just )?let me(?: just)?|i(?:['’]ll| will| can| should| must| may)(?: just| also)?) "
+    r"(?!translate|transcribe|transliterate|proof-?read|copy-?edit|spell-?check)[a-z]",
+    re.IGNORECASE,
+)
+"""A task that the author sets out to do: "To sum up:", "Let me rephrase that:"."""
 KIND = re.compile(
-    r"\b(?:examples?|e\.g\.?|samples?|sentences?|phrases?|paragraphs?|quote|lyrics|captions?|headlines?"
+    r"\b(?:(?<!for )examples?|samples?|sentences?|phrases?|paragraphs?|quote|lyrics|captions?|headlines?"
     r"|slogans?|prompts?"
     r"|templates?|transcripts?|excerpts?|passages?|poems?|dialogues?|scripts?|scenarios?|tweets?|haiku|limericks?"
     r"|taglines?|riddles?|proverbs?|translations?|placeholders?|dummy|role-?plays?|hypothetical(?:ly)?|fictional"
     r"|text to \w+|source text|original text|flashcards?|dictation|monologues?|copied|pasted"
-    r"|summary|tl;?dr|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
+    r"|thought experiment|(?:sample|dummy|example|input|source|placeholder|customer) (?:text"
     r"|input|data|review))"
     r" ?(?:\d+|#\d+|(?:of|for|from|by|in|needed|please|below|here|this)\b.*)?$"
     r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?:(?: \d){1,4}| (?:message|text|sentence|input"
@@ -63,7 +85,12 @@ KIND = re.compile(
     r"|\b(?:for (?:the )?sake of (?:the )?(?:argument|example|illustration)|for argument's sake|(?:pretend"
     r"|imagine|suppose"
     r"|assume|picture|consider) (?:this|that|the following)|let's (?:say|pretend|imagine|assume|suppose))$"
-    r"|^(?:what|how|is|are|does|do|which|why|would|can|could)\b.*\b(?:this|the following|these)\b",
+    r"|^(?:what|how|is|are|does|do|which|why|would|can|could)\b.*\b(?:"
+    rf"(?:this|these|the following|my)(?: following)? {_TEXT}\b.*"
+    r"|(?:this|these|the following|it) (?:sounds?|correct|right|mean|wrong|read|grammatical"
+    r"|(?:good|proper) english)\b.*"
+    r"|(?:(?:you|one|we) (?:say|write|spell|word|phrase)|wrong with|mean by|think of) (?:this|these|the following)"
+    rf"(?: in {LANGUAGE})?)$",
     re.IGNORECASE,
 )
 """Heads that announce words for their own sake."""
@@ -89,7 +116,7 @@ BETWEEN = re.compile(
     re.IGNORECASE,
 )
 """Between a subject and its verb."""
-BY_AUTHOR = re.compile(r"(?:^|\W)(?:i|we|that|all|be|to|being|having|needless)$", re.IGNORECASE)
+BY_AUTHOR = re.compile(r"(?:^|\W)(?:i|we|me|that|all|be|to|being|having|needless)$", re.IGNORECASE)
 LAST_NAME = re.compile(r"(?P<joined>\band |& )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,2})$")
 WORDS_OF = (
     r"(?:messages?|texts?|mails?|e-?mails?|letters?|notes?|repl(?:y|ies)|answers?|words|posts?|tweets?|status|bio|story"
@@ -97,7 +124,8 @@ WORDS_OF = (
     r"|version|response|cv|résumé|introduction)"
 )
 POSSESSED = re.compile(
-    rf"(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s|\b(?i:his|her|their|your)|(?<!\w)(?!(?:it|that|there|here"
+    rf"(?<!\bto )(?<!\banswer )(?<!\babout )(?:\b(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)['’]s"
+    rf"|\b(?i:his|her|their|(?<!\bfor )your)|(?<!\w)(?!(?:it|that|there|here"
     rf"|what|let|who|s?he)['’])"
     r"[\w-]+['’]s?)"
     rf"(?: [\w-]+){{0,3}} {WORDS_OF}(?: (?:today|yesterday|to me|to us|was|is|says|reads))?$"
@@ -115,60 +143,12 @@ INTRODUCED = re.compile(
     r"|(?P<here>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?) (?:here|speaking))(?: again)?$"
 )
 ACCORDING = re.compile(r"^\W{0,9}(?:according to|in the words of|to quote|quoting) (?P<name>[^:]*)$", re.IGNORECASE)
-FRAME = re.compile(
-    r"\bfor (?:the )?sake of (?:the |this )?(?:argument|example|illustration|discussion)\b|\bfor argument['’]s sake\b"
-    r"|^\W{0,9}(?:(?:and|so|but|ok|okay|well|now|just)\W+)*(?:hypothetically\b|let['’]?s (?:just )?(?:say|pretend"
-    r"|imagine|assume"
-    r"|suppose)\b|(?:just |please )?(?:imagine|suppose|supposing|pretend|assume|assuming|picture"
-    r"|say(?=,? (?:that )?(?:i|we)\b))[ ,]+(?:for a (?:moment"
-    r"|second|minute)[ ,]+)?(?:that )?(?:(?:i|we|you|he|she|they|someone|somebody)\b|my \w+ (?:is|was|were|has"
-    r"|had|lives|works)\b)|in (?:this|that|the|my|our|a)"
-    r" (?:\w+ )?(?:scenario|story|game|role-?play|hypothetical|example|novel|fantasy|book|campaign|world)\b"
-    r"|as an (?:example|illustration)\b|(?:e\.g\.|example)[ ,])",
-    re.IGNORECASE,
-)
-"""What makes a sentence, and those behind it, a supposition."""
-ROLE = re.compile(
-    rf"^\W{{0,9}}{_LEAD}(?:act|behave|respond|answer|speak|talk|write|pose) (?:as|like) (?:if you|though you|a|an|the"
-    rf"|my|our|[A-Z])"
-    rf"|^\W{{0,9}}{_LEAD}(?:pretend|imagine|suppose|assume)(?: that)? (?:to be|you(?:['’]re| are| were))\b"
-    rf"|^\W{{0,9}}{_LEAD}play (?:a game|the (?:role|part)|my|pretend|dungeons|dnd|d&d|along)\b"
-    rf"|^\W{{0,9}}{_LEAD}(?:take on|assume|adopt) the (?:role|persona|character|voice)\b"
-    rf"|^\W{{0,9}}{_LEAD}be my (?!(?:friend|guest|valentine|mate|hero|star)\b)\w+"
-    rf"|^\W{{0,9}}{_LEAD}simulate (?:a|an|the)\b"
-    r"|\byou (?:should|must|will|are to|have to|['’]ll) (?:act|play|behave as|pretend)\b|\byou to (?:act|play"
-    r"|pretend|behave)\b"
-    r"|\bfrom now on,? you(?:['’]re| are)\b|^\W{0,9}you(?:['’]re| are) now (?:a|an|the|my|[A-Z])"
-    r"|\bi(?:['’]ll| will) (?:be|play) (?:a|an|the|your) [^.!?\n]{1,60}\byou\b"
-    r"|(?:^|[\[(*])\W{0,9}role-?play(?:ing)?\b|\b(?:let['’]?s|let us|to|do a|start a|our|this) role-?play\b"
-    r"|\bstay in character\b|\b(?:text adventure|dungeon master|game master)\b",
-    re.IGNORECASE,
-)
-"""What makes a message part of a play."""
-PARTS = re.compile(
-    r"\s*you(?:['’]re| are|['’]ll be| will be| play)(?: a| an| the| my)? [^.!?\n]{1,60}?(?:[.,;]| and"
-    r"| while) {0,3}(?:and )?"
-    r"i(?:['’]m| am|['’]ll be| play| will be) (?:a|an|the|your)\b",
-    re.IGNORECASE,
-)
-"""A line that gives parts: "You are a wizard. I am a knight"."""
-_POLITE = (
+POLITE = (
     r"^\W{0,9}(?:(?:hi|hey|hello|ok|okay|now|so|and|please|pls|can|could|would|will|you|just|then|help|me)\b[,.! ]*)*"
     r"(?:i(?:['’]d| would)? (?:want|need|like) you to )?"
 )
-WORKED_ON = re.compile(
-    rf"{_POLITE}(?:{LANGUAGE_WORK}(?: {THIS}\b|(?:,? please)?\W*$)|(?:correct|fix|improve|check|turn|convert|polish)"
-    r" (?:(?:this|these|the|my) (?:following |above )?(?:text|sentences?|paragraphs?|grammar|english|spelling"
-    r"|message|words"
-    r"|following|above)|(?:this|these|it|that) into)\b)"
-    rf"|{_POLITE}(?:in|into|to) {LANGUAGE},? please\W*$"
-    r"|\b(?:this|these|the following|my) (?:sentence|text|paragraph|phrase|wording|grammar"
-    r"|draft)s?\b[^.!?\n]{0,60}\?\s*$",
-    re.IGNORECASE,
-)
-"""A task on what stands before or behind it."""
 WORKED_IN = re.compile(
-    rf"{_POLITE}(?:{LANGUAGE_WORK}\b|how (?:do|would|can) (?:i|you|we) (?:say|write|spell)\b"
+    rf"{POLITE}(?:{LANGUAGE_WORK}\b|how (?:do|would|can) (?:i|you|we) (?:say|write|spell)\b"
     r"|(?:write|draft|compose|generate|create|make up)\b[^.!?]*\b(?:saying|that says|stating|explaining that"
     r"|in which|pretending|telling"
     r" \w+ that)\b)",
@@ -178,7 +158,7 @@ WORKED_IN = re.compile(
 
 
 NOTED = re.compile(
-    rf"^\W{{0,9}}{_LEAD}(?:(?:remember|memori[sz]e|note|keep|bear|don['’]t forget|do not forget|save|store|record"
+    rf"^\W{{0,9}}{LEAD}(?:(?:remember|memori[sz]e|note|keep|bear|don['’]t forget|do not forget|save|store|record"
     rf"|guess|listen|look|know"
     r"|take note|make a note|make a mental note|(?:write|jot|note) (?:this|it|that)? ?down)\b[^:]{0,40}"
     r"|(?:add|put) [^:]{1,40}\b(?:memory|mind|notes?|profile))$",
@@ -187,9 +167,22 @@ NOTED = re.compile(
 """Asks to be heard or remembered; what stands behind it is the author's."""
 
 
+GOES_ON = re.compile(
+    r"\b(?-i:[Ii]|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself|[Ww]e|[Oo]urs?|us|im|ive)\b|^\W*(?:hi|hey|hello|hiya|dear|good \w+"
+    r"|great|big|happy|merry|congrat\w+|thanks|thank|sorry|greetings|guess|you know|news|update|ok|okay|well|oh|wow"
+    r"|so)\b|^\W*(?:(?:just|finally|already|still|also) )?(?:\w{2,}ed|\w{2,}ing|got|am|was|have|had|went|came|made|met"
+    r"|bought|found|lost|left|love|miss|can't|can’t)\b"
+    r"|^(?!.*\b(?:you|your|you're|she|he|they|it|her|his|him|their|no|not|never|don't)\b)[^!]*!",
+    re.IGNORECASE,
+)
+"""Reported words behind which the reported one may speak on: of "I", of nobody who is named, or before the news."""
+
+
 class Reach(Enum):
     """How far words behind a head go."""
 
+    REPORT = "report"
+    """A sentence, or the paragraph where that may go on; see ``GOES_ON``."""
     PARAGRAPH = "paragraph"
     MESSAGE = "message"
 
@@ -199,17 +192,17 @@ def voice_behind(head: str, known: Known) -> tuple[str, Reach] | None:
     head = " ".join(_ASIDE.sub(" ", head).split()).rstrip("*_ ,")
     if NOTED.search(head):
         return None
-    if ROLE.search(head) or WORK.search(head):
+    if WORK.search(head) and not OWN_WORK.search(head):
         return NOBODY, Reach.MESSAGE
     if (said := SAID.search(head)) is not None:
         return reported(head[: said.start()], known)
-    if (match := INTRODUCED.search(head)) is not None and is_person(name := match["name"] or match["here"], known):
+    if (match := INTRODUCED.search(head)) is not None and names_person(name := match["name"] or match["here"], known):
         return name, Reach.PARAGRAPH
     for pattern in (POSSESSED, FROM, ACCORDING):
         if (match := pattern.search(head)) is not None:
             voice = announced(match, known)
             if voice != AUTHOR:
-                return voice, Reach.PARAGRAPH
+                return voice, Reach.PARAGRAPH if pattern is FROM else Reach.REPORT
     if KIND.search(head) and (FICTION.search(head) or not OWN.search(head)):
         return NOBODY, Reach.PARAGRAPH
     return None
@@ -222,13 +215,13 @@ def reported(before: str, known: Known) -> tuple[str, Reach] | None:
         return None
     match = LAST_NAME.search(before)
     sure = match is not None and not match["joined"]
-    return (person(match["name"], known) if match is not None and sure else NOBODY), Reach.PARAGRAPH
+    return (person(match["name"], known) if match is not None and sure else NOBODY), Reach.REPORT
 
 
 def announced(match: re.Match[str], known: Known) -> str:
     """Whose words "Anna's message" or "from Anna" announces; the author's, where it need not be somebody's."""
     name = match["name"] or ""
-    if match.re is FROM and not name[:1].isupper():
+    if match.re is FROM and (not name[:1].isupper() or is_time(name, known)):
         return AUTHOR
     voice = person(name, known) if name[:1].isupper() else NOBODY
     loose = match.re is FROM and not match["kind"]  # "Greetings from Rome:"

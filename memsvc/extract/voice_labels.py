@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memsvc.extract.names import POSSESSIVE, folded, words_of
 from memsvc.extract.offline.lexicon_given import GIVEN
-from memsvc.extract.offline.lexicon_kin import KIN
+from memsvc.extract.offline.lexicon_kin import ACQUAINTANCE, FAMILY, HE, KIN, SHE
 from memsvc.extract.offline.lexicon_names import TITLES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.offline.lexicon_things import ROLES
@@ -31,7 +31,17 @@ SPEAKING = frozenset([
     "operator", "support",
 ])  # fmt: skip
 """Who speaks in transcripts, other than relatives and trades."""
-CALENDAR = frozenset(["april", "may", "june", "august", "easter", "summer", "autumn", "winter", "dawn", "christmas"])
+TRADES = (ACQUAINTANCE | ROLES | {"support", "recruiter"}) - FAMILY
+THIRD = re.compile(r"\b(?:(?P<he>he|him|his)|she|her|hers)\b", re.IGNORECASE)
+ADDRESSED = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
+CALENDAR = frozenset([
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "monday",
+    "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur",
+    "thurs", "fri", "sat", "sun", "easter", "spring", "summer", "autumn", "winter", "dawn", "christmas",
+])  # fmt: skip
+"""Words for times, some of which people are called, too."""
+WHEN = frozenset(["early", "mid", "late", "last", "this", "next", "since", "in", "end", "of", "the", "to", "and"])
 PARTICLES = frozenset(["van", "von", "de", "der", "den", "da", "di", "del", "la", "le", "dos", "bin", "al", "el", "y"])
 DATE = (
     r"(?:\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4})?|\d{1,2}\.? ?[A-Za-z]{3,9}\.? ?(?:\d{4})?"
@@ -58,6 +68,7 @@ ABOVE = re.compile(
 DASHED = re.compile(r"[ \t]*(?P<name>[A-Z][\w'’-]{1,20}(?: [A-Z][\w'’-]{1,20})?)(?:>| [-–—]) (?=(?:I|We|My|Our)\b)")
 """Somebody's name, and a dash or bracket before an "I"."""
 INLINE = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,20}(?: [A-Z][\w.'’-]{0,20})?):[ \t]+")
+WITHIN = re.compile(rf"(?<=[.!?]) {INLINE.pattern}")
 FORWARDED = re.compile(
     r"[ \t]*(?:[-–—_*=]{2,} ?(?:forwarded|original)\b[^\n]{0,60}|(?:begin )?forwarded message\b[^\n]{0,20}"
     r"|[\[(*_]{0,2}(?:fwd?|forwarded)(?: message)?(?: many times)?[\])*_]{0,2}(?:[:,]|(?<=[\])*_])|$)[ \t]*"
@@ -111,6 +122,8 @@ class Label(NamedTuple):
     """It is a person's, by itself."""
     above: bool = False
     """The words stand in the lines below."""
+    trade: bool = False
+    """It names a trade; where no other label stands beside it, that is what the author speaks of."""
 
 
 def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
@@ -123,14 +136,22 @@ def label_at(text: str, begin: int, end: int, known: Known) -> Label | None:
         voice = speaker(name, known, stamped=stamped)
         if voice is None and len(name.split()) > MOST_WORDS:
             return None
-        above = not text[match.end() : end].strip()
-        return Label(match.end(), voice, sure=voice is not None and (stamped or not stray(name, known)), above=above)
+        behind = text[match.end() : end]
+        if voice == NOBODY and not stamped and is_told_of(name, behind, known):
+            voice = None
+        return Label(
+            match.end(),
+            voice,
+            sure=voice is not None and (stamped or not stray(name, known)),
+            above=not behind.strip(),
+            trade=not stamped and is_trade(name) and not ADDRESSED.search(behind),
+        )
     if (match := ABOVE.match(text, begin, end)) is not None:
         name = match["name"] or match["other"]
         if capitalised(name) and len(name.split()) <= MOST_WORDS:
             voice = speaker(name, known, stamped=True)
             return Label(end, voice, sure=voice is not None, above=True)
-    if (match := DASHED.match(text, begin, end)) is not None and is_person(match["name"], known):
+    if (match := DASHED.match(text, begin, end)) is not None and names_person(match["name"], known):
         return Label(match.end(), NOBODY, sure=True)
     return None
 
@@ -148,6 +169,8 @@ def speaker(label: str, known: Known, *, stamped: bool = False) -> str | None:
         return NOBODY if namesakes else AUTHOR
     if plain in OTHERS or resembles(words, known.own | known.owner):
         return NOBODY
+    if not stamped and is_time(name, known):
+        return None
     if is_person(name, known):
         return name
     if stamped and capitalised(name) and len(words[0]) >= LEAST_LETTERS and words[-1] not in ROLES | KIN | SPEAKING:
@@ -170,6 +193,31 @@ def is_somebody(label: str, known: Known) -> bool:
     return (called and (capitalised(name) or len(words) == 1)) or stray(name, known)
 
 
+def is_told_of(label: str, behind: str, known: Known) -> bool:
+    """Whether words behind a relative's or a trade's label speak of that one: "Dad: I call him every day."."""
+    words = words_of(label)
+    match = THIRD.search(behind)
+    if not words or words[-1] not in KIN | ROLES or match is None or ADDRESSED.search(behind):
+        return False
+    other = SHE if match["he"] else HE
+    before = re.findall(r"[^\W\d_][\w'’-]*", behind[: match.start()])
+    named = any(word.casefold() in KIN or (word[0].isupper() and is_person(word, known)) for word in before)
+    return not (named or words[-1] in other or any(word[0].isupper() and word[:1] != "I" for word in before[1:]))
+
+
+def is_time(label: str, known: Known) -> bool:
+    """Whether a label tells when rather than who: "Jan", "Late May", "5 June 2024"; a known person's name does not."""
+    words = words_of(label)
+    times = all(word in CALENDAR | WHEN or word[0].isdigit() for word in words)
+    return times and not CALENDAR.isdisjoint(words) and folded(label) not in known.people
+
+
+def is_trade(label: str) -> bool:
+    """Whether a label is one word for what somebody does for others: "Doctor", "Support"."""
+    words = words_of(label)
+    return len(words) == 1 and words[0] in TRADES
+
+
 def stray(name: str, known: Known) -> bool:
     """Whether a label is one word that looks like a name and that nobody knows."""
     word = name.strip(" *_~@")
@@ -184,8 +232,13 @@ def is_person(name: str, known: Known) -> bool:
         return True
     if not words or not capitalised(name) or resembles(words, known.own | known.owner):
         return False
-    sure = words[0] in GIVEN and not (len(words) == 1 and words[0] in PLACES | CALENDAR | KIN)
+    sure = words[0] in GIVEN and not (len(words) == 1 and words[0] in PLACES | KIN)
     return sure and all(word not in ROLES for word in words[1:])
+
+
+def names_person(label: str, known: Known) -> bool:
+    """Whether words that may also tell when name a person for certain."""
+    return is_person(label, known) and not is_time(label, known)
 
 
 def resembles(words: list[str], names: Iterable[str]) -> bool:
@@ -205,15 +258,20 @@ def inline_label(text: str, at: int, known: Known) -> tuple[int, str] | None:
         return None
     name, plain = match["name"], folded(match["name"])
     own = plain in FIRST | known.own
-    if own or plain in OTHERS or is_person(name, known):
+    if own or plain in OTHERS or names_person(name, known):
         return match.end(), AUTHOR if own else NOBODY if plain in OTHERS else name
     return None
+
+
+def has_inline(text: str, known: Known) -> bool:
+    """Whether a label of a speaker may stand within a line."""
+    return any(is_somebody(found["name"], known) for found in WITHIN.finditer(text))
 
 
 def sender(value: str, known: Known) -> str:
     """Who a mail is from, by its header."""
     name = ADDRESS.sub("", re.sub(r"<[^>]*>|\[[^\]]*\]|\([^)]*\)", "", value)).strip(" \t\"'*_,;")
-    voice = speaker(name, known) if name else NOBODY
+    voice = name if is_person(name, known) else speaker(name, known) if name else NOBODY
     if voice is None:
         return name if capitalised(name) and 1 < len(name.split()) <= MOST_WORDS else NOBODY
     return voice

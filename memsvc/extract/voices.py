@@ -15,6 +15,7 @@ from uuid import UUID
 from memsvc.access.users import FIRST_PERSON
 from memsvc.extract import voice_heads as heads
 from memsvc.extract import voice_labels as labels
+from memsvc.extract import voice_plays as plays
 from memsvc.extract.names import folded
 from memsvc.extract.offline.lexicon_chat import SMALL
 from memsvc.extract.quotes import Span
@@ -143,8 +144,8 @@ class _Splitter:
     text: str
     known: Known
     begun: str | None
-    whole: bool = False
-    """Nothing of it is the author's."""
+    cut: int | None = None
+    """From here on nothing of it is the author's: a play, or text to work on."""
     base: str = AUTHOR
     """Whose words are read now."""
     reach: Reach | None = None
@@ -158,6 +159,7 @@ class _Splitter:
         text = self.text
         lines = list(_lines(text))
         found = [labels.label_at(text, begin, end, self.known) for begin, end in lines]
+        self.told_of(found)
         chat = any(label is not None and label.sure for label in found)
         self.base = self.begun if self.begun is not None else labels.writer(text, self.known)
         headers = [labels.HEADER.match(text, begin, end) for begin, end in lines]
@@ -182,9 +184,23 @@ class _Splitter:
                 self.add(begin, stop, NOBODY)
             else:
                 self.line(begin, end, stop, found[place], chat=chat)
-        if self.whole:
-            return [Voice(0, len(text), NOBODY)]
-        return self.made
+        return self.made if self.cut is None else [*self.before(self.cut), Voice(self.cut, len(text), NOBODY)]
+
+    def told_of(self, found: list[Label | None]) -> None:
+        """A trade's label that stands alone in the text is no speaker's."""
+        told = [place for place, label in enumerate(found) if label is not None and label.voice is not None]
+        alone = found[told[0]] if len(told) == 1 else None
+        if alone is not None and alone.trade and not alone.above and not labels.has_inline(self.text, self.known):
+            found[told[0]] = alone._replace(voice=None, sure=False)
+
+    def before(self, cut: int) -> Iterator[Voice]:
+        """What was read of the text before a place."""
+        return (voice._replace(end=min(voice.end, cut)) for voice in self.made if voice.begin < cut)
+
+    def leave(self, at: int | None) -> None:
+        """From here on nothing is the author's; None: it is."""
+        if at is not None and self.base == AUTHOR:
+            self.cut = at if self.cut is None else min(self.cut, at)
 
     def add(self, begin: int, end: int, whose: str) -> None:
         """Note whose the next piece is."""
@@ -197,7 +213,7 @@ class _Splitter:
 
     def blank(self) -> None:
         """A paragraph ends."""
-        if self.reach is Reach.PARAGRAPH:
+        if self.reach in {Reach.PARAGRAPH, Reach.REPORT}:
             self.base, self.reach = (NOBODY, Reach.MESSAGE) if self.block else (AUTHOR, None)
             self.block = False
 
@@ -229,7 +245,6 @@ class _Splitter:
             self.add(begin, forwarded.end(), NOBODY)
             begin = forwarded.end()
             label = labels.label_at(self.text, begin, end, self.known)
-        self.whole = self.whole or (self.base == AUTHOR and heads.PARTS.match(self.text, begin, end) is not None)
         whose = None if label is None else label.voice
         if (
             label is not None
@@ -270,8 +285,7 @@ class _Splitter:
         """Add a sentence; where the next one begins."""
         text = self.text
         said = text[at : min(end, at + LOOKED_AT)]
-        if heads.ROLE.search(said):
-            self.whole = self.whole or self.base == AUTHOR
+        self.leave(plays.play_begins(text, at, at + len(said)))
         if (colon := COLON.search(text, at, at + len(said))) is not None:
             head = text[at : colon.start()]
             if heads.NOTED.search(head):
@@ -282,16 +296,16 @@ class _Splitter:
                 return self.announced(at, colon.end(), stop, *behind)
         elif (dash := DASH.search(said)) is not None and heads.WORK.search(said[: dash.start()]):
             return self.announced(at, at + dash.end(), stop, NOBODY, Reach.MESSAGE)
-        if self.base == AUTHOR and heads.WORKED_ON.search(said) and not QUOTED.search(said):
-            self.whole = True
-        if heads.FRAME.search(said):
+        if not QUOTED.search(said):
+            self.leave(plays.worked_on(text, at, at + len(said)))
+        if plays.FRAME.search(said):
             self.base, self.reach, self.block = NOBODY, Reach.PARAGRAPH, False
         self.add(at, end, NOBODY if heads.WORKED_IN.search(said) and self.base != NOBODY else self.base)
         return end
 
     def announced(self, at: int, begin: int, stop: int, whose: str, reach: Reach) -> int:
         """Go on behind a head: with the words that it announces."""
-        told = reach is Reach.PARAGRAPH and OURS.search(self.text, at, begin)
+        told = reach is not Reach.MESSAGE and OURS.search(self.text, at, begin)
         self.add(at, begin, self.base if told else NOBODY)
         if OPENS.match(self.text, begin) and QUOTED.match(self.text, _visible(self.text, begin)):
             return begin  # the quotation itself tells how far it goes
@@ -300,12 +314,13 @@ class _Splitter:
             self.block = True
             self.add(begin, stop, NOBODY)
             return stop
-        if whose != NOBODY and reach is Reach.PARAGRAPH:
+        found = SENTENCE.match(self.text, _visible(self.text, begin), stop)
+        end = found.end() if found is not None else stop
+        returns = reach is Reach.REPORT and not heads.GOES_ON.search(self.text[begin:end].strip(" \t*_"))
+        if returns or (whose != NOBODY and reach is not Reach.MESSAGE):
             # The sentence behind the head is theirs; those that follow may be the author's again.
-            found = SENTENCE.match(self.text, _visible(self.text, begin), stop)
-            end = found.end() if found is not None else stop
             self.add(begin, end, whose)
-            self.base = NOBODY
+            self.base, self.reach = (AUTHOR, None) if returns else (NOBODY, reach)
             return end
         return begin
 

@@ -245,3 +245,245 @@ def test_time_is_proportional_to_length(unit: str) -> None:
     began = time.perf_counter()
     foreign(text, split(text, KIM))
     assert time.perf_counter() - began < 4, "some tenths of a second; what is quadratic takes minutes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll be the chair on Monday, will you remind me? I live in Malmö.",
+        "I will play a concert in June, you know. I live in Malmö.",
+        "You should play something slower. I live in Malmö.",
+        "You have to play fair! I live in Malmö.",
+        "We need you to act fast. I live in Malmö.",
+        "Act as soon as you can! I live in Malmö.",
+        "I live in Malmö. Let's play a game of chess!",
+        "My brother is the game master on Fridays. I live in Malmö.",
+        "Be my accountability partner. I live in Malmö.",
+        "Talk like an old mate. I live in Malmö.",
+        "You are wonderful. I am the owner of a dog named Rolf and I live in Malmö.",
+        "You're right, I'm a bit tired. I live in Malmö.",
+        "I'll be a nurse soon, and you are a gem. I live in Malmö.",
+        "On Fridays I love to role-play with my friends. I live in Malmö.",
+        "I live in Malmö. Now act as a museum guide.",
+        "I live in Malmö. Let's role-play a job interview.",
+    ],
+)
+def test_talk_of_games_and_parts_is_no_play(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Be my game master. I am a dwarf named Brom, I live in Malmö.",
+        "You'll be the waiter and I'll be the guest. I live in Malmö.",
+        "I'll be the customer and you are the waiter. I live in Malmö.",
+        "You are my therapist and I am your patient. I live in Malmö.",
+        "Act as a smith.\n\nI live in Malmö and I work at Bosch.",
+        "I am a bard called Rolf and I live in Malmö. You are now the innkeeper.",
+        "Pretend you are Napoleon. I live in Malmö.",
+    ],
+)
+def test_where_both_have_a_part_it_is_a_play(text: str) -> None:
+    assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Malmö. Could you translate this letter for me?",
+        "I live in Malmö. Please summarise these minutes.",
+        "I live in Malmö. Can you correct my spelling whenever I slip?",
+        "I live in Malmö. Please proofread the following. I work at Bosch.",
+        "I live in Malmö. I wrote an essay in Swedish. Can you proofread it?",
+        "My text got through, didn't it? I live in Malmö.",
+        "I live in Malmö. Translate these sentences below: I work at Bosch.",
+    ],
+)
+def test_a_task_on_another_text_leaves_what_stands_before_it_to_the_author(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+    assert "Kim Lund WORKS_AT Bosch" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the choir I met Helena. I live in Malmö.",
+        "In this game nobody wins. I live in Malmö.",
+        "In my world, music comes first. I live in Malmö.",
+        "In the novel I read the hero dies. I live in Malmö.",
+        "In our campaign I met Helena. I live in Malmö.",
+        "In my fantasy league I came third. I live in Malmö.",
+        "Just imagine, I won the race! I live in Malmö.",
+        "Picture, I won! I live in Malmö.",
+        "Let's say hello to Helena. I live in Malmö.",
+    ],
+)
+def test_ordinary_openings_are_no_supposition(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In this game I am a knight. I live in Malmö.",
+        "In my novel I work at Bosch. I live in Malmö.",
+        "In a perfect world I live in Malmö.",
+        "Let's say that I live in Malmö.",
+        "Imagine for a second that I live in Malmö.",
+    ],
+)
+def test_suppositions_tell_nothing(text: str) -> None:
+    assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "To answer that",
+        "To cut it short",
+        "To make things worse",
+        "To improve my commute",
+        "So, to sum things up",
+        "To summarise",
+        "To finish",
+        "Let me rephrase",
+        "Let me put it this way",
+        "Look, check this out",
+        "Check it out",
+        "TLDR",
+        "Quick summary",
+        "For example",
+        "In reply to your message",
+        "Thanks for your answer",
+        "Change of address",
+        "Can you believe this",
+        "Make me a packing list",
+        "Could you generate a playlist",
+        "Create a workout for two weeks",
+        "Improve my routine",
+        "Answer like a friend",
+    ],
+)
+def test_heads_of_the_authors_own_words(head: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(f"{head}: I live in Malmö.")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Make a caption of this",
+        "Make me a short bio",
+        "Create a bedtime story",
+        "Generate a tweet for my club",
+        "Turn into a limerick",
+        "Help me to write a letter",
+        "Can you help us to edit this",
+        "Fix my spelling",
+        "Put into the past tense",
+        "Shorten",
+        "Reply to this",
+        "Is this correct",
+        "How do you say this in Swedish",
+        "What's wrong with this",
+        "Text to translate",
+    ],
+)
+def test_heads_of_text_to_work_on(head: str) -> None:
+    assert said(f"{head}: I live in Malmö. I work at Bosch.") == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My manager wrote: no bonus this year. I live in Malmö.",
+        "The nurse told us: not before Friday. I live in Malmö.",
+        "My sister texted: she's engaged! I live in Malmö.",
+        "My aunt said: you drive like a maniac. I live in Malmö.",
+        "Helena asked: where are you? I live in Malmö.",
+        "The notice reads: no parking. I live in Malmö.",
+        "Helena's answer: never. I live in Malmö.",
+        "According to Helena: they close at eight. I live in Malmö.",
+    ],
+)
+def test_behind_a_reported_sentence_the_author_speaks_again(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She wrote: I moved. Now I live in Malmö.",
+        "Helena's reply: we miss you. I live in Malmö.",
+        "helena wrote: i moved. i live in Malmö.",
+        "My friend wrote: Hi Kim! I live in Malmö.",
+        "My friend wrote: What a week! I live in Malmö.",
+        "My friend wrote: moved again. I live in Malmö.",
+        "Message from Helena: Lund was dull. I live in Malmö.",
+    ],
+)
+def test_where_the_reported_one_may_speak_on_nobody_is_read(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" not in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sister: she studies in Lund. I live in Malmö.",
+        "Grandpa: I visit him on Sundays. I live in Malmö.",
+        "My boss: I can't stand her. I live in Malmö.",
+        "Dentist: I have a toothache. I live in Malmö.",
+        "Landlord: I want to complain about the heating. I live in Malmö.",
+        "Support: I live in Malmö and my phone is dead.",
+    ],
+)
+def test_a_relative_or_a_trade_that_is_spoken_of_is_no_speaker(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Grandpa: I live in Malmö.",
+        "Mum: Helena called, she is well. I live in Malmö.",
+        "Dad: she left at noon. I live in Malmö.",
+        "Boss: I expect you at nine. I live in Malmö.",
+        "Interviewer: Your job? Candidate: I work at Bosch.",
+        "Teacher: Speak up. Pupil: I live in Malmö.",
+        "Doctor: I live in Malmö.\nPatient: I work at Bosch.",
+    ],
+)
+def test_a_relative_or_a_trade_that_speaks_is_not_the_author(text: str) -> None:
+    assert said(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jun: I moved to Malmö.",
+        "May: I moved to Malmö.",
+        "Jan: I sold the car. Dec: I moved to Malmö.",
+        "- Jan: I sold the car.\n- April: I moved to Malmö.",
+        "Late June 2021: I moved to Malmö.",
+        "Sat: I moved to Malmö.",
+        "June - I moved to Malmö.",
+        "From April: I live in Malmö.",
+        "It's May: I live in Malmö.",
+    ],
+)
+def test_a_time_before_a_colon_is_no_name(text: str) -> None:
+    assert "Kim Lund LIVES_IN Malmö" in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("June wrote: I live in Malmö.", "June"),
+        ("June Berg: I live in Malmö.", "June Berg"),
+        ("[04.03.26, 08:12] Jan: I live in Malmö.", "Jan"),
+        ("From: Jan <jan@example.org>\nTo: Kim\n\nI live in Malmö.", "Jan"),
+    ],
+)
+def test_who_is_named_like_a_month_is_still_somebody(text: str, name: str) -> None:
+    assert said(text) == {f"{name} LIVES_IN Malmö"}
+    assert whose("I live in Malmö.\n\nBest wishes,\nJan") == [(NOBODY, "I live in Malmö.\n\nBest wishes,\nJan")]
