@@ -85,12 +85,16 @@ JOB_LOST = verbs.lemmas("lose, quit, leave, finish, give up, resign, pack in, ja
 JOB_ENDS = verbs.lemmas("end, finish, expire, run out, stop, finish up")
 OFFERED = verbs.lemmas("offer, be offer, get offer, promise")
 TAKING = frozenset({"accept", "take", "start", "sign"})
+ONCE = frozenset({"before", "formerly", "previously"})
+"""Without a verb, these tell of work that was: "before that at Lidl"."""
 PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about work in a clause."""
     yield from ended(clause)
+    if clause.verb.pos_ not in {"VERB", "AUX"} and any(token.lower_ in ONCE for token in clause.own):
+        return
     if not clause.said:
         yield from supposed(clause)
     else:
