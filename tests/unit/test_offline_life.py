@@ -125,6 +125,39 @@ def test_what_explains_a_home_or_was_a_job_before_is_no_second_one(type_: str, t
 
 
 @pytest.mark.parametrize(
+    ("type_", "text", "expected"),
+    [
+        ("WORKS_AT", "I study at Lund University and work at Boots.",
+         {"Sam studies at Lund University.", "Sam works at Boots."}),
+        ("WORKS_AT", "I work at Boots and study at Lund University.",
+         {"Sam studies at Lund University.", "Sam works at Boots."}),
+        ("WORKS_AT", "I volunteer at the museum and work at Boots.",
+         {"Sam volunteers at the museum.", "Sam works at Boots."}),
+        ("WORKS_AT", "I worked for Boots, now for Airbus.", {"Sam worked at Boots.", "Sam works at Airbus."}),
+        ("WORKS_AT", "I left Boots for a new job at Airbus.", {"Sam worked at Boots."}),
+        ("WORKS_AT", "I quit Boots for another post at Airbus.", {"Sam worked at Boots."}),
+        ("LIVES_IN", "I lived in Ghent, then in Lyon, and now in Porto.",
+         {"Sam lived in Ghent.", "Sam lived in Lyon.", "Sam lives in Porto."}),
+        ("LIVES_IN", "We lived in Ghent but now in Porto.", {"Sam lived in Ghent.", "Sam lives in Porto."}),
+        ("LIVES_IN", "I moved back to Ghent after three years in Lyon.",
+         {"Sam lives in Ghent.", "Sam lived in Lyon."}),
+        ("LIVES_IN", "I returned to Porto and moved to Ghent after six months in Lyon.",
+         {"Sam lives in Ghent.", "Sam lived in Lyon."}),
+    ],
+)  # fmt: skip
+def test_each_place_of_a_clause_has_its_own_verb_and_time(type_: str, text: str, expected: set[str]) -> None:
+    assert {sentence for _, sentence in told(type_, text)} == expected
+
+
+def test_each_of_two_moves_has_its_own_year() -> None:
+    for text in ("I moved to Ghent in 2018 and to Lyon in 2021.", "We moved to Ghent in 2018, then to Lyon in 2021."):
+        found = extraction(text)
+        names = {entity.key: entity.name for entity in found.entities}
+        homes = {names[fact.object]: fact.since and fact.since.year for fact in found.facts if fact.type == "LIVES_IN"}
+        assert homes == {"Ghent": 2018, "Lyon": 2021}
+
+
+@pytest.mark.parametrize(
     ("text", "lasts", "moved"),
     [
         ("We've lived in Ghent for a couple of years", True, False),
