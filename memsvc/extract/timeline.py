@@ -181,7 +181,8 @@ class Timeline:
             and known.to_node != fact.to_node
         ]
         mains = [known for known in others if known.key != BESIDE]
-        left = [known for known in others if known.valid_to is None] if fact.moved and not mains else []
+        goes_on = [known for known in others if known.valid_to is None and not _newer(known, fact)]
+        left = goes_on if fact.moved and not any(known.key != BESIDE for known in goes_on) else []
         return [known for known in self._known if known.relation == denied or known in mains or known in left]
 
     def _draft_of(self, fact: NewFact, wanted: Relation) -> _Draft | None:

@@ -141,7 +141,11 @@ def test_a_home_of_before_ends_nothing_where_the_other_began_who_knows_when() ->
 
 def test_a_home_that_was_only_said_to_be_beside_another_ends_when_somebody_moves() -> None:
     assert closed([second(GRAZ, THEN)], lived(CORK, moved=True)) == [GRAZ]
+    assert closed([second(GRAZ, THEN), settled(ULM, None, THEN)], lived(CORK, moved=True)) == [GRAZ]
     assert closed([second(GRAZ, THEN)], lived(CORK)) == []
+    late = lived(CORK, moved=True, since=THEN - YEAR)
+    later = msgspec.structs.replace(second(GRAZ, THEN), said=[NOW + YEAR])
+    assert spans([later], late) == [(CORK, THEN - YEAR, None)]
     assert closed([second(GRAZ, THEN), settled(ULM, THEN)], lived(CORK, moved=True)) == []
 
 
