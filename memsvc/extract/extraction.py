@@ -67,6 +67,10 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     change: Change = "holds"
     earlier: bool = False
     """It began some time before it was said; nobody knows when. Only where ``since`` is None."""
+    lasts: bool = False
+    """With ``earlier``: it is said to go on still ("we've lived in Leeds for years")."""
+    moved: bool = False
+    """It is said to be the new home: what was the home before is over."""
     confidence: float = 1.0
     """Above 0, at most 1; below ``validation.DOUBTFUL`` a person is asked."""
     data: dict[str, Any] = {}

@@ -87,6 +87,10 @@ class NewFact(msgspec.Struct, kw_only=True):
     until: datetime | None = None
     earlier: bool = False
     """It began before it was said; nobody knows when."""
+    lasts: bool = False
+    """So it did, and it is said to go on."""
+    moved: bool = False
+    """It is the home to which somebody moved: of the homes before, none is theirs that is not said to be beside it."""
     confidence: float = 1.0
     data: dict[str, Any] = {}
     functional: bool = False
@@ -169,17 +173,17 @@ class Timeline:
     def _rivals(self, fact: NewFact) -> list[KnownFact]:
         """Those that cannot hold at the same time."""
         denied = opposite(*fact.relation)
-        return [
+        others = [
             known
             for known in self._known
-            if known.relation == denied
-            or (
-                fact.functional
-                and known.key != BESIDE
-                and (known.from_node, known.type) == (fact.from_node, fact.type)
-                and known.to_node != fact.to_node
-            )
+            if fact.functional
+            and (known.from_node, known.type) == (fact.from_node, fact.type)
+            and known.to_node != fact.to_node
         ]
+        mains = [known for known in others if known.key != BESIDE]
+        goes_on = [known for known in others if known.valid_to is None and not _newer(known, fact)]
+        left = goes_on if fact.moved and not any(known.key != BESIDE for known in goes_on) else []
+        return [known for known in self._known if known.relation == denied or known in mains or known in left]
 
     def _draft_of(self, fact: NewFact, wanted: Relation) -> _Draft | None:
         """What the same window says of the same; the last of it, where another value came between."""
@@ -198,7 +202,7 @@ class Timeline:
         moment = fact.since or fact.said_at
         if draft is not None and (draft.end is None or moment < draft.end):
             return self._again(draft, fact)
-        same = self._same(fact)
+        same = [known for known in self._same(fact) if not self._becomes_main(known, fact, moment)]
         holding = next((known for known in same if known.holds_at(moment)), None)
         if holding is not None and fact.until is None:
             return self._confirm(holding, fact)
@@ -206,6 +210,15 @@ class Timeline:
         if turned is not None and not fact.data.get("relation"):
             return self._confirm(turned, fact)
         return self._assert(fact, same)
+
+    def _becomes_main(self, known: KnownFact, fact: NewFact, moment: datetime) -> bool:
+        """Whether somebody moves to what was a second home so far: then it is no longer that, but the home."""
+        if not (fact.moved and fact.functional and known.key == BESIDE and known.holds_at(moment)):
+            return False
+        if known.valid_from is None or known.valid_from >= moment or _newer(known, fact):
+            return False
+        self._before.append((_ending(known, (moment, known.valid_to), fact.evidence), fact.place))
+        return True
 
     @staticmethod
     def _again(draft: _Draft, fact: NewFact) -> Fate:
@@ -268,9 +281,10 @@ class Timeline:
         begin = self._begin(fact, same, rivals)
         if fact.earlier and fact.functional and fact.until is None:
             room = self._room(fact, None)
-            if room is None or (room[1] is not None and room[1] <= fact.said_at):
+            fits = room is not None and (room[1] is None or room[1] > fact.said_at)
+            if not fits and not fact.lasts:
                 return "superseded"
-            begin = room[0]
+            begin = room[0] if room is not None and fits else fact.said_at  # what goes on is so by now at the latest
         relation = opposite(*fact.relation)
         denied = None if relation is None else self._draft_of(fact, relation)
         if denied is not None:
@@ -327,7 +341,8 @@ class Timeline:
         """End what cannot hold at the same time; True: it did until now. A functional type's line does so by itself."""
         if begin is None or not rival.holds_at(begin):
             return False
-        on_line = fact.functional and rival.type == fact.type and rival.stored_from == fact.from_node
+        same_line = rival.type == fact.type and rival.stored_from == fact.from_node
+        on_line = fact.functional and same_line and rival.key != BESIDE
         if not on_line:
             span = (begin, _earlier(end, rival.valid_to))
             self._before.append((_ending(rival, span, fact.evidence), fact.place))
@@ -361,9 +376,9 @@ class Timeline:
         begin, end, times = fact.since, moment, dict(fact.data.get(TIMES, {}))
         if fact.until is None:
             room = self._room(fact, moment) if fact.functional else (begin, moment)
-            if room is None:
-                return "superseded"
-            begin, end = room[0], room[1] or moment
+            if room is None:  # the other home began who knows when: both were, and neither ends the other
+                fact = msgspec.structs.replace(fact, functional=False, beside=True)
+            begin, end = (room[0], room[1] or moment) if room is not None else (begin, moment)
             times["until"] = f"by {end.astimezone(UTC):%Y-%m-%d}"
         self._drafts.append(
             _Draft(

@@ -12,7 +12,7 @@ import pytest
 from memsvc.extract.comparing import compared, opposite, turned
 from memsvc.extract.extraction import TIMES
 from memsvc.extract.timeline import KnownFact, NewFact, Timeline
-from memsvc.graph.operations import Close, Edge, Evidence, new_id
+from memsvc.graph.operations import BESIDE, Close, Edge, Evidence, new_id
 
 ADA, BO = new_id(), new_id()
 THEN, NOW = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
@@ -94,12 +94,16 @@ CORK, GRAZ, ULM = new_id(), new_id(), new_id()
         ([settled(GRAZ, None)], {"earlier": True}, []),
         ([settled(GRAZ, None, THEN)], {"earlier": True}, [(THEN, None)]),
         ([settled(GRAZ, NOW + YEAR)], {"earlier": True}, [(None, NOW + YEAR)]),
+        # and goes on
+        ([settled(GRAZ, THEN)], {"earlier": True, "lasts": True}, [(NOW, None)]),
+        ([settled(GRAZ, None)], {"earlier": True, "lasts": True}, [(NOW, None)]),
+        ([], {"earlier": True, "lasts": True}, [(None, None)]),
         # just said
         ([settled(GRAZ, THEN)], {}, [(NOW, None)]),
         # over, and nobody said since when
         ([], {"change": "ended"}, [(None, NOW)]),
         ([settled(GRAZ, THEN)], {"change": "ended"}, [(None, THEN)]),
-        ([settled(GRAZ, None)], {"change": "ended"}, []),
+        ([settled(GRAZ, None)], {"change": "ended"}, [(None, NOW)]),
         ([settled(GRAZ, THEN), settled(ULM, None, THEN - YEAR)], {"change": "ended"}, [(THEN - YEAR, THEN)]),
         ([settled(GRAZ, THEN)], {"change": "ended", "since": THEN - YEAR}, [(THEN - YEAR, THEN)]),
         ([settled(GRAZ, THEN)], {"change": "ended", "until": THEN - YEAR}, [(None, THEN - YEAR)]),
@@ -114,6 +118,44 @@ def test_what_has_no_time_of_its_own_takes_none_from_another_home(
 def test_what_began_long_ago_does_not_replace_what_the_same_window_says_of_now() -> None:
     told = [lived(GRAZ, place=0), lived(CORK, earlier=True, place=1)]
     assert spans([], *told) == [(GRAZ, NOW, None)]
+
+
+def second(home: UUID, begin: datetime | None) -> KnownFact:
+    return msgspec.structs.replace(settled(home, begin), key=BESIDE)
+
+
+def closed(known_facts: list[KnownFact], *facts: NewFact) -> list[UUID]:
+    """The homes that a window ends by an operation of its own."""
+    timeline = Timeline(known_facts)
+    for fact in facts:
+        timeline.add(fact)
+    edges = {known.edge_id: known.to_node for known in known_facts}
+    return [edges[op.thread.edge] for op, _ in timeline.operations() if isinstance(op, Close) and op.thread.edge]
+
+
+def test_a_home_of_before_ends_nothing_where_the_other_began_who_knows_when() -> None:
+    timeline = Timeline([settled(GRAZ, None)])
+    timeline.add(lived(CORK, change="ended"))
+    assert [edge.key for edge, _ in timeline.operations() if isinstance(edge, Edge)] == [BESIDE]
+
+
+def test_a_home_that_was_only_said_to_be_beside_another_ends_when_somebody_moves() -> None:
+    assert closed([second(GRAZ, THEN)], lived(CORK, moved=True)) == [GRAZ]
+    assert closed([second(GRAZ, THEN), settled(ULM, None, THEN)], lived(CORK, moved=True)) == [GRAZ]
+    assert closed([second(GRAZ, THEN)], lived(CORK)) == []
+    late = lived(CORK, moved=True, since=THEN - YEAR)
+    later = msgspec.structs.replace(second(GRAZ, THEN), said=[NOW + YEAR])
+    assert spans([later], late) == [(CORK, THEN - YEAR, None)]
+    assert closed([second(GRAZ, THEN), settled(ULM, THEN)], lived(CORK, moved=True)) == []
+
+
+def test_who_moves_to_the_second_home_has_it_as_the_home() -> None:
+    homes = [settled(ULM, THEN), second(GRAZ, THEN)]
+    assert spans(homes, lived(GRAZ, moved=True)) == [(GRAZ, NOW, None)]
+    assert closed(homes, lived(GRAZ, moved=True)) == [GRAZ]
+    timeline = Timeline(homes)
+    timeline.add(lived(GRAZ))
+    assert [edge.key for edge, _ in timeline.operations() if isinstance(edge, Edge)] == [BESIDE]
 
 
 def test_an_end_that_nobody_told_is_marked() -> None:

@@ -83,6 +83,14 @@ def test_what_is_only_said_twice_is_one_fact() -> None:
         ("LIVES_IN", ["my aunt Ana has a flat in Faro", "she also lives in Braga in winter"], ["Braga"]),
         ("LIVES_IN", ["My sister Ana lives both in Bern and in Basel"], ["Basel"]),
         ("LIVES_IN", ["we have a house in Ghent and a flat in Antwerp"], ["Antwerp"]),
+        ("LIVES_IN", ["My brother lives in Lyon", "I live in Lyon too!"], []),
+        ("LIVES_IN", ["I live in Lyon as well"], []),
+        ("LIVES_IN", ["Also, we live in Lyon"], []),
+        ("LIVES_IN", ["Besides, I live in Lyon"], []),
+        ("LIVES_IN", ["I live in Paris", "I live in Lyon as well, in summer"], ["Lyon"]),
+        ("WORKS_AT", ["I work at Airbus", "I work part-time at Boots now"], []),
+        ("WORKS_AT", ["Besides my job at Airbus, I work at Boots"], ["Airbus", "Boots"]),
+        ("WORKS_AT", ["I work at Airbus on Mondays and at Boots on Fridays"], ["Boots"]),
         ("LIVES_IN", ["I live in Lyon", "I got married and we also moved to Paris"], []),
         ("WORKS_AT", ["I work at Airbus", "I work at Bosch now"], []),
         ("WORKS_AT", ["I worked at Airbus and now I work at Bosch"], []),
@@ -94,6 +102,75 @@ def test_a_second_one_holds_beside_the_first_where_life_is_so(type_: str, texts:
     facts = [fact for fact in found.facts if fact.type == type_ and fact.confidence >= SURE]
     assert [names[fact.object] for fact in facts if fact.data.get("beside")] == beside
     assert len([fact for fact in facts if fact.change == "holds"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "expected"),
+    [
+        ("WORKS_AT", "I work at Airbus, previously at Boots.", ["Sam works at Airbus."]),
+        ("WORKS_AT", "She said hi. I work at Airbus, and before that at Boots.", ["Sam works at Airbus."]),
+        ("LIVES_IN", "I live in Ghent, Flanders, Belgium and adore it", ["Sam lives in Ghent."]),
+        ("LIVES_IN", "We live in Porto, in Portugal.", ["Sam lives in Porto."]),
+        ("LIVES_IN", "I live in Ghent, close to Antwerp.", ["Sam lives in Ghent."]),
+        ("LIVES_IN", "I live in Ghent, near Antwerp.", ["Sam lives in Ghent."]),
+        ("LIVES_IN", "I live in Ghent or rather Antwerp.", []),
+        ("LIVES_IN", "I live in Austin, Texas and work at Airbus.", ["Sam lives in Austin."]),
+        ("LIVES_IN", "Background - I live in Ghent and work at Airbus.", ["Sam lives in Ghent."]),
+        ("WORKS_AT", "I work at Airbus and Tom, my son, at Boots.", ["Sam works at Airbus."]),
+    ],
+)
+def test_what_explains_a_home_or_was_a_job_before_is_no_second_one(type_: str, text: str, expected: list[str]) -> None:
+    found = [sentence for _, sentence in told(type_, text)]
+    assert [sentence for sentence in found if sentence.startswith("Sam ")] == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "expected"),
+    [
+        ("WORKS_AT", "I study at Lund University and work at Boots.",
+         {"Sam studies at Lund University.", "Sam works at Boots."}),
+        ("WORKS_AT", "I work at Boots and study at Lund University.",
+         {"Sam studies at Lund University.", "Sam works at Boots."}),
+        ("WORKS_AT", "I volunteer at the museum and work at Boots.",
+         {"Sam volunteers at the museum.", "Sam works at Boots."}),
+        ("WORKS_AT", "I worked for Boots, now for Airbus.", {"Sam worked at Boots.", "Sam works at Airbus."}),
+        ("WORKS_AT", "I left Boots for a new job at Airbus.", {"Sam worked at Boots."}),
+        ("WORKS_AT", "I quit Boots for another post at Airbus.", {"Sam worked at Boots."}),
+        ("LIVES_IN", "I lived in Ghent, then in Lyon, and now in Porto.",
+         {"Sam lived in Ghent.", "Sam lived in Lyon.", "Sam lives in Porto."}),
+        ("LIVES_IN", "We lived in Ghent but now in Porto.", {"Sam lived in Ghent.", "Sam lives in Porto."}),
+        ("LIVES_IN", "I moved back to Ghent after three years in Lyon.",
+         {"Sam lives in Ghent.", "Sam lived in Lyon."}),
+        ("LIVES_IN", "I returned to Porto and moved to Ghent after six months in Lyon.",
+         {"Sam lives in Ghent.", "Sam lived in Lyon."}),
+    ],
+)  # fmt: skip
+def test_each_place_of_a_clause_has_its_own_verb_and_time(type_: str, text: str, expected: set[str]) -> None:
+    assert {sentence for _, sentence in told(type_, text)} == expected
+
+
+def test_each_of_two_moves_has_its_own_year() -> None:
+    for text in ("I moved to Ghent in 2018 and to Lyon in 2021.", "We moved to Ghent in 2018, then to Lyon in 2021."):
+        found = extraction(text)
+        names = {entity.key: entity.name for entity in found.entities}
+        homes = {names[fact.object]: fact.since and fact.since.year for fact in found.facts if fact.type == "LIVES_IN"}
+        assert homes == {"Ghent": 2018, "Lyon": 2021}
+
+
+@pytest.mark.parametrize(
+    ("text", "lasts", "moved"),
+    [
+        ("We've lived in Ghent for a couple of years", True, False),
+        ("I have lived in Ghent for years", True, False),
+        ("I have worked in Ghent and lived in Ghent after the war", False, False),
+        ("I moved to Ghent", False, True),
+        ("I live in Ghent", False, False),
+    ],
+)
+def test_it_is_told_what_goes_on_and_where_somebody_moved(text: str, lasts: bool, moved: bool) -> None:
+    homes = [fact for fact in extraction(text).facts if fact.type == "LIVES_IN"]
+    assert {(fact.lasts, fact.moved) for fact in homes} <= {(lasts, moved)}
+    assert homes
 
 
 @pytest.mark.parametrize(

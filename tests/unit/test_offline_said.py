@@ -113,6 +113,21 @@ def test_what_was_read_before_and_is_taken_back_now_is_over_since_it_began(text:
     assert f"{fact.until:%Y-%m-%d}" == "2025-09-05"
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("I moved to Oslo.", "> Did you know that Oslo is sinking?", "Just kidding"), set()),
+        (("I moved to Oslo.", "> You are a true Viking now.", "haha, only joking"), set()),
+        (("I live in Oslo and my boss says he likes me.", "Just kidding!"), set()),
+        (("I live in Oslo and I work at Lidl.", "That was a joke"), {"ended: Sam WORKS_AT Lidl"}),
+        (("Ana is my sister.", "Just kidding!"), {"ended: Sam FAMILY_OF Ana"}),
+        (("I moved to Oslo.", "> How nice!", "Just kidding!"), {"ended: Sam LIVES_IN Oslo"}),
+    ],
+)
+def test_only_what_was_said_last_is_taken_back(texts: tuple[str, ...], expected: set[str]) -> None:
+    assert said(*texts, before=1) == expected
+
+
 # Of whom --------------------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +227,74 @@ def test_what_no_answer_says(texts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("texts", "over"),
+    [
+        (("> Do you still work at Nokia?", "Nah, still the same place!"), False),
+        (("> Are you still living in Lyon?", "Not in summer"), False),
+        (("> Do you still work at Nokia?", "No problem, I do"), False),
+        (("> Do you still live in Lyon?", "No question about it"), False),
+        (("> Do you still live in Lyon?", "Not for much longer"), False),
+        (("> Do you still live in Lyon?", "No news, I'm still there"), False),
+        (("> Do you still live in Lyon?", "No, I still live there"), False),
+        (("> Are you still working at Nokia?", "Not every day"), False),
+        (("> Does my cousin still live in Lyon?", "No, I left"), False),
+        (("> Do you still work at Nokia?", "Nope."), True),
+        (("> Do you still work at Nokia?", "No longer, sadly"), True),
+        (("> Do you still work at Nokia?", "no, not since June"), True),
+        (("> Do you still work at Nokia?", "No, I quit"), True),
+        (("> Do you still work at Nokia?", "Nope, we don't work there anymore"), True),
+        (("> Do you still live in Lyon?", "nah, I live in Ede"), True),
+    ],
+)
+def test_only_a_no_that_stands_alone_or_is_explained_ends_what_was_asked(texts: tuple[str, ...], over: bool) -> None:
+    ended = {each for each in said(*texts) if each.startswith("ended")}
+    assert len(ended) == over
+
+
+def test_what_is_so_instead_does_not_end_with_what_is_over() -> None:
+    found = of("WORKS_AT", "> Are you still at work at Nokia?", "No, I don't work there any more, I work at Lidl")
+    assert "Sam WORKS_AT Lidl" in found
+    assert "ended: Sam WORKS_AT Lidl" not in found
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        # it was
+        ("> Do you work at Nokia?", "I did, till the factory closed"),
+        ("> Do you live in Lyon?", "We did once"),
+        ("> Have you ever worked at Nokia?", "Yep!"),
+        ("> Have you lived in Lyon?", "I have"),
+        ("> Have you ever had a cat?", "Yes"),
+        ("> Did you enjoy working at Nokia?", "Yes, very much"),
+        ("> Do you live in Lyon?", "Yes, but I moved out in May"),
+        # somebody else, or on a condition
+        ("> Does your brother work at Nokia?", "I do, he doesn't"),
+        ("> Do you live in Lyon?", "Yes, my brother does"),
+        ("> Are you moving to Lyon?", "Yes, unless they say no"),
+        ("> Are you moving to Lyon?", "Yeah, hopefully"),
+        ("> Are you Tom's sister?", "Yes"),
+        ("> Do you work at Nokia?", "Yes, since Monday, previously at Lidl"),
+    ],
+)
+def test_a_yes_of_once_of_another_or_on_a_condition_says_nothing_of_now(texts: tuple[str, ...]) -> None:
+    assert {each for each in said(*texts) if not each.startswith("ended") and "Sam FAMILY_OF" not in each} == set()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("> Have you moved to Lyon?", "Yes"), "Sam LIVES_IN Lyon"),
+        (("> Do you work at Nokia?", "Yes, and my wife does too"), "Sam WORKS_AT Nokia"),
+        (("> Do you work at Nokia?", "I do, I love it"), "Sam WORKS_AT Nokia"),
+        (("> Does your brother live in Lyon?", "yes he does"), "brother LIVES_IN Lyon"),
+    ],
+)
+def test_a_yes_that_is_plain_is_believed(texts: tuple[str, ...], expected: str) -> None:
+    assert expected in said(*texts)
+
+
+@pytest.mark.parametrize(
     ("texts", "since", "until", "quote"),
     [
         (("> Did you move to Leeds?", "Yes, in May."), "2025-05-01", None, "Yes, in May"),
@@ -243,6 +326,13 @@ def test_an_answer_tells_when(texts: tuple[str, ...], since: str | None, until: 
         (("I live in Ghent.", "Lyon, not Paris."), {"Sam LIVES_IN Ghent"}),
         (("I live in Ghent.", "@Sorry, I meant Lyon."), {"Sam LIVES_IN Ghent"}),
         (("I live in Ghent.", "Nice, not bad!"), {"Sam LIVES_IN Ghent"}),
+        (("I live in Ghent.", "> Which city is the prettiest?", "It's Lyon"), {"Sam LIVES_IN Ghent"}),
+        (("I live in Ghent.", "> And where is Ana?", "Actually, Lyon"), {"Sam LIVES_IN Ghent"}),
+        (("I work at Lidl.", "> Who makes good trams?", "Wait, Siemens"), {"Sam WORKS_AT Lidl"}),
+        (
+            ("I live in Ghent.", "> Do you like it?", "Lyon, not Ghent."),
+            {"Sam LIVES_IN Ghent", "corrects: Sam LIVES_IN Lyon"},
+        ),
     ],
 )
 def test_a_name_is_put_right_in_other_words(texts: tuple[str, ...], expected: set[str]) -> None:

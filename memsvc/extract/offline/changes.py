@@ -82,17 +82,33 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
 
 
 def withdrawn(reading: Reading) -> Span | None:
-    """The last sentence that the same person said before, where a turn begins with taking it back: "Just kidding!"."""
-    mine = (each for each in reading.earlier if not each.heard and each.speaker == reading.speaker)
-    before = next(mine, None)
-    if before is None or not begins_taking_back(reading.doc):
+    """The last clause that the same person said before, where a turn begins with taking it back: "Just kidding!".
+
+    None where somebody else asked something between, or said something of this person: it may be that.
+    """
+    if not begins_taking_back(reading.doc):
         return None
-    return next((sent for sent in reversed(list(before.doc.sents)) if any(token.is_alpha for token in sent)), None)
+    for before in reading.earlier:
+        if not before.heard and before.speaker == reading.speaker:
+            sents = (sent for sent in reversed(list(before.doc.sents)) if any(token.is_alpha for token in sent))
+            return next(map(last_clause, sents), None)
+        if any(token.lower_ in {"?", "you"} and (token.is_punct or token.dep_ == "nsubj") for token in before.doc):
+            return None
+    return None
+
+
+def last_clause(sentence: Span) -> Span:
+    """What a sentence says last: from its last verb with a subject of its own that belongs to the first by "and"."""
+    joined = [verb for verb in sentence.root.conjuncts if any(child.dep_ == "nsubj" for child in verb.children)]
+    start = min((child.left_edge.i for child in joined[-1].lefts), default=joined[-1].i) if joined else sentence.start
+    return sentence.doc[start : sentence.end]
 
 
 def stands_in(finding: Finding, sentence: Span) -> bool:
-    """Whether a sentence says what was found."""
-    return finding.clause.reading.doc is sentence.doc and sentence.start <= finding.clause.verb.i < sentence.end
+    """Whether a sentence says what was found; not who "my boss" is, which it only presupposes."""
+    clause, verb = finding.clause, finding.clause.verb
+    presupposed = not finding.dated and clause.lemma != "be" and finding.object in clause.people
+    return not presupposed and finding.clause.reading.doc is sentence.doc and sentence.start <= verb.i < sentence.end
 
 
 def take_back(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
@@ -154,7 +170,7 @@ def dates(clause: Clause, over: Sequence[Finding]) -> Iterator[Finding]:
 
 def ends(clause: Clause, old: Finding) -> bool:
     """Whether a clause ends what was found."""
-    if clause.status is Status.OPEN or clause.asked or old.clause.verb == clause.verb:
+    if clause.status is Status.OPEN or clause.asked or not stands_before(old, clause):
         return False
     theirs = old.subject in clause.people
     if old.type == "WORKS_AT" and clause.said and leaves_work(clause, old):
@@ -164,6 +180,11 @@ def ends(clause: Clause, old: Finding) -> bool:
     if old.type in {"PARTICIPATED_IN", "LOCATED_AT"}:
         return cancelled(clause, old)
     return theirs and clause.said and clause.means(ENDS_BY[old.type]) and mentions(clause, old)
+
+
+def stands_before(old: Finding, clause: Clause) -> bool:
+    """Whether something was found before a clause: "I don't work there any more, I work at Aldi" ends no Aldi."""
+    return old.clause.verb.doc is not clause.verb.doc or old.clause.verb.i < clause.verb.i
 
 
 def leaves_work(clause: Clause, old: Finding) -> bool:

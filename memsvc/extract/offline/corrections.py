@@ -56,12 +56,15 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
         reading: the turn.
         before: what the same person said in the turn before and in this one, in its order.
     """
+    asked = bool(reading.earlier) and others_question(reading.earlier[0], reading)
     for sentence in reading.doc.sents:
         said = corrected_to(reading, sentence)
         if said is None:
             continue
         clause = Clause(reading, said.instead)
         for old in reversed(before):
+            if asked and not said.wrong and old.clause.reading is not reading:
+                continue  # it answers: "What's your favourite city?" - "It's Paris."
             if not stands_before(old, sentence) or old.type not in CORRECTABLE or not is_meant(old, said):
                 continue
             key = reading.entity(said.instead, kind(clause, old.object))
@@ -69,6 +72,11 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
             if key is not None and right and key not in {old.object, old.subject}:
                 yield replace(old, object=key, clause=clause, change="corrects", confidence=LIKELY, rule="")
                 break
+
+
+def others_question(before: Reading, reading: Reading) -> bool:
+    """Whether the turn before is somebody else's, and asks something."""
+    return (before.heard or before.speaker != reading.speaker) and "?" in before.doc.text
 
 
 def stands_before(old: Finding, sentence: Span) -> bool:

@@ -24,6 +24,7 @@ PLACING = frozenset({"in", "at", "near", "on", "for", "from", "to"})
 """Prepositions of which another may stand behind the verb that is left out."""
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 PHRASE = frozenset({"DET", "PRON", "ADJ", "NOUN", "PROPN", "PART", "NUM"})
+JOINING = frozenset({"and", "but", ",", ";", "then", "later"})
 LONGEST = 5
 """Words of a subject whose verb is left out."""
 
@@ -60,6 +61,7 @@ def verbs_left_out(doc: Doc) -> Iterator[Put]:
         for verb in sentence:
             if verb.pos_ in {"VERB", "AUX"} and not verb.dep_.startswith("aux"):
                 yield from left_out(verb, sentence)
+                yield from told_once(verb, sentence)
 
 
 def left_out(verb: Token, sentence: Span) -> Iterator[Put]:
@@ -76,6 +78,27 @@ def left_out(verb: Token, sentence: Span) -> Iterator[Put]:
     for start, at in starts:  # a sentence of its own, or the parser takes "Aldi and Dora" for one place
         yield Put(start[0].idx, "\n", start[0].idx, start[0].idx)
         yield Put(at.idx, f"{again(verb, start)} ", at.idx, at.idx)
+
+
+def told_once(verb: Token, sentence: Span) -> Iterator[Put]:
+    """Where a verb of the past and its subject are left out: "I lived in Oslo, now in Bern", "… and to Bern in May"."""
+    subject = next((child for child in verb.children if child.dep_ in SUBJECTS), None)
+    if subject is None or verb.tag_ != "VBD" or subject.i > verb.i or is_with_question(sentence):
+        return
+    who = " ".join(token.text for token in subject.subtree)
+    many = subject.lower_ in {"i", "we", "you", "they"} or subject.tag_ in {"NNS", "NNPS"}
+    dated = False
+    for token in verb.doc[verb.i + 1 : sentence.end - 1]:
+        if is_verb(token) or token.dep_ in SUBJECTS:
+            return
+        before, behind = token.nbor(-1), token.nbor()
+        dated = dated or token.ent_type_ == "DATE"
+        joined = before.lower_ in JOINING
+        if token.lower_ in {"now", "currently"} and behind.lower_ in PLACING and joined:
+            yield Put(token.idx, f"\n{who} {verb.lemma_ if many else third(verb.lemma_)} ", token.idx, token.idx)
+            return
+        if token.lower_ == "to" and behind.pos_ == "PROPN" and dated and verb.lemma_ == "move" and joined:
+            yield Put(token.idx, f"\n{who} {verb.text} ", token.idx, token.idx)
 
 
 def is_verb(token: Token) -> bool:

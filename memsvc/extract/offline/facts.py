@@ -14,6 +14,7 @@ import msgspec
 from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import TIMES, Change, Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
 from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
@@ -27,7 +28,7 @@ from memsvc.extract.offline.phases import Phases
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
 from memsvc.extract.offline.several import several, spoken_for
-from memsvc.extract.offline.when import Span, span
+from memsvc.extract.offline.when import Span, lasts, span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 from memsvc.graph.operations import BESIDE
@@ -83,7 +84,7 @@ def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
         said = list(with_corrections(reading, told))
         if reading.index >= 0:
             said = [one for one in said if not any(stands_in(one, sentence) for sentence in gone)]
-        said = list(several(said, functional))
+        said = list(several(said, functional, before))
         if reading.index >= 0:
             said += attributed(take_back(reading, before))
         said += attributed(read_changes(reading, [*before, *said]))
@@ -281,4 +282,8 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data | ({TIMES: {"since": told.about}} if told.about else {}),
         earlier=earlier,
+        lasts=earlier and any(lasts(each.clause) for each in (finding, *all_told)),
+        moved=finding.type == "LIVES_IN" and finding.change == "holds" and any(
+            each.clause.means(verbs.MOVE) for each in (finding, *all_told)
+        ),
     )  # fmt: skip

@@ -182,8 +182,11 @@ def moves(clause: Clause) -> Iterator[Finding]:
     helped = any(child.dep_ == "agent" for child in clause.verb.children)
     if clause.means(verbs.MOVE) and not helped and not direct(clause):
         streets = [noun for noun in clause.at("on") if listed(noun, STREETS) and named_street(noun)]
-        to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to") + streets)
-        came = regions(clause, clause.at("from", "out of"))
+        spent = [oblique.noun for oblique in clause.obliques if listed(oblique.holder, YEARS)]
+        after = spent if any(each.dep_ == "prep" and each.lower_ == "after" for each in clause.own) else []
+        there_now = clause.at("to", "into", "in", "near", "at", "back to")
+        to = regions(clause, [noun for noun in there_now if noun not in spent] + streets)
+        came = regions(clause, clause.at("from", "out of") + after)  # "back to Bern after two years in Oslo"
         for person in clause.people:
             for key in to:
                 yield Finding(person, "LIVES_IN", key, clause, SURE, change(clause))

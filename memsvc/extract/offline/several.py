@@ -21,51 +21,140 @@ from memsvc.graph.operations import BESIDE
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-ADDING = re.compile(r"\b(?:as well(?! as)|in addition|on the side|part[- ]time|besides?)\b", re.IGNORECASE)
+ADDING = re.compile(r"\b(?:in addition|on the side|besides?)\b(?!\s*,)", re.IGNORECASE)
+PART_TIME = re.compile(r"\bpart[- ]time\b", re.IGNORECASE)
+NOW = frozenset({"now", "currently", "nowadays"})
 FURTHER = frozenset({"second", "third", "other", "another", "extra", "additional", "side", "weekend", "evening"})
 """Before a job or a home, these say that there is one more."""
 
 
-def several(found: Sequence[Finding], functional: AbstractSet[str]) -> Iterator[Finding]:
+BETWEEN = frozenset({"in", "at", "for", "on", "with", "both", "also", "as", "well", "one", "another"})
+"""These, with articles and times, may stand between two that are told in one breath."""
+ONCE = frozenset({"before", "formerly", "previously", "then", "now", "later", "earlier", "once"})
+
+
+def several(
+    found: Sequence[Finding], functional: AbstractSet[str], before: Sequence[Finding] = ()
+) -> Iterator[Finding]:
     """Findings of a turn; those that hold beside another value are marked.
+
+    Of two that one verb tells, the later one is dropped where nothing says that both are so: "in Lyon, in France".
 
     Args:
         found: in their order.
         functional: types that have one value at a time.
+        before: what was found in the turns before.
     """
     for place, one in enumerate(found):
-        also = one.type in functional and one.change == "holds" and (
-            adds(one) or any(joined(other, one) for other in found[:place])
+        if one.type not in functional or one.change != "holds" or BESIDE in one.data:
+            yield one
+            continue
+        breath = [other for other in found if is_one_breath(other, one)]
+        if any(not joined(other, one) for other in breath) or any(is_alternative(one, other) for other in found):
+            continue
+        also = bool(breath) or adds(one, [*before, *found[:place]]) or any(
+            coordinate(other, one) for other in found[:place]
         )  # fmt: skip
         yield replace(one, data={**one.data, BESIDE: True}) if also else one
 
 
-def adds(finding: Finding) -> bool:
-    """Whether a clause says that a value comes to another one."""
+def adds(finding: Finding, before: Sequence[Finding]) -> bool:
+    """Whether a clause says that a value comes to another one.
+
+    "Too" behind what somebody else was said to do, too, adds none, nor where nothing else is known: "me too".
+    """
     clause: Clause = finding.clause
     if finding.type == "LIVES_IN" and clause.means(verbs.MOVE):
         return False  # "I got a new job, and we also moved to Porto"
-    if ADDING.search(clause.words) or any(comes_to(token) for token in clause.own):
+    if ADDING.search(clause.words) or (PART_TIME.search(clause.words) and not NOW & clause.adverbs):
         return True
     nouns = [token for token in clause.own if listed(token, things.JOBS | HOME_WORDS | LETS)]
-    return any(child.lower_ in FURTHER for noun in nouns for child in noun.lefts)
+    if any(child.lower_ in FURTHER for noun in nouns for child in noun.lefts):
+        return True
+    same = [other for other in before if other.type == finding.type and other.change == "holds"]
+    if any(other.object == finding.object and other.subject != finding.subject for other in same):
+        return False
+    other_value = any(other.subject == finding.subject and other.object != finding.object for other in same)
+    return any(comes_to(token) and (other_value or not is_loose(token)) for token in clause.own)
 
 
 def comes_to(token: Token) -> bool:
-    """Whether a word is the "also" or "too" of a predicate, not the one of "too tired"."""
+    """Whether a word is an "also", "too" or "as well"; not the one of "too tired"."""
+    if token.lower_ == "well":
+        return token.i > 0 and token.nbor(-1).lower_ == "as" and (is_loose(token) or token.nbor().lower_ != "as")
     return token.lower_ in {"also", "too"} and token.head.pos_ not in {"ADJ", "ADV"}
 
 
-def joined(first: Finding, other: Finding) -> bool:
-    """Whether two values are told in one breath of one time: "I work at Lidl and at Boots"."""
+def is_loose(token: Token) -> bool:
+    """Whether a word leads or ends its clause, so that it may come to anything: "Also, I live here", "I do, too"."""
+    return (
+        token.i == token.sent.start or token.i + 1 == len(token.doc) or token.nbor().is_punct or token.nbor().is_space
+    )
+
+
+def is_pair(first: Finding, other: Finding) -> bool:
+    """Whether two findings are different values, of one subject, that hold as they stand, of no other time."""
     if (first.subject, first.type, first.change) != (other.subject, other.type, other.change):
         return False
-    if first.object == other.object or born(first) or born(other):
+    if first.object == other.object or born(first) or born(other) or BESIDE in first.data:
         return False
-    one, two = first.clause.verb, other.clause.verb
     begins = verbs.MOVE | verbs.BEGIN_WORK | verbs.BEGIN
-    moving = any(each.clause.means(begins) or each.clause.past for each in (first, other))
-    return (one == two or one in two.conjuncts) and not moving
+    return not any(each.clause.means(begins) or each.clause.past for each in (first, other))
+
+
+def between(first: Finding, other: Finding) -> list[Token] | None:
+    """The words between two values, which one verb tells; None: it does not, or they do not stand in this order."""
+    one, two = noun_of(first), noun_of(other)
+    if first.clause.verb != other.clause.verb or not is_pair(first, other) or one is None or two is None:
+        return None
+    doc, verb = one.doc, first.clause.verb
+    if one.i < verb.i < two.i:
+        return None  # "besides my job at Bosch, I work at Lidl"
+    return [doc[at] for at in range(one.i + 1, two.i) if doc[at].head != two or doc[at].dep_ != "compound"] or (
+        [] if one.i < two.i else None
+    )
+
+
+def is_one_breath(first: Finding, other: Finding) -> bool:
+    """Whether one verb tells two values, the second behind the first."""
+    return between(first, other) is not None
+
+
+def joined(first: Finding, other: Finding) -> bool:
+    """Whether two values that one verb tells are both so: "I work at Lidl and at Boots"."""
+    words = between(first, other) or []
+    nouns = things.JOBS | HOME_WORDS | LETS
+    return any(token.lower_ in {"and", "&", "also"} for token in words) and all(
+        token.lower_ in BETWEEN or (token.pos_ in {"CCONJ", "DET", "ADJ"} and token.lower_ not in {"or", "but"})
+        or token.ent_type_ in {"DATE", "TIME"} or (listed(token, nouns) and token.tag_ == "NN" and is_described(token))
+        or token.lower_ == "&"
+        for token in words
+    )  # fmt: skip
+
+
+def is_described(noun: Token) -> bool:
+    """Whether a noun has an article or the like: no verb that the parser takes for one ("and work at")."""
+    return any(child.dep_ in {"det", "poss", "amod", "nummod"} for child in noun.children)
+
+
+def is_alternative(first: Finding, other: Finding) -> bool:
+    """Whether a value is named in one breath with another of which only one is so: "Leeds or rather Bradford"."""
+    return any(token.lower_ == "or" for token in between(first, other) or [])
+
+
+def coordinate(first: Finding, other: Finding) -> bool:
+    """Whether two verbs that belong together tell one value each: "She rents in Bern and lives in Basel"."""
+    one, two = first.clause.verb, other.clause.verb
+    if not is_pair(first, other) or one not in two.conjuncts:
+        return False
+    words = {token.lower_ for token in (*first.clause.own, *other.clause.own, *one.doc[one.i : two.i])}
+    return not words & ONCE
+
+
+def noun_of(finding: Finding) -> Token | None:
+    """The word of a clause that names the object of a finding: the last one of its name."""
+    last = finding.clause.reading.whose(finding.object).name.casefold().rpartition(" ")[2]
+    return next((token for token in finding.clause.own if last in {token.lower_, token.lemma_.lower()}), None)
 
 
 def spoken_for(found: Sequence[Finding], functional: AbstractSet[str]) -> Iterator[Finding]:

@@ -259,6 +259,12 @@ def perfect(clause: Clause) -> bool:
     return any(child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children)
 
 
+def lasts(clause: Clause) -> bool:
+    """Whether a clause in the perfect tells for how long it has been so: "we've lived here for a couple of years"."""
+    so_long = any(noun.ent_type_ == "DATE" for noun in clause.at("for"))
+    return perfect(clause) and not clause.past and so_long
+
+
 def long_since(text: str, clause: Clause) -> tuple[datetime | None, str]:
     """When it began by "for two years now", and what to call that."""
     match = FOR_SO_LONG.search(text)

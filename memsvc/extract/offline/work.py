@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline.attendance import STUDY_PLACES, attendance, frequents
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
     LIKELY,
@@ -33,14 +34,6 @@ from memsvc.graph.operations import BESIDE
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-STUDY_PLACES = things.words("""
-    school university uni college academy conservatory kindergarten nursery institute polytechnic preschool daycare
-    playgroup
-""")
-STUDENTS = things.words("student pupil undergrad undergraduate freshman sophomore")
-DEGREES = things.words("masters phd degree doctorate erasmus bachelors")
-FOR_ALL = ("gym", "library")
-"""Ends of names of places that people join, and train or study at, without working there."""
 SHOPPED_AT = things.words("""
     shop store restaurant cafe café bar pub hotel bank library museum theatre theater gym supermarket pharmacy salon
     zoo airport station garden garden-centre spa resort diner bistro vet vets dentist dentist's hairdresser barber
@@ -85,12 +78,16 @@ JOB_LOST = verbs.lemmas("lose, quit, leave, finish, give up, resign, pack in, ja
 JOB_ENDS = verbs.lemmas("end, finish, expire, run out, stop, finish up")
 OFFERED = verbs.lemmas("offer, be offer, get offer, promise")
 TAKING = frozenset({"accept", "take", "start", "sign"})
+ONCE = frozenset({"before", "formerly", "previously"})
+"""Without a verb, these tell of work that was: "before that at Lidl"."""
 PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about work in a clause."""
     yield from ended(clause)
+    if clause.verb.pos_ not in {"VERB", "AUX"} and any(token.lower_ in ONCE for token in clause.own):
+        return
     if not clause.said:
         yield from supposed(clause)
     else:
@@ -162,26 +159,6 @@ def working(clause: Clause, people: Iterable[int | None], noun: Token, confidenc
     data = {"relation": how, BESIDE: True} if how else {}
     key = employer(clause, noun, loose)
     yield from told(people, "WORKS_AT", key, clause, confidence, over or change(clause), data)
-
-
-def frequents(clause: Clause, noun: Token) -> bool:
-    """Whether somebody is a member or guest there, not on its staff: "I joined the gym", "trains with the club"."""
-    place = noun.lower_.endswith(FOR_ALL) or listed(noun, things.GROUPS)
-    return place and clause.means(
-        verbs.lemmas("join, rejoin, train, study, practise, practice, register, enrol, enroll")
-    )
-
-
-def attendance(clause: Clause, noun: Token) -> str:
-    """Whether somebody studies or volunteers there, which ends no job; else empty."""
-    if clause.means(verbs.lemmas("volunteer")) or any(word.lemma_ == "volunteer" for word in clause.complements):
-        return "volunteers"
-    school = listed(naming(noun), STUDY_PLACES) and clause.means(verbs.lemmas("go, get into, get in, attend"))
-    studying = clause.means(verbs.lemmas("study, matriculate, attend")) or (
-        clause.means(verbs.lemmas("do, start, begin, finish, have, be, enrol, enroll"))
-        and any(listed(word, STUDENTS | DEGREES) for word in (*clause.objects, *clause.complements))
-    )
-    return "studies" if school or studying else ""
 
 
 def firm(noun: Token) -> bool:
@@ -310,7 +287,9 @@ def ended(clause: Clause) -> Iterator[Finding]:
     nouns = [noun for noun in clause.objects if firm(noun) or (named(noun) and leaving)]
     if clause.lemma == "leave":
         nouns = [noun for noun in nouns if noun.ent_type_ in {"ORG", ""} and not listed(noun, SHOPPED_AT)]
-    nouns += clause.at("from", "at", "by", "out of") if not notice else clause.at("at")
+    next_ = min((noun.i for noun in clause.on_verb("for")), default=len(clause.reading.doc))  # "for a job at Lidl"
+    nouns += clause.at("from", "out of") if not notice else []
+    nouns += [noun for noun in clause.at("at", *([] if notice else ["by"])) if noun.i < next_]
     jobs = [noun for noun in clause.objects if listed(noun, things.JOBS | NOTICE)]
     nouns += [
         child for job in jobs for prep in job.children if prep.lower_ in {"at", "with"} for child in prep.children

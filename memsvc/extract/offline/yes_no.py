@@ -10,28 +10,44 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.ellipsis import SUBJECTS, Put, third
+from memsvc.extract.offline.lexicon_kin import KIN
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
+OH = r"\W*(?:oh |well |ha(?:ha)?,? )?"
+CLOSE = r"\W*(?:$|[.,!;\n])"
+END = rf"(?={CLOSE})"
+"""Behind a word that stands for a whole clause."""
 YES = re.compile(
-    r"\W*(?:oh |well |ha(?:ha)?,? )?(?:yes|yeah|yep|yup|yea|correct|exactly|indeed|absolutely|definitely|of course"
-    r"|that's right|(?:I|we) (?:still )?(?:do|am|are|did|have)(?: indeed| still)?(?=\W*(?:$|[.,!;\n]))"
-    r"|still (?:do|am)(?=\W*(?:$|[.,!;\n])))\b(?! please)(?:\W+(?:yes|yeah|indeed|I (?:still )?(?:do|am|did|have)"
-    r"|(?:s?he|they|we) (?:still )?(?:does|do|is|are|did|has|have))(?=\W*(?:$|[.,!;\n])))?\W*",
+    rf"{OH}(?:yes|yeah|yep|yup|yea|correct|exactly|indeed|absolutely|definitely|of course|that's right"
+    rf"|(?P<who>I|we) (?:still )?(?P<verb>do|am|are|did|have)(?: indeed| still)?{END}|still (?:do|am){END})"
+    r"\b(?! please)(?:\W+(?:yes|yeah|indeed|(?P<again>I|s?he|they|we) (?:still )?"
+    rf"(?P<verb_again>do|does|am|is|are|did|has|have)){END})?\W*",
     re.IGNORECASE,
 )
 NO = re.compile(
-    r"\W*(?:oh |well |ha(?:ha)?,? )?(?:no|nope|nah|not|I (?:do not|don't|am not|did not|didn't))\b"
-    r"(?P<over> any ?more| any longer)?"
-    r"(?:\W+(?:not|I (?:do not|don't|am not|didn't))\b(?P<more> any ?more| any longer)?)?\W*",
+    rf"{OH}(?:(?:no|nope|nah)\b(?:\W+(?P<not>not)\b)?|not\b(?=(?: any ?more| any longer)\b)"
+    rf"|(?:no\W+)?I (?:do not|don't|am not|did not|didn't)(?={CLOSE}| any))"
+    r"(?P<over> (?:any ?more|any longer|longer)(?! than)\b)?\W*",
     re.IGNORECASE,
 )
 AGAINST = re.compile(
-    r"\b(?:no|used to|no longer|any ?more|until|till|not|n't|wish|kind of|sort of|almost|nearly)\b", re.IGNORECASE
+    r"\b(?:no|used to|no longer|any ?more|until|till|not|wish|kind of|sort of|almost|nearly|if|unless|once|provided"
+    r"|as long as|depend(?:s|ing)|maybe|perhaps|probably|hopefully|formerly|previously|before)\b|n't\b",
+    re.IGNORECASE,
 )
-"""In the rest of an answer, these take back its "yes"."""
+"""In the rest of an answer, these take back its "yes", put it under a condition, or tell of other times."""
+ELLIPSIS = re.compile(
+    r"(\w+) (?:do|does|am|is|are|did|was|were|has|have)(?P<too> too| as well| also)?\W*(?:$|[.,!;\n])", re.IGNORECASE
+)
+"""A clause that leaves out what was asked: "my wife does"."""
+STATES = verbs.LIVE | verbs.WORK | verbs.lemmas("be, have, own, use, study, like, love")
+"""In the perfect, and not going on, these may be long over: "Have you ever worked at Bosch?"."""
+LEAVING = verbs.MOVE | verbs.END_WORK | verbs.lemmas("leave, stop, sell, quit")
+"""What who tells of it in the past has left behind."""
 ASKED_FOR = frozenset(
     {"want", "need", "mean", "think", "remember", "prefer", "know", "mind", "wish", "plan", "look", "feel"}
 )
@@ -52,6 +68,8 @@ class Statement(NamedTuple):
     still: bool
     stem: str
     """The rest up to its last preposition, with it: "work at"."""
+    verb: str
+    """Lemma of what is asked about."""
 
     def yes(self) -> str:
         """That it is so."""
@@ -74,21 +92,61 @@ def answers(doc: Doc, question: Doc) -> Iterator[Put]:
     if said is None:
         return
     if (yes := YES.match(doc.text)) is not None:
-        rest = doc.text[yes.end() :]
-        if not AGAINST.search(rest):
+        if echoes(yes, said) and not is_limited(doc, yes.end(), said):
             yield put(doc, yes, said.yes())
     elif (no := NO.match(doc.text)) is not None:
-        rest = doc.text[no.end() :]
-        fragment = is_fragment(doc, no.end())
-        if (
-            fragment
-            and said.stem
-            and not said.still
-            and (place := begin_of_place(doc, no.end(), said.stem)) is not None
-        ):
+        place = begin_of_place(doc, no.end(), said.stem) if said.stem and not said.still and not no["not"] else None
+        if place is not None and is_fragment(doc, no.end()):
             yield Put(no.end(), " ".join(filter(None, (said.subject, said.helper, place))) + " ", no.start(), no.end())
-        elif said.still or no["over"] or no["more"]:
+        elif no["over"] or says_no(doc, no, said):
             yield put(doc, no, said.no_longer())
+
+
+def echoes(yes: re.Match[str], said: Statement) -> bool:
+    """Whether the "I do" of an answer is of whom, and of when, the question was."""
+    for who, verb in ((yes["who"], yes["verb"]), (yes["again"], yes["verb_again"])):
+        if who is not None and not agrees(who, said.subject):
+            return False
+        if verb is not None and (verb.lower() == "did") != (said.helper in {"did", "was", "were"}):
+            return False  # "Do you live in Rome?" - "I did."
+    return True
+
+
+def agrees(pronoun: str, subject: str) -> bool:
+    """Whether a pronoun of an answer may mean the subject of the question."""
+    return (pronoun.lower() in {"i", "we"}) == (subject.lower() in {"i", "we"})
+
+
+def is_limited(doc: Doc, at: int, said: Statement) -> bool:
+    """Whether the rest of an answer takes back, limits or gives to somebody else what its "yes" says."""
+    rest = doc.text[at:]
+    if AGAINST.search(rest) or any(
+        not clause["too"] and not agrees(clause[1], said.subject) for clause in ELLIPSIS.finditer(rest)
+    ):
+        return True
+    tokens = [token for token in doc if token.idx >= at]
+    return any(token.lower_ == "but" for token in tokens) and any(token.tag_ == "VBD" for token in tokens)
+
+
+def says_no(doc: Doc, no: re.Match[str], said: Statement) -> bool:
+    """Whether behind a "no" stands nothing, since when, or a clause that says how it is over or what is so instead."""
+    rest = [token for token in doc if token.idx >= no.end() and not token.is_space]
+    words = [token for token in rest if token.is_alpha or token.like_num]
+    if not words:
+        return said.still and not no["not"]
+    if no["not"] or is_fragment(doc, no.end()):
+        return said.still and words[0].lower_ == "since" and any(token.ent_type_ == "DATE" for token in words)
+    subject = words[0] if words[0].lower_ in {"i", "we", "he", "she", "they"} else None
+    if subject is None or not agrees(subject.lower_, said.subject) or subject.dep_ not in SUBJECTS:
+        return False
+    verb = subject.head
+    own = {token.lower_ for token in verb.subtree}
+    denied = any(child.dep_ == "neg" for child in verb.children)
+    if own & {"still", "yes", "if"} or (denied and not own & {"anymore", "more", "longer"}):
+        return False
+    leaves = (verb.tag_ in {"VBD", "VBN"} or verb.lower_ == "quit") and verb.lemma_ in LEAVING
+    instead = verb.lemma_ == said.verb and "there" not in own and any(token.pos_ == "PROPN" for token in verb.subtree)
+    return denied or (said.still and (leaves or instead))
 
 
 def put(doc: Doc, answer: re.Match[str], statement: str) -> Put:
@@ -136,6 +194,8 @@ def stated(question: Span) -> Statement | None:
     helper = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i < subject.i), None)
     if helper is None and verb.lemma_ == "be" and verb.i < subject.i:
         helper = verb
+    if is_of_the_past(helper, verb, words) or is_whose_relative(verb):
+        return None
     apart = [child.left_edge.i for child in subject.rights if child.dep_ == "appos"] if helper == verb else []
     who = [token for token in subject.subtree if not apart or token.i < apart[0]]  # "Is your brother a nurse?"
     behind = [token for token in words if token.i > who[-1].i]
@@ -145,7 +205,31 @@ def stated(question: Span) -> Statement | None:
         behind.pop()
     if not behind or subject.lower_ in {"it", "this", "that", "there"}:
         return None
-    return Statement(turned(who), *with_helper(helper, verb, subject, behind), still=still, stem=stem_of(verb, behind))
+    return Statement(
+        turned(who), *with_helper(helper, verb, subject, behind), still=still, stem=stem_of(verb, behind),
+        verb=verb.lemma_,
+    )  # fmt: skip
+
+
+def is_of_the_past(helper: Token | None, verb: Token, words: list[Token]) -> bool:
+    """Whether a question asks for what was once, so that "yes" does not tell what is so now."""
+    if helper is None or helper.lemma_ == "be":
+        return False
+    perfect = helper.lemma_ == "have" and helper != verb and verb.tag_ != "VBG"
+    states = verb.lemma_ in STATES and not any(
+        child.dep_ == "aux" and child.lower_ == "been" for child in verb.children
+    )
+    once = any(token.lower_ == "ever" for token in words)
+    inner = any(child.dep_ == "xcomp" and child.tag_ == "VBG" for child in verb.children)
+    return once or (perfect and states) or (helper.lower_ == "did" and inner)
+
+
+def is_whose_relative(verb: Token) -> bool:
+    """Whether it is asked whose relative somebody is: "Are you Anna's brother?"."""
+    return verb.lemma_ == "be" and any(
+        child.lower_ in KIN and any(each.dep_ == "poss" and each.pos_ == "PROPN" for each in child.children)
+        for child in verb.children
+    )
 
 
 def asking_verb(words: list[Token]) -> Token | None:
