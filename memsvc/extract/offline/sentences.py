@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsvc.extract.extraction import Change, Entity
 from memsvc.extract.offline.lexicon_kin import PARTNERS
+from memsvc.extract.offline.trades import BELIEFS
 
 HOLDS = {
     "KNOWS": "{a} knows {b}.",
@@ -47,16 +48,15 @@ PAST = {
 """Of what is over: so it is right in its own time as well as afterwards."""
 MOMENTS = frozenset({"LOCATED_AT", "PARTICIPATED_IN", "FEELS"})
 """Told in the past, these are over; the rest may go on ("I met Ana in May")."""
-ATTENDS = {
-    "studies": ("{a} studies at {b}.", "{a} studied at {b}."),
-    "volunteers": ("{a} volunteers at {b}.", "{a} volunteered at {b}."),
+RELATIONS = {
+    ("WORKS_AT", "studies"): ("{a} studies at {b}.", "{a} studied at {b}."),
+    ("WORKS_AT", "volunteers"): ("{a} volunteers at {b}.", "{a} volunteered at {b}."),
+    ("RELATED_TO", "studies"): ("{a} studies {b}.", "{a} studied {b}."),
+    ("RELATED_TO", "allergy"): ("{a} is allergic to {b}.", "{a} was allergic to {b}."),
+    ("RELATED_TO", "illness"): ("{a} has {b}.", "{a} had {b}."),
 }
-"""Of WORKS_AT, by what its data calls the relation: while it holds, and when it is over."""
-RELATED = {
-    "FAMILY_OF": "{b} is {a}'s {relation}.",
-    "KNOWS": "{b} is {a}'s {relation}.",
-    "RELATED_TO": "{a} is a {relation}.",
-}
+"""By what the data call the relation: while it holds, and when it is over."""
+TIES = frozenset({"FAMILY_OF", "KNOWS"})
 
 
 def sentence(
@@ -78,20 +78,15 @@ def sentence(
     relation = relation.removeprefix("ex-").removeprefix("ex ") if over else relation
     if over and type_ == "LIVES_IN" and born:
         form = "{a} was born in {b}."
-    elif type_ == "WORKS_AT" and relation in ATTENDS:
-        form = ATTENDS[relation][over]
-    elif (
-        relation
-        and type_ in RELATED
-        and not (over and type_ == "FAMILY_OF" and (relation in PARTNERS or relation == "ex"))
-    ):
-        form = "{a} studies {b}." if relation == "studies" else RELATED[type_]
-        if type_ == "RELATED_TO" and relation[:1] in "aeiou":
-            form = form.replace(" a {", " an {")
-        if relation not in b and type_ == "RELATED_TO" and relation != "studies":
-            form = HOLDS[type_]
-        if over:
-            form = form.replace(" is ", " was ").replace(" studies ", " studied ")
+    elif (type_, relation) in RELATIONS:
+        form = RELATIONS[type_, relation][over]
+    elif type_ in TIES and relation and not (over and (relation in PARTNERS or relation == "ex")):
+        unnamed = not thing.named and thing.relation == relation
+        form = f"{{a}} has {article(relation)} {relation}." if unnamed else f"{{b}} is {{a}}'s {relation}."
+        form = form.replace(" has ", " had ").replace(" is ", " was ") if over else form
+    elif type_ == "RELATED_TO" and relation and relation in b:
+        form = "{a} was " if over else "{a} is "
+        form += "{b}." if b in BELIEFS else f"{article(b)} {{b}}."
     elif over or (past and type_ in MOMENTS):
         form = PAST.get(type_, HOLDS.get(type_, ""))
     else:
@@ -99,8 +94,13 @@ def sentence(
     form = form or "{a} " + type_.lower().replace("_", " ") + " {b}."
     if type_ == "WANTS" and thing.type == "Task":
         form = "{a} wanted to {b}." if over else "{a} wants to {b}."
-    text = form.format(a=a, b=b, relation=relation)
+    text = form.format(a=a, b=b)
     return text[0].upper() + text[1:]
+
+
+def article(noun: str) -> str:
+    """The indefinite article that goes with a noun."""
+    return "an" if noun[:1].lower() in "aeiou" else "a"
 
 
 def called(entity: Entity) -> str:

@@ -23,7 +23,7 @@ NO_TRADES = frozenset({"matchmaker", "troublemaker", "coworker", "co-worker", "h
 BELIEFS = things.words("""
     vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
     jewish buddhist atheist methodist adventist baptist lutheran anglican presbyterian protestant quaker mormon sikh
-    hindu pentecostal retired sober teetotal dyspraxic colourblind colorblind left-handed
+    hindu pentecostal retired sober teetotal dyspraxic colourblind colorblind left-handed pregnant
 """)
 ILLNESSES = things.words("""
     asthma diabetes arthritis adhd migraine migraines epilepsy cancer eczema psoriasis hayfever allergy allergies
