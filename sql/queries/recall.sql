@@ -3,7 +3,8 @@
 -- name: recall
 -- By the vectors of the active model and, while it takes over, of the one that is leaving; which of the given ones are
 -- that, the database says at this moment. By words alone without a vector. One row at least, for the names that the
--- query holds; what several nodes are called comes with evidence, by which a person can tell them apart. A page is a
+-- query holds; what several nodes are called comes with evidence, by which a person can tell them apart, but for things
+-- that were only described ("wedding"): nobody can say which is meant. A page is a
 -- part of one list: all of it is ranked (:depth), what was given before is left out of that, and so is what says the
 -- same in the same words.
 WITH model AS MATERIALIZED (
@@ -22,10 +23,19 @@ WITH model AS MATERIALIZED (
 ),
 
 named AS MATERIALIZED (
-  SELECT n.*, count(*) OVER (PARTITION BY n.name) > 1 AS ambiguous
+  SELECT
+    n.*,
+    count(*) OVER of_name > 1 AND (
+      min(n.type) OVER of_name <> max(n.type) OVER of_name OR bool_or(n.type = 'Person' OR NOT EXISTS (
+        SELECT FROM memsvc.node_versions AS v
+        WHERE v.user_id = :user_id AND v.node_id = n.node_id AND v.recorded_to = 'infinity'
+          AND v.data ->> 'named' = 'false'
+      )) OVER of_name
+    ) AS ambiguous
   FROM memsvc.names_in_query(
     :user_id, :query, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), :language
   ) AS n
+  WINDOW of_name AS (PARTITION BY n.name)
 ),
 
 meant AS MATERIALIZED (

@@ -22,7 +22,7 @@ def test_a_claim_is_verified_and_a_memory_pinned(prepared: Path, tmp_path: Path)
         rig.ok("user", "add", "--name", "Ada")
         rig.ok("ingest", str(chat))
         told = rig.ok("verify", "Emil is allergic to hazelnuts.")
-        assert told.splitlines()[0] == "supported: A message says so."
+        assert told.splitlines()[0] == "supported: It is a known fact."
         assert "Emil is allergic to hazelnuts." in told.splitlines()[1]
         [evidence] = json.loads(rig.ok("verify", "Emil is allergic to hazelnuts.", "--json"))["supporting"]
         assert "Pinned: message" in rig.ok("pin", evidence["id"], "--importance", "8")

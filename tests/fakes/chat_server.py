@@ -75,9 +75,6 @@ class ChatServer:
         self.requests: list[Body] = []
         """All that came, in order."""
         self.keys: list[str | None] = []
-        self.busy = 0
-        self.most_busy = 0
-        """So many requests were under way at once."""
         self.url = ""
         self.go_on = threading.Event()
         self._lock = threading.Lock()
@@ -101,17 +98,10 @@ class ChatServer:
         with self._lock:
             self.requests.append(body)
             self.keys.append(key)
-            self.busy += 1
-            self.most_busy = max(self.most_busy, self.busy)
             refusal = self.refuses.get(form_of(body))
             if refusal is not None:
                 return Status(refusal)
             return self.steps.pop(0) if self.steps else self.otherwise
-
-    def left(self) -> None:
-        """A request is over."""
-        with self._lock:
-            self.busy -= 1
 
 
 def form_of(body: Body) -> str:
@@ -139,11 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         step = self.served.arrived(body, self.headers.get("Authorization"))
-        try:
-            with suppress(OSError):  # who asked may have gone
-                self.act(step, body)
-        finally:
-            self.served.left()
+        with suppress(OSError):  # who asked may have gone
+            self.act(step, body)
             self.close_connection = True
 
     def act(self, step: Step, body: Body) -> None:

@@ -209,8 +209,26 @@ async def test_an_endless_answer_is_not_read(start: Callable[..., ChatServer], k
         await client(start(Raw(b" " * 5_000_000, kind))).chat(TALK, stream=kind != "application/json")
 
 
+class Slow:
+    """Answers after a while; counts how many answers are being made at once, so a client still waits for each."""
+
+    def __init__(self) -> None:
+        self.busy = self.most_busy = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, _body: dict[str, Any]) -> str:
+        with self._lock:
+            self.busy += 1
+            self.most_busy = max(self.most_busy, self.busy)
+        time.sleep(0.05)
+        with self._lock:
+            self.busy -= 1
+        return "there"
+
+
 async def test_so_many_calls_at_once_by_all_threads_of_the_process(start: Callable[..., ChatServer]) -> None:
-    server = start(otherwise=Say(_slowly))
+    slow = Slow()
+    server = start(otherwise=Say(slow))
     askers = [client(server, places=2) for _ in range(3)]
 
     def elsewhere() -> None:
@@ -220,12 +238,7 @@ async def test_so_many_calls_at_once_by_all_threads_of_the_process(start: Callab
     thread.start()
     await asyncio.gather(_all(askers[0], 3), _all(askers[2], 3))
     await asyncio.to_thread(thread.join)
-    assert (len(server), server.most_busy) == (9, 2)
-
-
-def _slowly(_body: dict[str, Any]) -> str:
-    time.sleep(0.05)
-    return "there"
+    assert (len(server), slow.most_busy) == (9, 2)
 
 
 async def _all(asker: ChatClient, calls: int) -> None:
