@@ -15,10 +15,10 @@ from memsvc.extract.boilerplate import boilerplate_spans, injected_spans, touche
 from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Entity, Extraction, Fact, ProposedType, Signs
 from memsvc.extract.names import folded, stem, telling, words_of
+from memsvc.extract.offline.voices import author_of, foreign, own_names, voices_of
 from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
-from memsvc.extract.voices import author_of, foreign, own_names, voices_of
 from memsvc.extract.window import OWNER, EdgeType, Turn, Window
 from memsvc.text.characters import is_visible, trimmed
 

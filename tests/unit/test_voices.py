@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from memsvc.extract.offline.extractor import read
-from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known
-from memsvc.extract.voices import QUOTED, foreign, split
+from memsvc.extract.offline.voice_labels import AUTHOR, NOBODY, Known
+from memsvc.extract.offline.voices import QUOTED, foreign, split
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
 SAID = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memsvc.extract.offline import lexicon_chat as chat
 from memsvc.extract.offline import lexicon_moods as moods
-from memsvc.extract.voices import QUOTED, is_title
+from memsvc.extract.offline.voices import QUOTED, is_title
 
 MAX_QUOTE = 200
 

@@ -24,9 +24,9 @@ from memsvc.extract.offline.names import Name, find_names
 from memsvc.extract.offline.signs import is_boilerplate, read_signs
 from memsvc.extract.offline.turns import TurnReading
 from memsvc.extract.offline.vocabulary import is_word
+from memsvc.extract.offline.voice_labels import AUTHOR, NOBODY
+from memsvc.extract.offline.voices import Voice, voices_of
 from memsvc.extract.offline.yes_no import answers
-from memsvc.extract.voice_labels import AUTHOR, NOBODY
-from memsvc.extract.voices import Voice, voices_of
 from memsvc.extract.window import OWNER, Turn, Window
 
 CONTEXT = 4
@@ -74,7 +74,7 @@ class Piece(NamedTuple):
     """Index of the turn; see ``Reading.index``."""
     cleaned: Cleaned
     whose: str
-    """See ``memsvc.extract.voices.Voice``."""
+    """See ``memsvc.extract.offline.voices.Voice``."""
 
 
 def read_turns(window: Window, cast: Cast) -> list[TurnReading]:

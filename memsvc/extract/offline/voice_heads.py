@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, is_person, is_time, names_person
+from memsvc.extract.offline.voice_labels import AUTHOR, NOBODY, Known, is_person, is_time, names_person
 
 _ASIDE = re.compile(r"<[^<>\n]*>|\([^()\n]*\)")
 LEAD = (

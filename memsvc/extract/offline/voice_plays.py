@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memsvc.extract.voice_heads import LANGUAGE, LANGUAGE_WORK, LEAD, POLITE
+from memsvc.extract.offline.voice_heads import LANGUAGE, LANGUAGE_WORK, LEAD, POLITE
 
 _A = r"(?:a|an|the|my|our|your)"
 _AM = r"\bi(?:['’]m| am|['’]ll be| will be|['’]ll play| will play| play)"

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memsvc.access.users import FIRST_PERSON
-from memsvc.extract import voice_heads as heads
-from memsvc.extract import voice_labels as labels
-from memsvc.extract import voice_plays as plays
 from memsvc.extract.names import folded
+from memsvc.extract.offline import voice_heads as heads
+from memsvc.extract.offline import voice_labels as labels
+from memsvc.extract.offline import voice_plays as plays
 from memsvc.extract.offline.lexicon_chat import SMALL
+from memsvc.extract.offline.voice_heads import Reach
+from memsvc.extract.offline.voice_labels import AUTHOR, NOBODY, Known, Label
 from memsvc.extract.quotes import Span
-from memsvc.extract.voice_heads import Reach
-from memsvc.extract.voice_labels import AUTHOR, NOBODY, Known, Label
 from memsvc.extract.window import OWNER, Turn, Window
 
 PERSON = "Person"
