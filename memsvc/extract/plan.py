@@ -321,7 +321,7 @@ class Planner:
             node=known.stored_id, type=known.type, label=known.label, description=known.description, data=known.data,
             importance=known.importance, valid_from=known.valid_from, valid_to=known.valid_to, evidence=evidence,
         )  # fmt: skip
-        if proper is None or known.data.get("named") is not False:
+        if proper is None or known.data.get("named") is not False or folded(proper.name) == folded(known.label):
             return [same]
         data = {name: value for name, value in known.data.items() if name != "named"}
         named = {"label": proper.name, "data": data}

@@ -24,7 +24,8 @@ def test_a_claim_is_verified_and_a_memory_pinned(prepared: Path, tmp_path: Path)
         told = rig.ok("verify", "Emil is allergic to hazelnuts.")
         assert told.splitlines()[0] == "supported: It is a known fact."
         assert "Emil is allergic to hazelnuts." in told.splitlines()[1]
-        [evidence] = json.loads(rig.ok("verify", "Emil is allergic to hazelnuts.", "--json"))["supporting"]
+        supporting = json.loads(rig.ok("verify", "Emil is allergic to hazelnuts.", "--json"))["supporting"]
+        [evidence] = [one for one in supporting if one["kind"] == "message"]
         assert "Pinned: message" in rig.ok("pin", evidence["id"], "--importance", "8")
         assert "why: salient: pinned" in rig.ok("top-of-mind")
         assert "Not pinned: message" in rig.ok("unpin", evidence["id"])

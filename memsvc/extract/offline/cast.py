@@ -106,7 +106,8 @@ class Cast:
         if key is not None:
             return self[key]
         known = [one for one in self.candidates.get(normed, []) if kind in {one.type, ""} or not sure]
-        if len(known) == 1:
+        described = name.islower() and {one.type for one in known} <= {known[0].type} - {"Person"} if known else False
+        if len(known) == 1 or described:  # one of several weddings is no new one
             return self.candidate(known[0].number)
         if kind == "Person":
             longer = self.bearers(normed)
