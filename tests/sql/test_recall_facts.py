@@ -79,6 +79,17 @@ async def test_a_fact_stands_among_the_messages_with_its_source(
     assert {memory.kind for memory in alone.memories} == {"message"}
 
 
+@pytest.mark.parametrize("named", [True, False])
+async def test_things_that_were_only_described_are_no_ambiguous_name(
+    db: Database, owner: Owner, settings: Settings, *, named: bool
+) -> None:
+    data = {} if named else {"named": False}
+    weddings = [ops.Node(type="Event", label="wedding", data=data) for _ in range(2)]
+    await write(db, owner, weddings, asserted_by="user")
+    found = await recall(db, owner, "When is the wedding?", settings)
+    assert [name.name for name in found.ambiguous] == (["wedding"] if named else [])
+
+
 async def test_facts_hold_at_their_times(
     db: Database, owner: Owner, settings: Settings, learnt: dict[str, Any]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsvc.extract.extraction import Entity
 from memsvc.extract.plan import KnownNode, Made, Planner, roles_of
 from memsvc.extract.validation import Checked
-from memsvc.graph.operations import Correct, Evidence, new_id
+from memsvc.graph.operations import Correct, Evidence, Node, new_id
 
 
 def test_a_name_for_a_known_node_refines_what_is_known_of_it() -> None:
@@ -21,6 +21,17 @@ def test_a_name_for_a_known_node_refines_what_is_known_of_it() -> None:
         version=known.version_id, content={"label": "Rocinante", "data": {"colour": "blue"}}, refines=True,
         evidence=[said],
     )  # fmt: skip
+
+
+def test_what_it_is_called_already_is_no_name_for_a_known_node() -> None:
+    known = KnownNode(
+        node_id=new_id(), stored_id=new_id(), version_id=new_id(), type="Event", label="wedding", description="",
+        data={"named": False}, importance=5, valid_from=None, valid_to=None, names=[], supported=True,
+    )  # fmt: skip
+    again = Entity(key=0, name="Wedding", type="Event", named=True)
+    [operation] = Planner._node(Made(known.node_id, "Event", known), [again], [Evidence(passage_id=new_id())])
+    assert isinstance(operation, Node)
+    assert operation.data == {"named": False}
 
 
 def test_people_of_one_name_are_several_where_their_roles_say_so() -> None:
