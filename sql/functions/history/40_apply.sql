@@ -124,35 +124,24 @@ BEGIN
   INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = e.type
   WHERE w.kind = 'edge' AND w.action IN ('write', 'past');
 
-  -- A pin, and how much a fact matters, are said of the fact: its next version has them too.
+  -- A pin, and how much something matters, are said of the fact or the node: its next version has what the last one has.
+  -- Of a node they stand at the passage that its version is filed as.
   INSERT INTO memory_signals (user_id, memory_id, kind, pinned, importance)
-  SELECT p_user_id, w.version_id, 'fact', k.pinned, k.importance
+  SELECT p_user_id, w.version_id, k.kind, k.pinned, k.importance
   FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, subject uuid, version_id uuid)
   CROSS JOIN LATERAL (
-    SELECT s.pinned, s.importance
+    (SELECT 'fact' AS kind, s.pinned, s.importance
     FROM edge_versions AS v INNER JOIN memory_signals AS s ON s.user_id = v.user_id AND s.version_id = v.version_id
-    WHERE v.user_id = p_user_id AND v.edge_id = w.subject AND v.version_id <> w.version_id
-      AND (s.pinned OR s.importance IS NOT NULL)
-    ORDER BY v.recorded_from DESC, v.version_id DESC
-    LIMIT 1
-  ) AS k
-  WHERE w.kind = 'edge' AND w.action = 'write'
-  ON CONFLICT (user_id, memory_id) DO NOTHING;
-
-  -- So they are of a node, on the passage that its version is filed as.
-  INSERT INTO memory_signals (user_id, memory_id, kind, pinned, importance)
-  SELECT p_user_id, p.passage_id, 'passage', k.pinned, k.importance
-  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, subject uuid, version_id uuid)
-  INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = w.version_id
-  CROSS JOIN LATERAL (
-    SELECT s.pinned, s.importance
+    WHERE w.kind = 'edge' AND v.user_id = p_user_id AND v.edge_id = w.subject AND v.version_id <> w.version_id
+    ORDER BY v.recorded_from DESC, v.version_id DESC LIMIT 1)
+    UNION ALL
+    (SELECT 'passage', s.pinned, s.importance
     FROM node_versions AS v INNER JOIN memory_signals AS s ON s.user_id = v.user_id AND s.passage_id = v.version_id
-    WHERE v.user_id = p_user_id AND v.node_id = w.subject AND v.version_id <> w.version_id
-      AND (s.pinned OR s.importance IS NOT NULL)
-    ORDER BY v.recorded_from DESC, v.version_id DESC
-    LIMIT 1
+    WHERE w.kind = 'node' AND v.user_id = p_user_id AND v.node_id = w.subject AND v.version_id <> w.version_id
+      AND EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = w.version_id)
+    ORDER BY v.recorded_from DESC, v.version_id DESC LIMIT 1)
   ) AS k
-  WHERE w.kind = 'node' AND w.action = 'write'
+  WHERE w.action = 'write' AND (k.pinned OR k.importance IS NOT NULL)
   ON CONFLICT (user_id, memory_id) DO NOTHING;
 END
 $$;
