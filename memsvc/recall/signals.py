@@ -219,8 +219,8 @@ async def mark_memory(
 ) -> MarkedMemory:
     """Pin or unpin a message, a fact, or what is known of a node, or say how much it matters.
 
-    What is None stays as it was. Of a node the note, the instruction or the card is marked, as it is now; its later
-    versions begin with the same marks, as a fact's do.
+    What is None stays as it was. Of a node the note or the card is marked, as it is now; its later versions begin
+    with the same marks, as a fact's do.
 
     Args:
         db: the database.
@@ -231,8 +231,8 @@ async def mark_memory(
 
     Raises:
         MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have this id.
-        InvalidRequestError: it is a block, or a node without a description; nothing is to be changed; or the importance
-            is out of range.
+        InvalidRequestError: it is a block, an instruction, or a node without a description; nothing is to be changed;
+            or the importance is out of range.
     """
     if pinned is None and importance is None:
         raise InvalidRequestError("Nothing is to be changed.", hint="Send pinned, importance or both.")
@@ -252,7 +252,8 @@ async def mark_memory(
             if marked is None:
                 raise InvalidRequestError(
                     "Nothing is said about this node that could be shown.",
-                    hint="Give it a description (PATCH /v1/nodes/{id}), or pin a fact about it.",
+                    hint="Give it a description (PATCH /v1/nodes/{id}), or pin a fact about it. An instruction is "
+                    "pinned by its data.",
                     field="memory_id",
                 )
         values = {"user_id": owner.user_id, "memory_id": marked, "pinned": pinned, "importance": importance}

@@ -205,12 +205,13 @@ GROUP BY g.door, g.kind
 ORDER BY given DESC, g.door ASC, g.kind ASC;
 
 -- name: passage_of_node
--- The passage that a node's present version is filed as: its note, its instruction or its card. No row: it has none.
+-- The passage that a node's present version is filed as: its note or its card. No row: it has none, or is an
+-- instruction.
 SELECT p.passage_id
 FROM memsvc.passages AS p
 WHERE
   p.user_id = :user_id AND p.source_id = :user_id AND p.session = CAST(CAST(:node_id AS uuid) AS text) AND p.part = 0
-  AND p.recorded_to = 'infinity' AND p.valid_from <= now() AND p.valid_to > now()
+  AND p.kind IN ('note', 'card') AND p.recorded_to = 'infinity' AND p.valid_from <= now() AND p.valid_to > now()
 ORDER BY p.valid_from DESC
 LIMIT 1;
 

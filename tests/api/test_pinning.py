@@ -93,6 +93,13 @@ async def test_a_note_and_a_node_are_pinned_and_their_next_versions_too(ada: htt
     assert set(await salient(ada)) == {"Press twice, then wait."}  # an older version's pin does not come back
 
 
+async def test_an_instruction_is_pinned_by_its_data_alone(ada: httpx.AsyncClient) -> None:
+    body = {"type": "Instruction", "label": "tone", "description": "Say du."}
+    node = (await ada.post("/v1/nodes", json=body)).json()["results"][0]["node_id"]
+    refused = await ada.patch(f"/v1/memories/n:{short_id(UUID(node))}", json={"pinned": True})
+    assert (refused.status_code, refused.json()["field"], "data" in refused.json()["hint"]) == (400, "memory_id", True)
+
+
 @pytest.mark.parametrize("body", [{}, {"importance": 0}, {"importance": 11}, {"pinned": "yes"}, {"sentiment": 1}])
 async def test_what_cannot_be_said_is_refused(ada: httpx.AsyncClient, body: dict[str, Any]) -> None:
     await stored(ada, ["The spare key hangs behind the boiler."], "2020-01-01T10:00:00Z")
