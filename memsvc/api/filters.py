@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from memsvc.errors import InvalidTimeError
-from memsvc.recall.options import Filters, Kind, Near, SourceKind
+from memsvc.recall.options import Filters, GivenFilters, Near
 from memsvc.sources.moments import check_known, read_asked_at
 from memsvc.sources.times import parse_time
 
-Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
 
 
@@ -28,23 +27,15 @@ class NearIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Radius in metres."""
 
 
-class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class FiltersIn(GivenFilters, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A query, and filters on what may be recalled."""
 
     query: str
     """A question or words in any language. No part of it is syntax."""
-    conversations: Names = []
-    """Only these conversations, by id or identifier."""
-    not_conversations: Names = []
-    """None of these conversations, by id or identifier."""
     said_from: str | None = None
     """Said at this time or later (ISO 8601). Without an offset: in the user's time zone."""
     said_to: str | None = None
     """Said before this time."""
-    traces: bool = False
-    """Also messages of the roles system, tool and thinking."""
-    facts: bool = True
-    """Also facts of the graph, each as its sentence."""
     as_of: str | None = None
     """Only what was true then (ISO 8601): messages said by then and facts valid then."""
     asked_at: str | None = None
@@ -54,20 +45,6 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """As memsvc knew it then (ISO 8601, not in the future). Default: as it knows now."""
     near: NearIn | None = None
     """Only memories that mention something near this point now, or at as_of."""
-    kinds: Annotated[list[Kind], msgspec.Meta(max_length=7)] = []
-    """Only these kinds. Default: all but trace."""
-    speakers: Names = []
-    """Only what these people said, by the names that messages have. A fact: where a message that supports it is."""
-    source_kinds: Annotated[list[SourceKind], msgspec.Meta(max_length=3)] = []
-    """Only from sources of these kinds: conversation, block (of the profile's archive), graph (written by hand)."""
-    types: Names = []
-    """Only facts, cards, notes and instructions of edges and nodes of these types."""
-    least_importance: Annotated[float, msgspec.Meta(ge=1, le=10)] | None = None
-    """Only what is at least this important. What nobody judged has 5."""
-    metadata: dict[str, Any] | None = None
-    """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
-    least_score: float | None = None
-    """Only what has at least this score for the query, as `score` of a memory has it."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
         """Return the filters with their times parsed.
@@ -79,25 +56,15 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         if known_at is not None:
             check_known(known_at, "known_at")
         return Filters(
-            conversations=self.conversations,
-            not_conversations=self.not_conversations,
+            **{name: getattr(self, name) for name in GivenFilters.__struct_fields__},
             said_from=_time(self.said_from, zone, "said_from"),
             said_to=_time(self.said_to, zone, "said_to"),
-            traces=self.traces,
-            facts=self.facts,
             as_of=_time(self.as_of, zone, "as_of"),
             asked_at=read_asked_at(self.asked_at),
             known_at=known_at,
             near=Near(latitude=self.near.lat, longitude=self.near.lon, radius_m=self.near.radius_m)
             if self.near is not None
             else None,
-            kinds=self.kinds,
-            speakers=self.speakers,
-            source_kinds=self.source_kinds,
-            types=self.types,
-            least_importance=self.least_importance,
-            metadata=self.metadata,
-            least_score=self.least_score,
         )
 
 

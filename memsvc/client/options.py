@@ -18,7 +18,7 @@ from memsvc.graph.read import Side
 from memsvc.profiles.blocks import Tier
 from memsvc.recall.block import GroupBy
 from memsvc.recall.items import Format, Why
-from memsvc.recall.options import Form, Kind, Mode, SourceKind
+from memsvc.recall.options import FilterOptions, Form, Mode
 from memsvc.sources.messages import Role
 
 Time = datetime | str
@@ -46,26 +46,15 @@ class Near(TypedDict):
     radius_m: float
 
 
-class Filters(TypedDict, total=False):
+class Filters(FilterOptions, total=False):
     """Filters on what may be recalled."""
 
-    conversations: Sequence[str]
-    not_conversations: Sequence[str]
     said_from: Time
     said_to: Time
-    traces: bool
-    facts: bool
     as_of: Time
     asked_at: Time
     known_at: Time
     near: Near
-    kinds: Sequence[Kind]
-    speakers: Sequence[str]
-    source_kinds: Sequence[SourceKind]
-    types: Sequence[str]
-    least_importance: float
-    metadata: Mapping[str, Any]
-    least_score: float
 
 
 class RecallOptions(Filters, total=False):

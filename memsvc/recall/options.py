@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
+
+from msgspec import Meta, Struct
 
 Form = Literal["stemmed", "simple"]
 Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
@@ -16,7 +18,6 @@ KNOWN: frozenset[Kind] = frozenset({"fact", "card", "note", "instruction"})
 RECALLED: tuple[Kind, ...] = ("message", "block", "card", "note", "instruction", "fact")
 """What is recalled unless something else is asked for."""
 SourceKind = Literal["conversation", "block", "graph"]
-SOURCE_KINDS: tuple[SourceKind, ...] = ("conversation", "block", "graph")
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
@@ -36,29 +37,72 @@ class Near:
     """Metres."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+Names = Annotated[Sequence[str], Meta(max_length=1_000)]
+
+
+class GivenFilters(Struct, frozen=True, kw_only=True):
+    """Filters that every interface takes as they are, REST and MCP with these descriptions and bounds.
+
+    All but those of ``TRANSLATED`` go to the attribute of ``memsvc.scope`` that has their name.
+    """
+
+    conversations: Names = []
+    """Only these conversations, by id or identifier."""
+    not_conversations: Names = []
+    """None of these conversations, by id or identifier."""
+    traces: bool = False
+    """Also messages of the roles system, tool and thinking."""
+    facts: bool = True
+    """Also facts of the graph, each as its sentence."""
+    kinds: Annotated[Sequence[Kind], Meta(max_length=len(get_args(Kind)))] = []
+    """Only these kinds. Default: all but trace."""
+    speakers: Names = []
+    """Only what these people said, by the names that messages have. A fact: where a message that supports it is."""
+    source_kinds: Annotated[Sequence[SourceKind], Meta(max_length=len(get_args(SourceKind)))] = []
+    """Only from sources of these kinds: conversation, block (of the profile's archive), graph (written by hand)."""
+    types: Names = []
+    """Only facts, cards, notes and instructions of edges and nodes of these types."""
+    least_importance: Annotated[float, Meta(ge=1, le=10)] | None = None
+    """Only what is at least this important. What nobody judged has 5."""
+    metadata: Mapping[str, Any] | None = None
+    """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
+    least_score: float | None = None
+    """Only what has at least this score for the query, as `score` of a memory has it."""
+
+
+class FilterOptions(TypedDict, total=False):
+    """The same as options of the Python client."""
+
+    conversations: Sequence[str]
+    not_conversations: Sequence[str]
+    traces: bool
+    facts: bool
+    kinds: Sequence[Kind]
+    speakers: Sequence[str]
+    source_kinds: Sequence[SourceKind]
+    types: Sequence[str]
+    least_importance: float
+    metadata: Mapping[str, Any]
+    least_score: float
+
+
+CHOICES: Mapping[str, Sequence[str]] = {"kinds": get_args(Kind), "source_kinds": get_args(SourceKind)}
+"""What filters may name."""
+TRANSLATED = frozenset({"conversations", "not_conversations", "traces", "facts", "kinds", "least_score"})
+"""What the database is not given under its name."""
+
+
+class Filters(GivenFilters, frozen=True, kw_only=True):
     """What may be recalled; the default is all but traces.
 
     A fact, a card, a note or an instruction is from a conversation, by a speaker and so on where a message that
     supports it is; what nothing supports stands for itself.
     """
 
-    kinds: Sequence[Kind] = ()
-    """Only these kinds; none given: all but traces."""
-
-    conversations: Sequence[str] = ()
-    """Only these, by id or identifier; facts where a message of theirs supports them."""
-    not_conversations: Sequence[str] = ()
-    """None of these."""
     said_from: datetime | None = None
     """Said at this moment or later."""
     said_to: datetime | None = None
     """Said before this moment."""
-    traces: bool = False
-    """Also what system, tool and thinking roles said."""
-    facts: bool = True
-    """Facts of the graph too, with their sentence."""
     as_of: datetime | None = None
     """What was true then: messages said by then, facts valid then; None: now."""
     asked_at: datetime | None = None
@@ -68,18 +112,12 @@ class Filters:
     """What was recorded by then; None: now."""
     near: Near | None = None
     """Only what speaks of something that is, or was at ``as_of``, near a point."""
-    speakers: Sequence[str] = ()
-    """Only what they said, by name."""
-    source_kinds: Sequence[SourceKind] = ()
-    """Only from sources of these kinds."""
-    types: Sequence[str] = ()
-    """Only facts, cards, notes and instructions of edges and nodes of these types."""
-    least_importance: float | None = None
-    """At least this important, 1 to 10; what nobody judged counts as 5."""
-    metadata: Mapping[str, Any] | None = None
-    """Only what has these in its metadata (a note: kind and tags)."""
-    least_score: float | None = None
-    """Only what has at least this score for the query."""
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The filters on what a memory is, by the attribute of ``memsvc.scope`` that each of them sets."""
+        names = (name for name in GivenFilters.__struct_fields__ if name not in TRANSLATED)
+        return {name: value for name in names if (value := getattr(self, name))}
 
     @property
     def then(self) -> datetime | None:
@@ -94,9 +132,7 @@ class Filters:
     @property
     def narrows(self) -> bool:
         """Whether only what is about something is wanted, so that nothing may come unasked."""
-        return bool(
-            self.near or self.speakers or self.source_kinds or self.types or self.least_importance or self.metadata
-        )
+        return bool(self.near or self.content)
 
     @property
     def searched(self) -> list[str]:

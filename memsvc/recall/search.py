@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as field_of
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -33,14 +33,13 @@ from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
 from memsvc.recall.answer import Asked, answer
 from memsvc.recall.options import (
+    CHOICES,
     CUT_SHOWN,
     EFFORTS,
     FITTED_MODELS,
     LEARNT,
     MAX_LIMIT,
-    RECALLED,
     RERANKED,
-    SOURCE_KINDS,
     Filters,
     Form,
     Mode,
@@ -145,19 +144,14 @@ def check_filters(filters: Filters) -> None:
     Raises:
         InvalidRequestError, InvalidTextError: the importance or the metadata cannot be used.
     """
-    if unknown := [kind for kind in filters.kinds if kind not in (*RECALLED, "trace")]:
-        raise InvalidRequestError(
-            f"There is no kind {unknown[0]!r:.60}.", hint=f"Ask for {', '.join(RECALLED)} or trace.", field="kinds"
-        )
-    if strange := [kind for kind in filters.source_kinds if kind not in SOURCE_KINDS]:
-        raise InvalidRequestError(
-            f"There is no kind of source {strange[0]!r:.60}.",
-            hint=f"Ask for {', '.join(SOURCE_KINDS)}.",
-            field="source_kinds",
-        )
-    for field, value in (
-        ("speakers", list(filters.speakers)), ("types", list(filters.types)), ("metadata", filters.metadata),
-    ):  # fmt: skip
+    for field, known in CHOICES.items():
+        if strange := [one for one in getattr(filters, field) if one not in known]:
+            raise InvalidRequestError(
+                f"{strange[0]!r:.60} is none of the {field.replace('_', ' ')}.",
+                hint=f"Ask for {', '.join(known)}.",
+                field=field,
+            )
+    for field, value in filters.content.items():
         check_storable(value, field)
     if filters.least_importance is not None and not 1 <= filters.least_importance <= MOST_IMPORTANT:
         raise InvalidRequestError(
@@ -221,6 +215,7 @@ def parameters(
     active, leaving = prepared.vectors
     given, repeats = (place.given, place.repeats) if place is not None else ((), ())
     known_at = prepared.known_at or chosen.known_at
+    kinds = msgspec.structs.replace(chosen, known_at=known_at).searched
     depth = limit + len(given)
     listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
@@ -233,20 +228,24 @@ def parameters(
         "depth": depth,
         "form": form,
         "language": owner.language,
-        "kinds": replace(chosen, known_at=known_at).searched,
-        "sources": prepared.sources,
-        "not_sources": prepared.not_sources,
-        "said_from": chosen.said_from,
-        "said_to": chosen.said_to,
+        "kinds": kinds,
         "as_of": chosen.then,
         "known_at": known_at,
-        "speakers": list(chosen.speakers) or None,
-        "source_kinds": list(chosen.source_kinds) or None,
-        "types": list(chosen.types) or None,
-        "least_importance": chosen.least_importance,
-        # A time that the query names may be when a fact held that has ended since.
-        "ended": bool(told.windows) and chosen.as_of is None,
-        "metadata": msgspec.json.encode(chosen.metadata).decode() if chosen.metadata else None,
+        "scope": msgspec.json.encode(
+            {
+                **chosen.content,
+                "kinds": kinds,
+                "sources": prepared.sources,
+                "not_sources": prepared.not_sources,
+                "said_from": chosen.said_from,
+                "said_to": chosen.said_to,
+                "as_of": chosen.then,
+                "known_at": known_at,
+                "near": prepared.near,
+                # A time that the query names may be when a fact held that has ended since.
+                "ended": bool(told.windows) and chosen.as_of is None,
+            }
+        ).decode(),
         "model": active.model if active else None,
         "vector": active.vector if active else None,
         "tokens": active.tokens if active and effort.late else None,
@@ -260,7 +259,6 @@ def parameters(
         "ends": [window.end for window in told.windows],
         "sequence": told.order,
         "given": [*given, *repeats],
-        "near": None if prepared.near is None else list(prepared.near),
     }
 
 

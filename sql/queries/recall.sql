@@ -52,13 +52,7 @@ found AS MATERIALIZED (
   CROSS JOIN meant
   CROSS JOIN LATERAL memsvc.recall(
     :user_id, :query, :depth,
-    memsvc.scope(
-      CAST(:kinds AS text []), CAST(:sources AS uuid []), CAST(:not_sources AS uuid []),
-      CAST(:said_from AS timestamptz), CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz),
-      CAST(:known_at AS timestamptz), CAST(:near AS uuid []), CAST(:speakers AS text []),
-      CAST(:source_kinds AS text []), CAST(:types AS text []), CAST(:least_importance AS real),
-      CAST(:metadata AS jsonb), :ended
-    ),
+    jsonb_populate_record(memsvc.scope(), CAST(:scope AS jsonb)),
     memsvc.question(
       :form, :language, model.active_id, model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
       model.other_vector, meant.nodes, :hops, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []),

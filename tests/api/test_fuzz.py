@@ -18,6 +18,7 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import add_user
 from memsvc.api.problems import MEDIA_TYPE
 from memsvc.db.engine import Database
+from memsvc.recall.options import GivenFilters
 from tests.api.conftest import client_of
 from tests.examples import some_of
 
@@ -45,6 +46,7 @@ MESSAGES = st.fixed_dictionaries({"conversation": st.sampled_from(["a", "b"]) | 
 QUERIES = st.fixed_dictionaries(
     {"query": TEXT},
     optional={
+        **dict.fromkeys(GivenFilters.__struct_fields__, ANY_JSON),
         "limit": st.integers(0, 1001) | st.integers(),
         "form": st.sampled_from(["stemmed", "simple", "x"]),
         "conversations": st.lists(TEXT, max_size=2),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memsvc.db.paging import write_cursor
 from memsvc.errors import InvalidRequestError

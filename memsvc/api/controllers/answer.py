@@ -20,7 +20,7 @@ from memsvc.chat.answering import MemoryAnswer, answer_question
 from memsvc.recall.signals import record_recall
 
 
-class QuestionIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
+class QuestionIn(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question to answer from memory."""
 
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500

@@ -40,7 +40,7 @@ CHAT = {
 }
 
 
-class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
+class ContextIn(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A query, and options for the context block."""
 
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500

@@ -28,7 +28,7 @@ MAX_CURSOR_CHARS = 40_000
 """A cursor grows with the memories already returned: 1,000 memories take 28,000 characters."""
 
 
-class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
+class RecallIn(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A recall: a query, filters and options."""
 
     limit: Limit = 10

@@ -40,30 +40,16 @@ EXPLAINED = {
     "types": "Of nodes or facts, such as WORKS_AT.",
 }
 """What a model is told of the filters. The fields themselves are those of REST."""
-SELDOM = frozenset(
-    {
-        "traces",
-        "facts",
-        "source_kinds",
-        "least_importance",
-        "least_score",
-        "preset",
-        "why",
-        "asked_at",
-        "kinds",
-        "metadata",
-    }
-)
-"""Arguments that no schema lists."""
-LISTED_BY_RECALL = frozenset({
-    "conversations", "not_conversations", "said_from", "said_to", "near", "speakers", "types",
-})  # fmt: skip
-"""Filters that the schema of get_context leaves to that of recall. It takes them all the same."""
-TUNING = frozenset({"limit", "salient", "chance", "fill"})
+LISTED = frozenset({"query", "mode", "as_of", "known_at"})
+"""Arguments that the schemas of recall and get_context list, beside those below. They take all filters all the same."""
+LISTED_BY_RECALL = LISTED | {
+    "limit", "conversations", "not_conversations", "said_from", "said_to", "near", "speakers", "types",
+}  # fmt: skip
+LISTED_BY_CONTEXT = LISTED | {"budget_tokens", "conversation", "recent_turns"}
 MODE = "eager: fast; deliberate: searches further."
 
 
-class RecallArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
+class RecallArguments(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to look for."""
 
     query: Query
@@ -81,7 +67,7 @@ class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=
     limit: Annotated[int, Meta(ge=1, le=50)] = 5
 
 
-class ContextArguments(FiltersIn, kw_only=True, forbid_unknown_fields=True):
+class ContextArguments(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What you are about to answer."""
 
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said.")]
@@ -280,7 +266,7 @@ TOOLS = (
         scope="read",
         given=RecallArguments,
         explained=EXPLAINED,
-        unlisted=SELDOM,
+        unlisted=frozenset(RecallArguments.__struct_fields__) - LISTED_BY_RECALL,
         run=recall,
     ),
     Tool(
@@ -298,7 +284,7 @@ TOOLS = (
         scope="read",
         given=ContextArguments,
         explained={name: EXPLAINED[name] for name in ("as_of", "known_at")},
-        unlisted=SELDOM | LISTED_BY_RECALL | TUNING,
+        unlisted=frozenset(ContextArguments.__struct_fields__) - LISTED_BY_CONTEXT,
         run=get_context,
     ),
     Tool(
