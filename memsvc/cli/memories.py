@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memsvc.recall.options import Kind, SourceKind
     from memsvc.recall.rerank import ResidentReranker
     from memsvc.settings import Settings
-    from memsvc.sources.messages import MessageIn, StoredMessage
+    from memsvc.sources.messages import MessageIn, Role, StoredMessage
 
 BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
@@ -207,6 +207,9 @@ def recall(
         [], "--kind", help="Only this kind (message, trace, block, fact, card, note, instruction); repeatable."
     ),
     speaker: list[str] = typer.Option([], "--speaker", help="Only what this person said; repeatable."),
+    role: list[str] = typer.Option(
+        [], "--role", help="Only what was said as user, assistant, other, system, tool or thinking; repeatable."
+    ),
     source_kind: list[str] = typer.Option(
         [], "--source-kind", help="Only from this kind of source (conversation, block, graph); repeatable."
     ),
@@ -259,6 +262,7 @@ def recall(
             near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
             kinds=cast("list[Kind]", kind),
             speakers=speaker,
+            roles=cast("list[Role]", role),
             source_kinds=cast("list[SourceKind]", source_kind),
             types=of_type,
             least_importance=least_importance,

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 from msgspec import Meta, Struct
 
+from memsvc.sources.messages import TRACES, Role
+
 Form = Literal["stemmed", "simple"]
 Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
 """Kinds of memories: what was said, traces of system and tools, blocks of the profile in the archive, descriptions of
@@ -58,6 +60,8 @@ class GivenFilters(Struct, frozen=True, kw_only=True):
     """Only these kinds. Default: all but trace."""
     speakers: Names = []
     """Only what these people said, by the names that messages have. A fact: where a message that supports it is."""
+    roles: Annotated[Sequence[Role], Meta(max_length=len(get_args(Role)))] = []
+    """Only what was said in these roles; the last three include traces. A fact: where a message that supports it is."""
     source_kinds: Annotated[Sequence[SourceKind], Meta(max_length=len(get_args(SourceKind)))] = []
     """Only from sources of these kinds: conversation, block (of the profile's archive), graph (written by hand)."""
     types: Names = []
@@ -79,6 +83,7 @@ class FilterOptions(TypedDict, total=False):
     facts: bool
     kinds: Sequence[Kind]
     speakers: Sequence[str]
+    roles: Sequence[Role]
     source_kinds: Sequence[SourceKind]
     types: Sequence[str]
     least_importance: float
@@ -86,7 +91,9 @@ class FilterOptions(TypedDict, total=False):
     least_score: float
 
 
-CHOICES: Mapping[str, Sequence[str]] = {"kinds": get_args(Kind), "source_kinds": get_args(SourceKind)}
+CHOICES: Mapping[str, Sequence[str]] = {
+    "kinds": get_args(Kind), "roles": get_args(Role), "source_kinds": get_args(SourceKind),
+}  # fmt: skip
 """What filters may name."""
 TRANSLATED = frozenset({"conversations", "not_conversations", "traces", "facts", "kinds", "least_score"})
 """What the database is not given under its name."""
@@ -138,10 +145,11 @@ class Filters(GivenFilters, frozen=True, kw_only=True):
     def searched(self) -> list[str]:
         """The kinds to search; what blocks said before counts where it is asked what was known once."""
         asked = self.kinds or [kind for kind in RECALLED if kind != "fact" or self.facts]
+        traces = self.traces or (not self.kinds and not set(TRACES).isdisjoint(self.roles))
         return [
             *asked,
             *(["former"] if self.known_at is not None and "block" in asked else []),
-            *(["trace"] if self.traces and "trace" not in asked else []),
+            *(["trace"] if traces and "trace" not in asked else []),
         ]
 
     def in_time(self, said_at: datetime) -> bool:

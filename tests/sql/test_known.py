@@ -218,6 +218,8 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
     said = [
         MessageIn(conversation="a", text="The boat is red.", speaker="Ada", metadata={"room": "dock"}),
         MessageIn(conversation="b", text="The boat is blue.", speaker="Bob"),
+        MessageIn(conversation="b", text="The boat is rigged.", role="tool"),
+        MessageIn(conversation="b", text="The boat is fast.", role="assistant"),
     ]
     stored = await append(db, owner, said, settings)
     await create_note(db, owner, "Boat", "The boat needs paint.", tags=["dock"], importance=9)
@@ -231,23 +233,35 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
         db, owner, ops.Node(type="Place", label="Quay", description="Where the boat lies."),
         ops.Edge(from_node=boat, type="LOCATED_AT", to_node=0, fact="The boat lies at the quay.", evidence=evidence),
     )  # fmt: skip
+    await learn(
+        db, owner, ops.Node(type="Object", label="Oar", description="An oar of the boat.", evidence=[
+            ops.Evidence(passage_id=given) for given in (stored[2].passage_id, stored[3].passage_id) if given
+        ]),
+    )  # fmt: skip
     red, blue, note, card = "The boat is red.", "The boat is blue.", "The boat needs paint.", "A boat of oak."
+    rigged, fast, oar = "The boat is rigged.", "The boat is fast.", "An oar of the boat."
     quay, fact = "Where the boat lies.", "The boat lies at the quay."
     for filters, expected in (
-        ({}, {red, blue, note, card, quay, fact}),
+        ({}, {red, blue, fast, note, card, quay, oar, fact}),
         ({"kinds": ["note", "fact"]}, {note, fact}),
-        ({"facts": False}, {red, blue, note, card, quay}),
+        ({"facts": False}, {red, blue, fast, note, card, quay, oar}),
         ({"conversations": ["a"]}, {red, card, fact}),
-        ({"not_conversations": ["a"]}, {blue, note, quay}),
+        ({"not_conversations": ["a"]}, {blue, fast, note, quay, oar}),
         ({"speakers": ["Bob"]}, {blue}),
         ({"speakers": ["Ada"]}, {red, card, fact}),
+        ({"roles": ["user"]}, {red, blue, card, fact}),
+        ({"roles": ["assistant"]}, {fast, oar}),
+        ({"roles": ["tool"]}, {rigged, oar}),
+        ({"roles": ["tool"], "kinds": ["message", "card"]}, {oar}),
+        ({"roles": ["user", "assistant"], "conversations": ["b"]}, {blue, fast, oar}),
+        ({"roles": ["other"]}, set()),
         ({"source_kinds": ["graph"]}, {note, quay}),
         ({"types": ["Note", "LOCATED_AT"]}, {note, fact}),
         ({"least_importance": 6}, {note}),
         ({"metadata": {"tags": ["dock"]}}, {note}),
         ({"metadata": {"room": "dock"}}, {red}),
         ({"speakers": ["Boat"]}, set()),
-        ({"kinds": ["card"], "not_conversations": ["a"]}, {quay}),
+        ({"kinds": ["card"], "not_conversations": ["a"]}, {quay, oar}),
         ({"said_to": datetime(2020, 1, 1, tzinfo=UTC)}, set()),
     ):
         assert await texts(db, owner, settings, "boat", **filters) == expected, filters
@@ -258,6 +272,7 @@ async def test_filters_let_through_what_they_say(db: Database, owner: Owner, set
     [
         ({"kinds": ["rumour"]}, InvalidRequestError),
         ({"source_kinds": ["rumour"]}, InvalidRequestError),
+        ({"roles": ["rumour"]}, InvalidRequestError),
         ({"least_importance": 11}, InvalidRequestError),
         ({"least_importance": float("nan")}, InvalidRequestError),
         ({"metadata": {"x": "y" * 1_000_000}}, InvalidRequestError),

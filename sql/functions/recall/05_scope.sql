@@ -13,23 +13,28 @@ COMMENT ON FUNCTION memsvc.recalled_kinds() IS 'Kinds that are recalled by defau
 -- where it comes from. p_said_from, p_said_to: when it was said; p_speakers: by whom. p_as_of: what held then (null:
 -- now); p_ended: also what has ended by then. p_known_at: what was recorded by then (null: now). p_near: what speaks of
 -- one of these nodes, as they are stored. p_types: of the nodes and edges that facts, cards, notes and instructions are
--- about. p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains.
+-- about. p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains. p_roles: in which
+-- roles it was said.
+DROP FUNCTION IF EXISTS memsvc.scope( -- of the release before
+  text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
+  jsonb, boolean
+) CASCADE;
 CREATE OR REPLACE FUNCTION memsvc.scope(
   p_kinds text[] DEFAULT memsvc.recalled_kinds(), p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL,
   p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
   p_known_at timestamptz DEFAULT NULL, p_near uuid[] DEFAULT NULL, p_speakers text[] DEFAULT NULL,
   p_source_kinds text[] DEFAULT NULL, p_types text[] DEFAULT NULL, p_least_importance real DEFAULT NULL,
-  p_metadata jsonb DEFAULT NULL, p_ended boolean DEFAULT false
+  p_metadata jsonb DEFAULT NULL, p_ended boolean DEFAULT false, p_roles text[] DEFAULT NULL
 ) RETURNS memsvc.scope
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ROW(
   coalesce(p_kinds, memsvc.recalled_kinds()), p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at,
-  p_near, p_speakers, p_source_kinds, p_types, p_least_importance, p_metadata, p_ended
+  p_near, p_speakers, p_source_kinds, p_types, p_least_importance, p_metadata, p_ended, p_roles
 )::memsvc.scope;
 COMMENT ON FUNCTION memsvc.scope(
   text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
-  jsonb, boolean
+  jsonb, boolean, text[]
 ) IS 'What may be recalled: kinds, sources, times, speakers and the like; what is left out narrows nothing.';
 
 -- Whether a scope asks where something comes from.
@@ -37,7 +42,8 @@ CREATE OR REPLACE FUNCTION memsvc.asks_whence(p_scope memsvc.scope) RETURNS bool
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN num_nonnulls(
-  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds
+  p_scope.sources, p_scope.not_sources, p_scope.said_from, p_scope.said_to, p_scope.speakers, p_scope.source_kinds,
+  p_scope.roles
 ) > 0;
 COMMENT ON FUNCTION memsvc.asks_whence(memsvc.scope) IS 'Whether a scope asks where something comes from.';
 
@@ -89,6 +95,7 @@ RETURN (p_scope.sources IS NULL OR p.source_id = ANY (p_scope.sources))
   AND (p_scope.said_from IS NULL OR p.said_at >= p_scope.said_from)
   AND (p_scope.said_to IS NULL OR p.said_at < p_scope.said_to)
   AND (p_scope.speakers IS NULL OR (p.version_id IS NULL AND p.speaker = ANY (p_scope.speakers)))
+  AND (p_scope.roles IS NULL OR (p.kind IN ('message', 'trace') AND p.role = ANY (p_scope.roles)))
   AND CASE WHEN p_scope.source_kinds IS NULL THEN true
     ELSE memsvc.is_source_of(p.user_id, p.source_id, p_scope.source_kinds) END;
 COMMENT ON FUNCTION memsvc.is_from(memsvc.scope, memsvc.passages) IS
