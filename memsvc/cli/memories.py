@@ -20,6 +20,7 @@ from memsvc.cli.common import (
     print_json,
     with_database,
 )
+from memsvc.recall.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
-    from memsvc.recall.options import Kind, SourceKind
+    from memsvc.recall.kinds import Kind
+    from memsvc.recall.options import SourceKind
     from memsvc.recall.rerank import ResidentReranker
     from memsvc.settings import Settings
     from memsvc.sources.messages import MessageIn, Role, StoredMessage
@@ -203,9 +205,7 @@ def recall(
     near: tuple[float, float, float] | None = typer.Option(
         None, "--near", metavar="LAT LON METRES", help="Only memories about something near that point."
     ),
-    kind: list[str] = typer.Option(
-        [], "--kind", help="Only this kind (message, trace, block, fact, card, note, instruction); repeatable."
-    ),
+    kind: list[str] = typer.Option([], "--kind", help=f"Only this kind ({', '.join(KINDS)}); repeatable."),
     speaker: list[str] = typer.Option([], "--speaker", help="Only what this person said; repeatable."),
     role: list[str] = typer.Option(
         [], "--role", help="Only what was said as user, assistant, other, system, tool or thinking; repeatable."

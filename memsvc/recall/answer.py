@@ -15,10 +15,10 @@ from sqlalchemy import Row
 from memsvc.db.clock import on_clock
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import POOL, diversify
+from memsvc.recall.kinds import KNOWN
 from memsvc.recall.options import (
     CUT_SHOWN,
     FACTORS,
-    KNOWN,
     LEAST_CONFIDENCE,
     NEAREST_SHOWN,
     QUESTION_CHARS,

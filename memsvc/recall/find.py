@@ -23,7 +23,8 @@ from memsvc.errors import BadCursorError
 from memsvc.graph.notes import FoundNote, Note, NoteKind, NoteMatched, chosen, notes, notes_beyond, notes_passed_over
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.search import Matched, MatchedNode, check_wanted, glance, search_nodes, shown_nodes
-from memsvc.recall.options import KNOWN, LEAST_COSINE
+from memsvc.recall.kinds import OF_NODES
+from memsvc.recall.options import LEAST_COSINE
 from memsvc.recall.search import QueryEmbedder, query_vectors
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible
@@ -216,7 +217,7 @@ async def _ranked(
         "other_vector": leaving.vector if leaving else None,
         "least": LEAST_COSINE.get(active.model) if active else None,
         "most": MOST_RANKED,
-        "kinds": sorted(KNOWN - {"fact"}),
+        "kinds": sorted(OF_NODES),
         "types": asked.types,
         "metadata": msgspec.json.encode(asked.metadata).decode() if asked.metadata else None,
         "as_of": EVER if always else asked.as_of,

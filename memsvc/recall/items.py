@@ -11,6 +11,7 @@ import msgspec
 
 from memsvc.db.short_ids import short_id
 from memsvc.recall.dated import DatedWords, dated_words, with_dates
+from memsvc.recall.kinds import Kind
 from memsvc.recall.reasons import in_brief
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
 from memsvc.recall.times_in_words import validity
@@ -18,11 +19,9 @@ from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["agenda", "profile", "core", "instructions", "facts", "memories", "salient", "recent"]
-ItemKind = Literal["block", "message", "trace", "card", "note", "instruction", "fact", "node", "neighbour", "turn"]
+ItemKind = Literal[Kind, "node", "neighbour", "turn"]
 DATED = frozenset({"message", "trace", "neighbour"})
 """Kinds of items whose relative words of time carry their date; last turns stay to the letter."""
-OF_NODES = frozenset({"card", "note", "instruction"})
-"""Kinds of items that say what is known about a node."""
 SECTIONS: tuple[SectionName, ...] = (
     "agenda",
     "profile",

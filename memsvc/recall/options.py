@@ -9,16 +9,10 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 from msgspec import Meta, Struct
 
+from memsvc.recall.kinds import RECALLED, Kind
 from memsvc.sources.messages import TRACES, Role
 
 Form = Literal["stemmed", "simple"]
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
-"""Kinds of memories: what was said, traces of system and tools, blocks of the profile in the archive, descriptions of
-nodes, notes, instructions, and facts."""
-KNOWN: frozenset[Kind] = frozenset({"fact", "card", "note", "instruction"})
-"""Kinds of what is known: nobody said it as it stands."""
-RECALLED: tuple[Kind, ...] = ("message", "block", "card", "note", "instruction", "fact")
-"""What is recalled unless something else is asked for."""
 SourceKind = Literal["conversation", "block", "graph"]
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""

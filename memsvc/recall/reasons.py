@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsvc.graph.draw import one_line
-from memsvc.recall.options import KNOWN, Kind
+from memsvc.recall.kinds import KINDS, KNOWN, Kind
 
 WORDS_SHOWN = 8
 NAME_CHARS = 60
@@ -18,10 +18,6 @@ LEAST_POINTS_AROUND = 0.25
 """The same for what stands around a memory."""
 AT_THE_TIME = 0.99
 NO_REASON = "among the nearest that there is"
-CALLED: dict[Kind, str] = {
-    "fact": "a fact", "card": "a description", "note": "a note", "instruction": "an instruction",
-}  # fmt: skip
-"""What is known, by its kind."""
 PHRASES: Mapping[str, tuple[float, str]] = {
     "nearby": (LEAST_POINTS_AROUND, "the turns beside it speak of it"),
     "nearby_vector": (LEAST_POINTS_AROUND, "the turns beside it are near in meaning"),
@@ -163,5 +159,5 @@ def reason(
     if factors.get("staleness", 0.0) <= -LEAST_POINTS:
         said.append("but it has ended, or nothing has confirmed it for long")
     if kind in KNOWN and "names" not in found:
-        said.insert(0, CALLED[kind])
+        said.insert(0, KINDS[kind].called)
     return "; ".join(said) or NO_REASON

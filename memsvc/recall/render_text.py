@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from memsvc.recall.dated import without_dates
-from memsvc.recall.items import OF_NODES, TITLES, Group, Item, SectionName, Why, told
+from memsvc.recall.items import TITLES, Group, Item, SectionName, Why, told
+from memsvc.recall.kinds import OF_NODES
 from memsvc.recall.times_in_words import age, clock, day
 from memsvc.text.characters import flat, plain_lines
 from memsvc.text.fence import Form

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.recall.options import Kind
+from memsvc.recall.kinds import Kind
 
 Degraded = Literal["vector", "order", "reranker", "words"]
 """What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the

@@ -17,7 +17,8 @@ from rich.console import Console
 from memsvc.access.users import Owner
 from memsvc.cli.answers import show
 from memsvc.recall.explain import ambiguous_lines, found_by, span, table, verdict
-from memsvc.recall.options import FACTORS, Kind
+from memsvc.recall.kinds import Kind
+from memsvc.recall.options import FACTORS
 from memsvc.recall.reasons import NO_REASON, reason
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Meaning, NamedNode, Recalled
 from tests.recalled import NOON, fact, memory
