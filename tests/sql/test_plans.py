@@ -292,6 +292,16 @@ def test_vectors_behind_a_filter_are_sought_by_what_it_leaves(
     assert [row[1] for row in found] == pytest.approx([row[1] for row in allowed[:10]], abs=1e-3)
 
 
+def test_no_vector_is_read_for_kinds_that_have_none(plans: Plans) -> None:
+    user = plans.users[0]
+    plans.act_for(user)
+    table = partition(plans, user)
+    call = "SELECT * FROM memsvc.match_vectors(%s, 1::smallint, '[1,0,0]', 10, memsvc.scope('{trace,former}'))"
+    assert plans.connection.execute(call.encode(), [user]).fetchall() == []
+    assert not plans.indexes(table)
+    assert not plans.indexes("passages")
+
+
 def test_vectors_of_a_small_user_are_compared_one_by_one(plans: Plans) -> None:
     user = plans.users[1]
     plans.act_for(user)

@@ -48,6 +48,9 @@ DECLARE
   found_ids uuid[];
   found_similarities double precision[];
 BEGIN
+  IF NOT p_scope.kinds && memsvc.compared_kinds() THEN
+    RETURN; -- nothing of these kinds has vectors, and to find that out all of the user's would be looked at
+  END IF;
   SELECT coalesce(sum(c.passages) FILTER (WHERE c.wanted), 0),
     memsvc.is_filtered(p_scope) OR bool_or(c.passages > 0) FILTER (WHERE NOT c.wanted) IS TRUE
   INTO size, filtered
