@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "fact"]
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "fact"]
 
 
 class Traits(NamedTuple):
@@ -28,6 +28,7 @@ KINDS: Mapping[Kind, Traits] = {
     "card": Traits("a description"),
     "note": Traits("a note"),
     "instruction": Traits("an instruction"),
+    "task": Traits("a task", recalled=False),
     "fact": Traits("a fact"),
 }
 KNOWN = frozenset(kind for kind, traits in KINDS.items() if traits.called)

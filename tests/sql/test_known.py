@@ -70,6 +70,36 @@ async def test_every_kind_is_found_by_its_words_and_says_what_it_is(
     assert "Harbour Clinic" not in await texts(db, owner, settings, "harbour clinic"), "a label alone says nothing"
 
 
+async def test_tasks_without_a_description_are_found_where_they_are_asked_for(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    bare, *_ = await learn(
+        db, owner,
+        ops.Node(type="Task", label="renew the passport"),
+        ops.Node(type="Task", label="collect the passport", description="At the town hall, with a passport photo."),
+        ops.Node(type="Object", label="passport"),
+    )  # fmt: skip
+    [task] = await found(db, owner, settings, "passport", kinds=["task"])
+    assert (task.kind, task.text, task.node_id, task.node_type) == ("task", "renew the passport", bare, "Task")
+    described = "At the town hall, with a passport photo."
+    assert await texts(db, owner, settings, "passport") == {described}
+    both = {"kinds": ["task", "card"], "types": ["Task"]}
+    assert await texts(db, owner, settings, "passport", **both) == {described, "renew the passport"}
+    admin.execute("DELETE FROM memsvc.passages WHERE user_id = %s AND kind = 'task'", [owner.user_id])
+    assert await texts(db, owner, settings, "passport", **both) == {described}
+    [step] = known_steps()["tidy"]
+    assert await step(db, owner.user_id, owner.user_id) is False
+    assert await texts(db, owner, settings, "passport", **both) == {described, "renew the passport"}
+
+    then = datetime.now(UTC)
+    done = ops.Correct(version=task.memory_id, content={"description": "Done, the new passport has come."})
+    await write(db, owner, [done], asserted_by="user")
+    assert await texts(db, owner, settings, "passport", kinds=["task"]) == set()
+    assert await texts(db, owner, settings, "passport", kinds=["task"], known_at=then) == {"renew the passport"}
+    await erase(db, owner, "node", bare, requested_by="user")
+    assert await texts(db, owner, settings, "passport", kinds=["task"], known_at=then) == set()
+
+
 async def test_what_is_reworded_is_found_as_it_stood_then(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:

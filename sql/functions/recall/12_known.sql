@@ -44,7 +44,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.parts_of(text, integer) IS 'A text in parts that fit an embedder''s window.';
 
--- The kind of passage for a type of node: a note and an instruction may be of types that refine these.
+-- The kind of passage for a type of node: a note, an instruction and a task may be of types that refine these.
 CREATE OR REPLACE FUNCTION memsvc.known_kind(p_user_id uuid, p_type text) RETURNS text
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -55,6 +55,7 @@ BEGIN ATOMIC
     SELECT CASE
         WHEN 'Note' IN (t.name, t.parent) THEN 'note'
         WHEN 'Instruction' IN (t.name, t.parent) THEN 'instruction'
+        WHEN 'Task' IN (t.name, t.parent) THEN 'task'
       END
     FROM memsvc.node_types AS t
     WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
@@ -64,7 +65,8 @@ END;
 COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for what is known about a node of some type.';
 
 -- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its
--- text, and its label where it has none; any other node its description. Versions that never stood (written and
+-- text, and its label where it has none; any other node its description, as a card; a task without one its label.
+-- Versions that never stood (written and
 -- superseded at once) say nothing.
 CREATE OR REPLACE FUNCTION memsvc.known_texts(p_user_id uuid, p_versions uuid[]) RETURNS TABLE (
   version_id uuid, kind text, subject_id uuid, subject_type text, title text, text text, metadata jsonb,
@@ -84,7 +86,8 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
     AND btrim(v.fact, E' \n\t') <> ''
   UNION ALL
-  SELECT v.version_id, k.kind, v.node_id, v.type, CASE WHEN t.said THEN left(v.label, 200) ELSE '' END,
+  SELECT v.version_id, CASE WHEN t.said AND k.kind = 'task' THEN 'card' ELSE k.kind END, v.node_id, v.type,
+    CASE WHEN t.said THEN left(v.label, 200) ELSE '' END,
     CASE WHEN t.said THEN v.description ELSE v.label END, v.data, v.valid_from, v.valid_to, v.recorded_from,
     v.recorded_to
   FROM node_versions AS v
