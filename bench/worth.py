@@ -1,9 +1,9 @@
-"""``python -m bench.worth``: could clauses themselves be kept as facts? How well it can be told which are worth it.
+"""``python -m bench.worth``: could sentences themselves be kept as facts? How well it can be told which are worth it.
 
-A statement (``bench.clauses_said``) is a clause about somebody as a sentence of its own. Readers judged 2,330 of them,
-from our own chats: whether the sentence is right, and whether it is worth knowing a month later
-(``bench/gold/statements``). A logistic regression over what the parse shows learns both in one; each chat is judged by
-weights that have not seen it. Printed is how many of the best tenth, and of more, are both, and for the talk of
+A statement (``bench.statements``) is a sentence about somebody as it stands by itself, with names for "I" and "she".
+Readers graded 960 of them, from our own chats: false, trivial or useful (``bench/gold/statements``). Two logistic
+regressions over what the parse shows learn which are right and which are useful; each chat is judged by weights that
+have not seen it. Printed is how many of the best tenth, and of more, are right and useful, and for the talk of
 ``bench/gold/life`` how many of the facts worth keeping any statement says, and how many the extractor's facts say.
 docs/adr/0045 has what follows from it.
 """
@@ -11,49 +11,46 @@ docs/adr/0045 has what follows from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from bench import chats
-from bench.clauses_said import Statement, statements
 from bench.datasets import Turn
 from bench.direct import SURE, Memory, windows_of
 from bench.gold import Conversation, Labels, Said
 from bench.harness import Outcome, figures_table, progress, report, run
 from bench.logistic import Examples, unseen
+from bench.statements import Statement, statements
 from memsvc.extract.offline.calibration import by_gold
 from memsvc.extract.offline.cast import Cast
+from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.extractor import read, read_turns
 from memsvc.extract.offline.traits import of_clause, of_end, of_sentence
 
-if TYPE_CHECKING:
-    from spacy.tokens import Token
-
 GOLD = Path(__file__).resolve().parent / "gold"
-JUDGED, LIFE = GOLD / "statements" / "judged.jsonl", GOLD / "life" / "open"
-FOLDS, RIDGE, LEAST = 6, 3.0, 3
+GRADED, LIFE = GOLD / "statements" / "graded.jsonl", GOLD / "life" / "open"
+FOLDS, RIDGE, LEAST = 6, 8.0, 3
 """Parts of the chats, penalty, and statements that a trait must stand in."""
-SHARES = (0.05, 0.1, 0.2, 0.3)
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.3)
 """Of the statements, the likeliest first."""
-LENGTHS = ((5, "5 words"), (8, "8 words"), (12, "12 words"), (18, "18 words"))
-OBJECTS = frozenset({"dobj", "attr", "acomp", "pobj", "oprd"})
+LENGTHS = (5, 7, 9, 12, 16, 22)
+"""Words that a statement may be longer than."""
+CLOSED = frozenset({"AUX", "PRON", "DET", "SCONJ", "ADP", "PART", "CCONJ", "INTJ"})
+"""Parts of speech whose words are traits of their own."""
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """A statement that somebody judged."""
+class Graded(msgspec.Struct, frozen=True):
+    """A statement that somebody graded."""
 
     turn: str
     """Chat and turn."""
-    clause: str
-    """The words in question."""
-    statement: str
-    right: bool
-    worth: bool
+    sentence: str
+    grade: Literal["useful", "trivial", "false"]
 
 
 class Person(msgspec.Struct, frozen=True, tag_field="record", tag="person"):
@@ -77,14 +74,15 @@ class NotFact(msgspec.Struct, frozen=True, tag_field="record", tag="not_fact"):
     """What a hasty reader would note."""
 
 
-def said_in(conversation: Conversation) -> Iterator[tuple[str, Statement]]:
-    """Each statement of a conversation with its turn."""
+def said_in(conversation: Conversation) -> Iterator[tuple[str, Statement, Clause | None]]:
+    """Each statement of a conversation with its turn and the clause of its main verb."""
     memory = Memory()
     for turns, window in windows_of(conversation, memory):
         for reading in read_turns(window, Cast(window)):
             if reading.index >= 0:
+                by_verb = {clause.verb.i: clause for clause in clauses(reading)}
                 for statement in statements(reading):
-                    yield turns[reading.index].turn_id, statement
+                    yield turns[reading.index].turn_id, statement, by_verb.get(statement.root.i)
 
 
 def facts_in(conversation: Conversation) -> Iterator[tuple[str, str]]:
@@ -112,63 +110,60 @@ def _said(turn: Turn) -> Said:
     )  # fmt: skip
 
 
-def traits(statement: Statement) -> Iterator[str]:
+def traits(statement: Statement, clause: Clause | None) -> Iterator[str]:
     """What the parse shows of a statement."""
-    clause, sentence = statement.clause, statement.sentence
-    yield from (f"clause {trait}" for trait in of_clause(clause))
-    yield from of_sentence(clause)
-    yield from (f"about {trait}" for trait in of_end(clause, statement.subject))
-    yield from (f"verb={clause.lemma}", f"tag={clause.verb.tag_}", f"dep={clause.verb.dep_}")
-    yield from (f"modal={clause.modal}", f"open {min(sentence.open, 2)}", f"dated {sentence.dated}")
-    count = len(sentence.text.split())
-    yield next((name for most, name in LENGTHS if count <= most), "longer")
-    yield from (f"subject={token.lower_}" for token in clause.subjects[:1] if token.pos_ in {"PRON", "DET"})
-    yield from of_words(clause.own)
-    if clause.verb.sent.text.rstrip().endswith("!"):
-        yield "exclaimed"
-
-
-def of_words(tokens: Sequence[Token]) -> Iterator[str]:
-    """Names, numbers, adverbs and objects of a clause."""
-    for token in tokens:
+    root, retold = statement.root, statement.retold
+    yield from retold.traits
+    yield from (f"tag={root.tag_}", f"people {min(len(retold.people), 3)}")
+    if clause is not None:
+        yield from (*of_clause(clause), *of_sentence(clause), f"status={clause.status.value}")
+        yield from (f"about {trait}" for trait in of_end(clause, statement.subject))
+    count = len(retold.text.split())
+    yield from (f"longer than {words}" for words in LENGTHS if count > words)
+    if any(sign.isdigit() for sign in retold.text):
+        yield "number"
+    for token in statement.tokens:
+        yield f"is {token.pos_}"
+        if token.pos_ in CLOSED:
+            yield f"word={token.lower_}"
+        elif token.pos_ in {"NOUN", "VERB", "ADJ", "ADV"}:
+            yield f"lemma={token.lemma_.lower()}"
         if token.ent_type_:
             yield f"entity={token.ent_type_}"
-        if token.dep_ in OBJECTS and token.pos_ in {"NOUN", "ADJ"}:
-            yield f"{token.dep_}={token.lemma_.lower()}"
-        elif token.dep_ in OBJECTS and token.pos_ in {"PROPN", "PRON"}:
-            yield f"{token.dep_} {token.pos_}"
-        elif token.pos_ == "ADV":
-            yield f"adverb={token.lower_}"
 
 
 def judge(outcome: Outcome) -> None:
-    """How well it can be told which statements are right and worth keeping, by chats that the weights have not seen."""
-    gold = {(one.turn, one.clause): one for one in map(_judged, JUDGED.read_bytes().splitlines())}
+    """How well it can be told which statements are right and useful, by chats that the weights have not seen."""
+    gold = {(one.turn, one.sentence): one for one in map(_graded, GRADED.read_bytes().splitlines())}
     seen: list[dict[str, float]] = []
-    good: list[bool] = []
+    grades: list[str] = []
     folds: list[int] = []
     conversations = list(our_chats())
     with progress("reading chats", len(conversations)) as done:
         for number, conversation in enumerate(conversations):
-            for turn, statement in said_in(conversation):
-                one = gold.get((f"{conversation.name}:{turn}", statement.clause.words))
-                if one is not None and one.statement == statement.sentence.text:
-                    seen.append(dict.fromkeys(traits(statement), 1.0))
-                    good.append(one.right and one.worth)
+            for turn, statement, clause in said_in(conversation):
+                one = gold.get((f"{conversation.name}:{turn}", statement.retold.text))
+                if one is not None:
+                    seen.append(dict.fromkeys(traits(statement, clause), 1.0))
+                    grades.append(one.grade)
                     folds.append(number % FOLDS)
             done(1)
-    chances = unseen(Examples.of(seen, good, [1.0] * len(good)), folds, RIDGE, least=LEAST)
-    best = np.array(good)[np.argsort(-chances, kind="stable")]
-    outcome.figures |= {"judged": len(good), "good": float(best.mean())}
+    right, useful = np.array([grade != "false" for grade in grades]), np.array([grade == "useful" for grade in grades])
+    chances = np.ones(len(grades))
+    for wanted in (right, useful):
+        chances *= unseen(Examples.of(seen, wanted.tolist(), [1.0] * len(seen)), folds, RIDGE, least=LEAST)
+    best = np.argsort(-chances, kind="stable")
+    outcome.figures |= {"graded": len(grades), "right": float(right.mean()), "useful": float(useful.mean())}
     for share in SHARES:
         among = best[: int(len(best) * share)]
         outcome.figures |= {
-            f"best_{share}.good": float(among.mean()), f"best_{share}.found": float(among.sum() / best.sum()),
+            f"best_{share}.right": float(right[among].mean()), f"best_{share}.useful": float(useful[among].mean()),
+            f"best_{share}.found": float(useful[among].sum() / useful.sum()),
         }  # fmt: skip
 
 
-def _judged(line: bytes) -> Judged:
-    return msgspec.json.decode(line, type=Judged)
+def _graded(line: bytes) -> Graded:
+    return msgspec.json.decode(line, type=Graded)
 
 
 def cover(outcome: Outcome) -> None:
@@ -186,7 +181,7 @@ def cover(outcome: Outcome) -> None:
         worth, there = worth + len(facts), there + len(told)
         typed += sum(any(turn in fact.turns and says(one, fact, people) for turn, one in read_as) for fact in facts)
         said += sum(
-            any(turn in fact.turns and says(one.sentence.text, fact, people) for turn, one in told) for fact in facts
+            any(turn in fact.turns and says(one.retold.text, fact, people) for turn, one, _ in told) for fact in facts
         )
     outcome.figures |= {"life.worth": worth, "life.statements": there, "life.said": said / worth}
     outcome.figures["life.said_by_facts"] = typed / worth
