@@ -132,7 +132,7 @@ async def _read(db: Database, owner: Owner, claim: str, extractor: Extractor, at
     turns = Turns(turns=(turn,), before=(), upto=NOTHING)
     async with db.transaction(owner.user_id) as connection:
         grounded = await ground(connection, owner, turns)
-    checked = await look(extractor, grounded)
+    checked = await look(db, owner, extractor, grounded)
     async with db.transaction(owner.user_id) as connection:
         planner = await prepare(connection, owner, None, Found(turns, grounded, checked, extractor.name, ""))
     made: list[Claimed] = []

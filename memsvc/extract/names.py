@@ -10,7 +10,6 @@ import unicodedata
 
 WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
-STEM_LETTERS = 4
 SMALL = frozenset([
     "a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "of", "in", "on", "at", "to", "for", "and",
     "or",
@@ -34,8 +33,3 @@ def telling(name: str) -> list[str]:
     """The words of a name that tell something; all of them, where none does."""
     words = words_of(name)
     return [word for word in words if word not in SMALL] or words
-
-
-def stem(word: str) -> str:
-    """What a word and its inflections begin with: "learning" and "learn", "cities" and "city"."""
-    return word[: max(STEM_LETTERS, len(word) - 3)] if len(word) > STEM_LETTERS else word

@@ -173,7 +173,7 @@ async def _preview_window(
 ) -> tuple[list[Previewed], list[NewNode]]:
     async with db.transaction(owner.user_id) as connection:
         grounded = await ground(connection, owner, turns)
-    found = Found(turns, grounded, await look(reader, grounded), reader.name, "")
+    found = Found(turns, grounded, await look(db, owner, reader, grounded), reader.name, "")
     async with db.transaction(owner.user_id) as connection:
         planner = await prepare(connection, owner, None, found)
         plan = planner.plan(await compared_with(connection, owner, None, found, planner), (), {})

@@ -32,6 +32,7 @@ from memsvc.errors import (
 from memsvc.extract import registry
 from memsvc.extract.extraction import Extractor, ProposedType, for_user
 from memsvc.extract.grounding import Grounded, ground
+from memsvc.extract.stems import stems_for
 from memsvc.extract.unread import Turns, next_turns, turn_again
 from memsvc.extract.validation import Checked, check
 from memsvc.extract.write import Found, Written, write_window
@@ -221,7 +222,7 @@ async def _find(db: Database, owner: Owner, reader: Extractor, turns: Turns, bac
     """What a reader finds in some turns, checked."""
     async with db.transaction(owner.user_id) as connection:
         grounded = await ground(connection, owner, turns)
-    return Found(turns, grounded, await look(reader, grounded), reader.name, backend)
+    return Found(turns, grounded, await look(db, owner, reader, grounded), reader.name, backend)
 
 
 async def _whole(db: Database, owner: Owner, reader: Extractor, window: Turns, backend: str) -> Found | None:
@@ -292,13 +293,15 @@ async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: 
             _count(turns, found.checked, written)
 
 
-async def look(extractor: Extractor, grounded: Grounded) -> Checked:
+async def look(db: Database, owner: Owner, extractor: Extractor, grounded: Grounded) -> Checked:
     """What an extractor finds in a window, checked."""
     began = time.monotonic()
     with traces.span("extract window"):
         extraction = await extractor.extract(grounded.window)
     EXTRACT_SECONDS.observe(time.monotonic() - began)
-    return await asyncio.to_thread(check, grounded.window, extraction)
+    async with db.transaction(owner.user_id) as connection:
+        stems = await stems_for(connection, grounded.window, extraction)
+    return await asyncio.to_thread(check, grounded.window, extraction, stems)
 
 
 async def _written(db: Database, owner: Owner, source_id: UUID, found: Found) -> Written | None:

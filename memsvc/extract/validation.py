@@ -12,14 +12,13 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from memsvc.extract.boilerplate import boilerplate_spans, injected_spans, touches
-from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Entity, Extraction, Fact, ProposedType, Signs
-from memsvc.extract.names import folded, stem, telling, words_of
-from memsvc.extract.offline.voices import author_of, foreign, own_names, voices_of
 from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
-from memsvc.extract.window import OWNER, EdgeType, Turn, Window
+from memsvc.extract.spoken import Spoken
+from memsvc.extract.stems import Stems
+from memsvc.extract.window import EdgeType, Turn, Window
 from memsvc.text.characters import is_visible, trimmed
 
 DOUBTFUL = 0.5
@@ -29,8 +28,6 @@ FARTHEST = timedelta(days=50 * 365.25)
 MOST_FACTS = 200
 """Of one window; a model that finds more repeats itself."""
 MOST_NAME_CHARS, MOST_SENTENCE_CHARS = 200, 1_000
-LEAST_SHARE = 0.5
-"""Of the telling words of a description that must stand in the turns."""
 REASONS = {
     "doubtful": "its confidence is low",
     "role": "an assistant, a tool or the system said it",
@@ -47,8 +44,7 @@ REASONS = {
     "merged": "both ends turned out to be the same",
     "unwritable": "the history refused it",
 }
-FREE = frozenset({"Emotion", "Task"})
-"""Types whose names put into words what the turns say in others."""
+UNSTEMMED: Stems = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +83,17 @@ class Checked:
     """Facts that were too garbled to be kept."""
 
 
-def check(window: Window, extraction: Extraction, *, assistants: bool = False) -> Checked:
+def check(window: Window, extraction: Extraction, stems: Stems = UNSTEMMED, *, assistants: bool = False) -> Checked:
     """Sort out an extraction.
 
     Args:
         window: what the extractor was given.
         extraction: what it gave back.
+        stems: of the words of both (``stems.stems_for``); without them, words count as they are written.
         assistants: facts may come from what assistants say, too.
     """
     made = Checked(entities=_entities(window, extraction.entities))
-    grounds = _Grounds(window, ("user", "assistant") if assistants else ("user",))
+    spoken = Spoken(window, ("user", "assistant") if assistants else ("user",), stems)
     for entity in made.entities.values():
         turn = window.turns[entity.turn]
         found = find_quote(turn.text, entity.quote) if entity.quote else None
@@ -110,11 +107,13 @@ def check(window: Window, extraction: Extraction, *, assistants: bool = False) -
             continue
         turn = window.turns[fact.turn]
         span = find_quote(turn.text, fact.quote)
-        reason = "too_many" if place >= MOST_FACTS else _wrong(window, made.entities, grounds, fact, span)
+        reason = "too_many" if place >= MOST_FACTS else _wrong(window, made.entities, spoken, fact, span)
+        ends = (made.entities[fact.subject], made.entities[fact.object])
+        said = msgspec.structs.replace(fact, sentence=spoken.sentence_of(fact, ends))
         if reason is None and span is not None:
-            made.facts.append(Sound(fact, turn, span))
+            made.facts.append(Sound(said, turn, span))
         else:
-            made.left.append(Left(proposal_of(window, made.entities, fact), turn, span, reason or "quote"))
+            made.left.append(Left(proposal_of(window, made.entities, said), turn, span, reason or "quote"))
     made.signs = _signs(window, extraction.signs)
     made.proposed = [one for one in extraction.proposed if 0 <= one.turn < len(window.turns)]
     return made
@@ -158,11 +157,11 @@ def _whole(window: Window, entities: dict[int, Entity], fact: Fact) -> bool:
     )
 
 
-def _wrong(window: Window, entities: dict[int, Entity], grounds: _Grounds, fact: Fact, span: Span | None) -> str | None:
+def _wrong(window: Window, entities: dict[int, Entity], spoken: Spoken, fact: Fact, span: Span | None) -> str | None:
     """The first reason not to write a fact; None: there is none."""
     turn = window.turns[fact.turn]
     ends = (entities[fact.subject], entities[fact.object])
-    if turn.role not in grounds.believed:
+    if turn.role not in spoken.believed:
         return "role"
     if span is None:
         return "quote"
@@ -170,14 +169,19 @@ def _wrong(window: Window, entities: dict[int, Entity], grounds: _Grounds, fact:
         return "injected"
     if touches(span, boilerplate_spans(turn.text)):
         return "boilerplate"
-    if grounds.is_anothers(fact, ends, span):
+    if spoken.is_anothers(fact, ends, span):
         return "voice"
     return (
         _wrong_types(window, fact, ends)
-        or ("ungrounded" if not all(grounds.has(entity) for entity in ends) else None)
+        or (None if _grounded(spoken, fact, ends, span) else "ungrounded")
         or ("date" if not sane_times(fact, turn) else None)
         or ("doubtful" if fact.confidence < DOUBTFUL else None)
     )
+
+
+def _grounded(spoken: Spoken, fact: Fact, ends: tuple[Entity, Entity], span: Span) -> bool:
+    """Whether the window speaks of both ends."""
+    return spoken.has(ends[0]) and (spoken.has(ends[1]) or spoken.ends_what_is_known(fact, ends[1], span))
 
 
 def _wrong_types(window: Window, fact: Fact, ends: tuple[Entity, Entity]) -> str | None:
@@ -205,63 +209,6 @@ def sane_times(fact: Fact, turn: Turn) -> bool:
         if moment is not None and (moment.utcoffset() is None or not EARLIEST <= moment <= turn.said_at + FARTHEST):
             return False
     return fact.since is None or fact.until is None or fact.since < fact.until
-
-
-class _Grounds:
-    """What a window speaks of."""
-
-    def __init__(self, window: Window, believed: Sequence[str]) -> None:
-        self._window = window
-        self.believed = believed
-        """Roles whose words are facts."""
-        self._words = frozenset(
-            word
-            for turn in (*window.before, *window.turns)
-            for word in words_of(f"{turn.text} {turn.caption} {turn.speaker}")
-        )
-        self._stems = frozenset(stem(word) for word in self._words)
-        self._speaking = frozenset(number for number in window.speakers.values() if number is not None)
-        self._speakers = frozenset(folded(speaker) for speaker in window.speakers)
-
-        self._voices = voices_of(window)
-
-    def is_anothers(self, fact: Fact, ends: tuple[Entity, Entity], span: Span) -> bool:
-        """Whether a fact about a turn's author, or the owner, stands in the words of somebody else."""
-        turn = self._window.turns[fact.turn]
-        told = ends if fact.type in SYMMETRIC else ends[:1]
-        if not any(self._is_own(turn, entity) for entity in told):
-            return False
-        return touches(span, foreign(turn.text, self._voices.get(turn.passage_id, [])))
-
-    def _is_own(self, turn: Turn, entity: Entity) -> bool:
-        """Whether an entity is who says a turn, or the owner."""
-        own = (OWNER, author_of(self._window, turn))
-        if entity.known is not None:
-            return entity.known in own
-        names = {folded(turn.speaker)}.union(*(own_names(self._window, number) for number in own))
-        return folded(entity.name) in names
-
-    def has(self, entity: Entity) -> bool:
-        """Whether the turns speak of somebody or something."""
-        if entity.known is not None:
-            if entity.known == OWNER or entity.known in self._speaking:
-                return True
-            card = self._window.candidates[entity.known]
-            names = (card.label, *card.aliases, entity.name, *card.relations)
-            return any(self._share(name) >= LEAST_SHARE for name in names)
-        if folded(entity.name) in self._speakers or entity.type in FREE:
-            return True
-        if entity.named:
-            return all(word in self._words or self._part(word) for word in telling(entity.name))
-        return self._share(entity.name) >= LEAST_SHARE or self._share(entity.relation) >= 1
-
-    def _share(self, name: str) -> float:
-        words = telling(name)
-        return sum(stem(word) in self._stems for word in words) / len(words) if words else 0.0
-
-    def _part(self, word: str) -> bool:
-        """Whether a word stands in another one, as names of texts without spaces do."""
-        return not word.isascii() and any(word in other for other in self._words)
 
 
 def _signs(window: Window, signs: Sequence[Signs]) -> list[Signs]:

@@ -17,6 +17,18 @@ FROM memsvc.grounding(
   :user_id, :text, CAST(:speakers AS text []), CAST(:passages AS uuid []), CAST(:before AS uuid []), :near, :limit
 ) AS g;
 
+-- name: stems
+-- What Snowball cuts words down to, by the language's stemmer; a stop word stays as it is.
+SELECT
+  w.language, w.word, coalesce(
+    (
+      ts_lexize(
+        CAST(CASE w.language WHEN 'simple' THEN 'simple' ELSE w.language || '_stem' END AS regdictionary), w.word
+      )
+    )[1], w.word
+  ) AS stem
+FROM unnest(CAST(:languages AS text []), CAST(:words AS text [])) AS w (language, word);
+
 -- name: usable_types
 -- Types of the core and approved ones of the user; ends as they are written there.
 SELECT 'node' AS kind, t.name, t.parent, CAST('{}' AS text []) AS from_types, CAST('{}' AS text []) AS to_types,

@@ -215,3 +215,9 @@ TIMES = words("""
     year decade century moment age while days weeks months years hours minutes thanksgiving halloween eid diwali
     mornings evenings nights afternoons lunchtime dawn dusk sunrise sunset xmas half-term
 """)
+BELIEFS = words("""
+    vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
+    jewish buddhist atheist methodist adventist baptist lutheran anglican presbyterian protestant quaker mormon sikh
+    hindu pentecostal retired sober teetotal dyspraxic colourblind colorblind left-handed pregnant
+""")
+"""What people are by belief, diet or condition: "she is vegan"."""

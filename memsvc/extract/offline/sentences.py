@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsvc.extract.extraction import Change, Entity
 from memsvc.extract.offline.lexicon_kin import PARTNERS
-from memsvc.extract.offline.trades import BELIEFS
+from memsvc.extract.offline.lexicon_things import BELIEFS
 
 HOLDS = {
     "KNOWS": "{a} knows {b}.",

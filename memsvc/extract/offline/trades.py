@@ -20,11 +20,6 @@ TRADE_ENDS = tuple(
     """)
 )
 NO_TRADES = frozenset({"matchmaker", "troublemaker", "coworker", "co-worker", "humanitarian"})
-BELIEFS = things.words("""
-    vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
-    jewish buddhist atheist methodist adventist baptist lutheran anglican presbyterian protestant quaker mormon sikh
-    hindu pentecostal retired sober teetotal dyspraxic colourblind colorblind left-handed pregnant
-""")
 ILLNESSES = things.words("""
     asthma diabetes arthritis adhd migraine migraines epilepsy cancer eczema psoriasis hayfever allergy allergies
     anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
@@ -79,7 +74,9 @@ def trades(clause: Clause) -> Iterator[Finding]:
 
 def diets(clause: Clause) -> Iterator[Finding]:
     """I'm allergic to peanuts; she's vegan; he has asthma."""
-    if clause.lemma == "be" or clause.verb.lower_ in BELIEFS:  # "I'm not vegetarian any more" turns on the adjective
+    if (
+        clause.lemma == "be" or clause.verb.lower_ in things.BELIEFS
+    ):  # "I'm not vegetarian any more" turns on the adjective
         for oblique in clause.obliques:
             if oblique.prep == "to" and oblique.holder.lower_ in {"allergic", "intolerant"}:
                 key = thing(clause, oblique.noun, "Concept")
@@ -87,7 +84,7 @@ def diets(clause: Clause) -> Iterator[Finding]:
                     clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": "allergy"}
                 )
         for token in clause.complements:
-            if token.lower_ in BELIEFS:
+            if token.lower_ in things.BELIEFS:
                 key = clause.reading.made(token.lower_, "Concept", token) if clause.people else None
                 yield from told(
                     clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": token.lower_}
