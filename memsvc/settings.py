@@ -178,6 +178,15 @@ class Settings(BaseSettings):
         default=None, max_length=180, description="Name of the language model; empty: memsvc works without one."
     )
     llm_timeout_s: float = Field(default=60.0, gt=0, le=240, description="Longest wait for one answer.")
+    llm_context_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        description="Size of the language model's context, questions and answers together; 0: not known.",
+    )
+    llm_assistants: bool = Field(
+        default=False, description="Also read facts in assistants' messages that the person accepted or confirmed."
+    )
     llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process makes at the same time.")
     llm_tokens_per_day: int = Field(
         default=0, ge=0, description="Most tokens of all users in one day (UTC); 0: no limit."

@@ -210,12 +210,28 @@ class ExtractorMissingError(ExtractorError):
     hint = "pip install 'memsvc[nlp]', or set MEMSVC_EXTRACTOR to none, llm or an installed one."
 
 
+class TurnTooSlowError(ExtractorError):
+    """The extractor took too long for one message again, while it could read others."""
+
+    code, passing = "turn_too_slow", False
+    hint = (
+        "The text is stored and can be recalled. Raise MEMSVC_LLM_TIMEOUT_S or use a faster model, then retry the job."
+    )
+
+
 class LlmError(MemsvcError):
     """The language model cannot be reached."""
 
     code, status, exit_code = "llm", 503, 69
     passing = True
     hint = "Texts are stored and can be recalled meanwhile. The job tries again by itself."
+
+
+class LlmSlowError(LlmError):
+    """The language model took too long for an answer."""
+
+    code = "llm_slow"
+    hint = "A window is read in smaller parts by itself. MEMSVC_LLM_TIMEOUT_S sets how long one answer may take."
 
 
 class LlmRefusedError(LlmError):
@@ -226,12 +242,29 @@ class LlmRefusedError(LlmError):
     hint = "Check MEMSVC_LLM_URL, MEMSVC_LLM_KEY and MEMSVC_LLM_MODEL, then retry the job."
 
 
+class LlmContextError(LlmRefusedError):
+    """The question is longer than the language model's context."""
+
+    code = "llm_context"
+    hint = (
+        "Give the model a larger context (Ollama: num_ctx), and set MEMSVC_LLM_CONTEXT_TOKENS to its size; "
+        "then retry the job."
+    )
+
+
 class LlmAnswerError(LlmError):
     """The language model's answer does not have the requested form."""
 
     code = "llm_answer"
     passing = False
     hint = "Retry the job, or choose a model that follows a JSON schema."
+
+
+class LlmCutOffError(LlmAnswerError):
+    """The language model's answer was cut off before its end."""
+
+    code = "llm_cut_off"
+    hint = "Give the model a larger context, or more tokens for an answer, then retry the job."
 
 
 class LlmBudgetError(LlmError):

@@ -71,6 +71,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """With ``earlier``: it is said to go on still ("we've lived in Leeds for years")."""
     moved: bool = False
     """It is said to be the new home: what was the home before is over."""
+    accepted: int | None = None
+    """Of a fact in an assistant's turn: the turn in which a person accepted or confirmed it."""
     confidence: float = 1.0
     """Above 0, at most 1; below ``validation.DOUBTFUL`` a person is asked."""
     data: dict[str, Any] = {}

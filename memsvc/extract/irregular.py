@@ -28,7 +28,8 @@ calf calves; child children; elf elves; foot feet; goose geese; half halves; hoo
 life lives; loaf loaves; louse lice; man men; mouse mice; ox oxen; person people; scarf scarves; self selves;
 shelf shelves; thief thieves; tooth teeth; wife wives; wolf wolves; woman women; grandchild grandchildren;
 stepchild stepchildren; housewife housewives; penknife penknives; bookshelf bookshelves; fireman firemen;
-policeman policemen; analysis analyses; crisis crises; thesis theses; cactus cacti; fungus fungi; nucleus nuclei; criterion criteria; phenomenon phenomena; medium media; good better best; bad worse worst; far farther further
+policeman policemen; analysis analyses; crisis crises; thesis theses; cactus cacti; fungus fungi; nucleus nuclei;
+criterion criteria; phenomenon phenomena; medium media; good better best; bad worse worst; far farther further
 """
 """A base form and what is made of it, one word a line of the language. Forms that are also a base of their own ("saw",
 "found", "left", "lives") may be both; ``bases`` gives all of them."""

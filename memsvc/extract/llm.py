@@ -1,18 +1,20 @@
 """The extractor that asks a language model: one call a window, and one more where the answer lacks the form.
 
 ``memsvc.extract.prompts.facts`` has the question and the answer's form, ``memsvc.llm.answers`` gets it, this module
-turns it into an ``Extraction``. An item that cannot be one is left out and counted in the log; whether what is left is
-true is ``validation``'s business.
+turns it into an ``Extraction``. A question is measured before it is sent: one that exceeds the model's context is put
+briefly, or not sent at all, so that whoever reads gives fewer turns. An item that cannot be one is left out and counted
+in the log; whether what is left is true is ``validation``'s business.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar, cast, get_args
 from uuid import UUID
 
@@ -20,7 +22,7 @@ import msgspec
 import structlog
 
 from memsvc.db.engine import Database
-from memsvc.errors import InvalidRequestError, LlmError
+from memsvc.errors import InvalidRequestError, LlmContextError, LlmSlowError
 from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Change, Entity, Extraction, Extractor, Fact, Signs
 from memsvc.extract.prompts import facts as prompt
@@ -32,14 +34,18 @@ from memsvc.queue.execution import STEP_LIMIT_S
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible, trimmed
 from memsvc.text.storable import check_storable
+from memsvc.text.tokens import estimate_tokens
 
 Item = TypeVar("Item", prompt.EntityItem, prompt.FactItem, prompt.SignsItem)
 WINDOW_S = 0.9 * STEP_LIMIT_S
 """Waiting behind other calls and a second answer add up. Who lets the job's own limit break the step off fails the job
 for good, though nothing is wrong but a model that is slow."""
+LEAST_ANSWER, ANSWER_SHARE = 300, 2
+"""Tokens that an answer needs at least, and further ones for each token that people say."""
 MAX_NAME = 200
 MAX_SENTENCE = 1_000
 CHANGES = get_args(Change)
+MOOD = "FEELS"
 DATE = re.compile(r"(?P<year>\d{4}) (?: -(?P<month>\d{1,2}) (?: -(?P<day>\d{1,2}) )? )? (?: [T ] .* )?", re.VERBOSE)
 log = structlog.get_logger()
 
@@ -55,7 +61,11 @@ class LlmExtractor:
         """
         self._settings = settings
         self._client = ChatClient(settings)
-        self.name = f"llm:{settings.llm_model}/{prompt.VERSION}"
+        self._limit = settings.llm_context_tokens
+        self._refused = math.inf
+        """Size of the smallest full question that the server refused as too long."""
+        self._version = f"{prompt.VERSION}-assistants" if settings.llm_assistants else prompt.VERSION
+        self.name = f"llm:{settings.llm_model}/{self._version}"
 
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; the call is recorded nowhere, and no budget counts it.
@@ -73,22 +83,55 @@ class LlmExtractor:
         """What the turns say; where no person says anything, nobody is asked.
 
         Raises:
-            LlmError: see ``memsvc.llm.answers.ask``; also where it takes longer than ``WINDOW_S`` altogether.
+            LlmSlowError: it takes longer than an answer may, or than ``WINDOW_S`` altogether.
+            LlmCutOffError: the answer was cut off before its end.
+            LlmContextError: the question does not fit the model's context, however brief it is.
+            LlmError: see ``memsvc.llm.answers.ask``.
         """
         if not any(turn.role == "user" and is_visible(turn.text) for turn in window.turns):
             return Extraction()
-        task = Task(
-            name=prompt.TASK,
-            version=prompt.VERSION,
-            messages=prompt.messages(window),
-            schema=prompt.schema(window.ontology),
-            read=lambda found: extraction_of(found, window),
-        )
         try:
             async with asyncio.timeout(WINDOW_S):
-                return (await ask(self._client, task, book)).value
+                return await self._fitting(window, book)
         except TimeoutError as error:
-            raise LlmError(f"The language model took longer than {WINDOW_S:g} s for a window.") from error
+            raise LlmSlowError(f"The language model took longer than {WINDOW_S:g} s for a window.") from error
+
+    async def _fitting(self, window: Window, book: Book) -> Extraction:
+        """Ask as fully as the context allows; a server that finds that too long is asked briefly."""
+        task = self._task(window)
+        size = _size(window, task)
+        if size <= (self._limit or size) and size < self._refused:
+            try:
+                return (await ask(self._client, task, book)).value
+            except LlmContextError:
+                self._refused = size
+        task = self._task(window, brief=True)
+        size = _size(window, task)
+        if self._limit and size > self._limit:
+            turns = "A message needs" if len(window.turns) == 1 else f"{len(window.turns)} messages need"
+            raise LlmContextError(
+                f"{turns} a context of about {size:,} tokens, and MEMSVC_LLM_CONTEXT_TOKENS is {self._limit:,}.",
+                needed=size, context=self._limit,
+            )  # fmt: skip
+        return (await ask(self._client, task, book)).value
+
+    def _task(self, window: Window, *, brief: bool = False) -> Task[Extraction]:
+        assistants = self._settings.llm_assistants
+        return Task(
+            name=prompt.TASK,
+            version=self._version,
+            messages=prompt.messages(window, brief=brief, assistants=assistants),
+            schema=prompt.schema(window.ontology, assistants=assistants),
+            read=lambda found: extraction_of(found, window, assistants=assistants),
+            divisible=len(window.turns) > 1,
+        )
+
+
+def _size(window: Window, task: Task[Extraction]) -> int:
+    """Estimated tokens of a question, with its schema, and of an answer to it."""
+    asked = sum(estimate_tokens(message.content) for message in task.messages)
+    said = sum(estimate_tokens(turn.text) for turn in window.turns if turn.role == "user")
+    return asked + estimate_tokens(json.dumps(task.schema)) + LEAST_ANSWER + ANSWER_SHARE * said
 
 
 class _OfUser:
@@ -110,8 +153,13 @@ class _OfUser:
 # Reading the answer -------------------------------------------------------------------------------------------------
 
 
-def extraction_of(found: dict[str, Any], window: Window) -> Extraction:
+def extraction_of(found: dict[str, Any], window: Window, *, assistants: bool = False) -> Extraction:
     """An answer as an extraction of the window, without the items that cannot be right.
+
+    Args:
+        found: the answer.
+        window: what was asked about.
+        assistants: facts may stand in assistants' turns, where a person accepted them.
 
     Raises:
         msgspec.ValidationError: it is no answer at all.
@@ -119,9 +167,12 @@ def extraction_of(found: dict[str, Any], window: Window) -> Extraction:
     answer = msgspec.convert(found, prompt.Answer)
     dropped: Counter[str] = Counter()
     entities = _entities(answer.entities, window, dropped)
+    facts = _facts(answer.facts, entities, window, dropped)
+    if not assistants:
+        facts = (msgspec.structs.replace(fact, accepted=None) for fact in facts)
     extraction = Extraction(
         entities=tuple(entities.values()),
-        facts=tuple(_facts(answer.facts, entities, window, dropped)),
+        facts=tuple(facts),
         signs=tuple(_signs(answer.signs, window, dropped)),
     )
     if dropped:
@@ -195,9 +246,26 @@ def _facts(raw: Iterable[Any], entities: dict[int, Entity], window: Window, drop
             since=_date(item.since, turn, dropped),
             until=_date(item.until, turn, dropped),
             change=cast("Change", item.change),
+            accepted=item.accepted,
             confidence=min(item.confidence, 1.0),
         )
-        yield _related(fact, entities)
+        yield _related(_timed(fact, turn), entities)
+
+
+def _timed(fact: Fact, turn: Turn) -> Fact:
+    """With times as they are meant, whatever the model left out.
+
+    A begin that repeats when the message was sent is none. A mood of which no time is told holds its day. What ended
+    before it was said is over, where nobody tells since when it was so.
+    """
+    if fact.since is not None and abs(fact.since - turn.said_at) < timedelta(minutes=1):
+        fact = msgspec.structs.replace(fact, since=None)
+    if fact.type == MOOD and fact.change == "holds" and fact.since is None and fact.until is None:
+        day = turn.said_at.replace(hour=0, minute=0, second=0, microsecond=0)
+        return msgspec.structs.replace(fact, since=day, until=day + timedelta(days=1))
+    if fact.change == "holds" and fact.since is None and fact.until is not None and fact.until <= turn.said_at:
+        return msgspec.structs.replace(fact, change="ended")
+    return fact
 
 
 def _related(fact: Fact, entities: dict[int, Entity]) -> Fact:

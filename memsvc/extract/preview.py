@@ -14,6 +14,7 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import DryRunTooLongError, DryRunTooSlowError, InvalidRequestError
+from memsvc.extract.dividing import TOO_MUCH, half
 from memsvc.extract.extraction import Extractor, for_user
 from memsvc.extract.grounding import ground
 from memsvc.extract.proposals import Proposal
@@ -132,13 +133,19 @@ async def _read(
     ]
     made = Preview(extractor=extractor.name, facts=[], nodes=[])
     reader = for_user(extractor, db, owner.user_id)
-    done = 0
+    done, most = 0, len(turns)
     while done < len(turns):
-        window = first_window([turn for _, turn in turns[done:]])
+        window = first_window([turn for _, turn in turns[done:]])[:most]
         before = tuple(turn for _, turn in turns[max(0, done - TURNS_BEFORE) : done])
         taken = Turns(turns=window, before=before, upto=NOTHING)
         places = {turn.passage_id: place for place, turn in turns[done : done + len(window)]}
-        facts, nodes = await _preview_window(db, owner, reader, taken, places)
+        try:
+            facts, nodes = await _preview_window(db, owner, reader, taken, places)
+        except TOO_MUCH:
+            if len(window) == 1:
+                raise
+            most = half(len(window))
+            continue
         made.facts.extend(facts)
         made.nodes.extend(nodes)
         done += len(window)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -26,10 +25,13 @@ from memsvc.errors import (
     ConfigurationError,
     ContendedError,
     ExtractorMissingError,
+    LlmSlowError,
     MemsvcError,
     PassageUnknownError,
+    TurnTooSlowError,
 )
 from memsvc.extract import registry
+from memsvc.extract.dividing import Sizes, divide, part_of
 from memsvc.extract.extraction import Extractor, ProposedType, for_user
 from memsvc.extract.grounding import Grounded, ground
 from memsvc.extract.stems import stems_for
@@ -37,15 +39,13 @@ from memsvc.extract.unread import Turns, next_turns, turn_again
 from memsvc.extract.validation import Checked, check
 from memsvc.extract.write import Found, Written, write_window
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
-from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ, said
-from memsvc.queue.execution import OF_THE_DATABASE, SLICE_S, Step, Steps
+from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ
+from memsvc.queue.execution import SLICE_S, Step, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 
 MOST_MOVES = 5
 """How often a window may be taken away under our eyes, by another reader or by an erasure, before the job waits."""
-MOST_PASSED_OVER = 5
-"""Turns in a row that may be passed over. Where not even the next one can be read, the reader is at fault."""
 Counter = Callable[[int], None]
 log = structlog.get_logger()
 
@@ -69,6 +69,8 @@ class Extractors:
         self._loaded: dict[str, Extractor] = {}
         self._lock = asyncio.Lock()
         self._away = False
+        self.sizes: Sizes = {}
+        """Of windows that could not be read, until they are."""
 
     @property
     def backend(self) -> str | None:
@@ -142,8 +144,9 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
             extractor = await extractors.get(backend)
             seconds = max(until - time.monotonic(), 0)
             done = await read_source(
-                db, owner, source_id, extractor, backend=backend, seconds=seconds, progress=progress
-            )
+                db, owner, source_id, extractor, backend=backend, seconds=seconds, progress=progress,
+                most=extractors.sizes,
+            )  # fmt: skip
             if done.more:
                 return True
 
@@ -167,6 +170,7 @@ async def read_source(
     backend: str,
     seconds: float = math.inf,
     progress: Counter = lambda _turns: None,
+    most: Sizes | None = None,
 ) -> Read:
     """Read what an extractor has not read of a source, and write what it says.
 
@@ -178,9 +182,10 @@ async def read_source(
         backend: its name in the registry, for the record.
         seconds: no further window is begun after so long; the first one always is.
         progress: called with the number of turns of each window that was read.
+        most: how many turns may be read together, where a window could not be; kept for the next call.
 
-    A window that cannot be read is read turn by turn. Turns that cannot be read while a later one can are passed over,
-    and each of them becomes a job of its own.
+    A window that is too much for the reader is read in halves, one that cannot be read is read turn by turn. Turns that
+    cannot be read while a later one can are passed over, and each of them becomes a job of its own.
 
     Raises:
         ExtractorError, LlmError: it could not read a window, nor a turn of it; those before are done.
@@ -189,33 +194,37 @@ async def read_source(
     reader = for_user(extractor, db, owner.user_id)
     until = time.monotonic() + seconds
     turns = facts = refused = moves = 0
-    narrow = frozenset[UUID]()  # turns of a window that could not be read as one
+    most = {} if most is None else most
+    tried = False
     while True:
         async with db.transaction(owner.user_id) as connection:
             following = await next_turns(connection, owner, source_id, extractor.name)
         if following is None:
             return Read(turns, facts, refused, more=False)
-        if turns and time.monotonic() >= until:
+        if tried and time.monotonic() >= until:
             return Read(turns, facts, refused, more=True)
-        found = None
-        if following.passages[0] not in narrow:
-            found = await _whole(db, owner, reader, following, backend)
-        if found is None:
-            narrow = frozenset(following.passages)
-            found = await _first_legible(db, owner, reader, following, backend)
-        following = found.turns
+        tried = True
+        window = part_of(following, most)
+        try:
+            found = await _find(db, owner, reader, window, backend)
+        except Exception as error:
+            if not divide(window, following, most, error):
+                raise
+            continue
         written = await _written(db, owner, source_id, found)
         if written is None:
             moves += 1
             if moves == MOST_MOVES:
                 raise ContendedError("Somebody else reads this source, or erases it.")
             continue
+        for passage in (*window.over, *window.passages):
+            most.pop(passage, None)
         await _propose(db, owner, found.checked.proposed, extractor.name)
-        _count(following, found.checked, written)
-        turns += len(following.turns)
+        _count(window, found.checked, written)
+        turns += len(window.turns)
         facts += written.facts
         refused += len(written.left)
-        progress(len(following.turns))
+        progress(len(window.turns))
 
 
 async def _find(db: Database, owner: Owner, reader: Extractor, turns: Turns, backend: str) -> Found:
@@ -223,47 +232,6 @@ async def _find(db: Database, owner: Owner, reader: Extractor, turns: Turns, bac
     async with db.transaction(owner.user_id) as connection:
         grounded = await ground(connection, owner, turns)
     return Found(turns, grounded, await look(db, owner, reader, grounded), reader.name, backend)
-
-
-async def _whole(db: Database, owner: Owner, reader: Extractor, window: Turns, backend: str) -> Found | None:
-    """What is found in a window; None: it cannot be read, its turns alone perhaps can."""
-    try:
-        return await _find(db, owner, reader, window, backend)
-    except Exception as error:
-        if _passes(error) or len(window.turns) == 1:
-            raise
-        log.warning("a window cannot be read", turns=len(window.turns), **_why(error))
-        return None
-
-
-async def _first_legible(db: Database, owner: Owner, reader: Extractor, window: Turns, backend: str) -> Found:
-    """What is found in the first turn that can be read alone; those before it are passed over.
-
-    Raises:
-        ExtractorError, LlmError: none of the first ones can be read.
-    """
-    over: list[UUID] = []
-    while True:
-        turn = window.turns[len(over)]
-        alone = msgspec.structs.replace(window, turns=(turn,), over=tuple(over))
-        try:
-            return await _find(db, owner, reader, alone, backend)
-        except Exception as error:
-            over.append(turn.passage_id)
-            if _passes(error) or len(over) > MOST_PASSED_OVER or len(over) == len(window.turns):
-                raise
-            log.warning("a turn cannot be read", **_why(error))
-
-
-def _passes(error: Exception) -> bool:
-    """Whether it would have happened with any other text."""
-    return isinstance(error, OF_THE_DATABASE) or (isinstance(error, MemsvcError) and error.passing)
-
-
-def _why(error: Exception) -> dict[str, str | None]:
-    if isinstance(error, MemsvcError):
-        return {"code": error.code, "error": said(error)}
-    return {"error": type(error).__name__}
 
 
 def _again(extractors: Extractors) -> Step:
@@ -286,7 +254,10 @@ async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: 
         if turns is None or extractor.name != row.extractor:  # another version reads all of it anew
             continue
         reader = for_user(extractor, db, owner.user_id)
-        found = await _find(db, owner, reader, turns, row.backend)
+        try:
+            found = await _find(db, owner, reader, turns, row.backend)
+        except LlmSlowError as error:  # others could be read: it is this turn, and trying for ever would cost for ever
+            raise TurnTooSlowError from error
         written = await _written(db, owner, row.source_id, found)
         if written is not None:
             await _propose(db, owner, found.checked.proposed, extractor.name)

@@ -65,16 +65,14 @@ OPENING = (
 class Spoken:
     """What a window speaks of, and whose words they are."""
 
-    def __init__(self, window: Window, believed: Sequence[str], stems: Stems) -> None:
+    def __init__(self, window: Window, stems: Stems) -> None:
         """Take the words of a window.
 
         Args:
             window: its turns, those before included, and its candidates.
-            believed: roles whose words are facts.
             stems: of the words of the window and of the extraction; see ``memsvc.extract.stems``.
         """
         self._window = window
-        self.believed = believed
         turns = (*window.before, *window.turns)
         self._vocabulary = Vocabulary(turns, stems)
         self._english = is_english("\n".join(turn.text for turn in turns))

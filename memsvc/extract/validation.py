@@ -5,6 +5,7 @@ What fails is not lost: it is kept with a reason, one of ``REASONS``, and a pers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,7 @@ MOST_FACTS = 200
 MOST_NAME_CHARS, MOST_SENTENCE_CHARS = 200, 1_000
 REASONS = {
     "doubtful": "its confidence is low",
-    "role": "an assistant, a tool or the system said it",
+    "role": "an assistant, a tool or the system said it, and nobody accepted it",
     "quote": "its quote does not stand in the message",
     "injected": "it was read out of memory that was given back",
     "boilerplate": "it stands in code, a table, quoted mail or a signature",
@@ -44,6 +45,8 @@ REASONS = {
     "merged": "both ends turned out to be the same",
     "unwritable": "the history refused it",
 }
+REFUSAL = re.compile(r"\W*(?:no|nope|nah|not|never|wrong|nein|non|nee|nej|nei|não|nie|нет|いいえ|不)\b", re.IGNORECASE)
+"""How an answer begins that accepts nothing."""
 UNSTEMMED: Stems = {}
 
 
@@ -83,17 +86,16 @@ class Checked:
     """Facts that were too garbled to be kept."""
 
 
-def check(window: Window, extraction: Extraction, stems: Stems = UNSTEMMED, *, assistants: bool = False) -> Checked:
+def check(window: Window, extraction: Extraction, stems: Stems = UNSTEMMED) -> Checked:
     """Sort out an extraction.
 
     Args:
         window: what the extractor was given.
         extraction: what it gave back.
         stems: of the words of both (``stems.stems_for``); without them, words count as they are written.
-        assistants: facts may come from what assistants say, too.
     """
     made = Checked(entities=_entities(window, extraction.entities))
-    spoken = Spoken(window, ("user", "assistant") if assistants else ("user",), stems)
+    spoken = Spoken(window, stems)
     for entity in made.entities.values():
         turn = window.turns[entity.turn]
         found = find_quote(turn.text, entity.quote) if entity.quote else None
@@ -161,7 +163,7 @@ def _wrong(window: Window, entities: dict[int, Entity], spoken: Spoken, fact: Fa
     """The first reason not to write a fact; None: there is none."""
     turn = window.turns[fact.turn]
     ends = (entities[fact.subject], entities[fact.object])
-    if turn.role not in spoken.believed:
+    if turn.role != "user" and not _accepted(window, fact):
         return "role"
     if span is None:
         return "quote"
@@ -177,6 +179,15 @@ def _wrong(window: Window, entities: dict[int, Entity], spoken: Spoken, fact: Fa
         or ("date" if not sane_times(fact, turn) else None)
         or ("doubtful" if fact.confidence < DOUBTFUL else None)
     )
+
+
+def _accepted(window: Window, fact: Fact) -> bool:
+    """Whether a fact stands in an assistant's turn, and the next person who speaks is said to accept it."""
+    if window.turns[fact.turn].role != "assistant":
+        return False
+    people = (place for place, turn in enumerate(window.turns) if place > fact.turn and turn.role == "user")
+    following = next(people, None)
+    return following is not None and fact.accepted == following and REFUSAL.match(window.turns[following].text) is None
 
 
 def _grounded(spoken: Spoken, fact: Fact, ends: tuple[Entity, Entity], span: Span) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import msgspec
 
 from memsvc import observe, traces
-from memsvc.errors import LlmAnswerError, LlmError, LlmRefusedError
+from memsvc.errors import LlmAnswerError, LlmContextError, LlmCutOffError, LlmError, LlmRefusedError
 from memsvc.llm.chat import AGAIN, ChatClient, Message, Reply
 
 T = TypeVar("T")
@@ -33,6 +33,8 @@ LOOK_UP_S = 3_600.0
 MOST_OBJECTS = 20
 ECHO_CHARS = 8_000
 THOUGHT = "</think>"
+CUT_OFF = "length"
+"""How servers say that an answer ended for want of tokens."""
 QUOTED = re.compile(r"'.*'|(?<=unknown field )`.*?`(?= - at|$)", re.DOTALL)
 """What msgspec quotes of an answer, which ends in logs: a value that is none of an enumeration, a name of a field."""
 IN_WORDS = (
@@ -61,6 +63,8 @@ class Task(Generic[T]):
     """By the rules of strict schemas: every property required, no other properties, null for a missing value."""
     read: Callable[[dict[str, Any]], T]
     """Converts a JSON object to the answer; raises UnfitError or msgspec.ValidationError if it does not fit."""
+    divisible: bool = False
+    """The caller can ask for less at a time, so an answer that was cut off is not asked for again."""
 
 
 class Book(Protocol):
@@ -109,6 +113,7 @@ async def ask(client: ChatClient, task: Task[T], book: Book, *, stream: bool = F
 
     Raises:
         LlmAnswerError: neither answer has the form.
+        LlmCutOffError: the last one was cut off before its end; for a divisible task the first one.
         LlmRefusedError: the server refuses the question in every form.
         LlmError: the server cannot be used now.
         LlmBudgetError: the book allows no call.
@@ -121,13 +126,16 @@ async def ask(client: ChatClient, task: Task[T], book: Book, *, stream: bool = F
             value = read(reply, task)
         except UnfitError as error:
             await _enter(book, task, "unusable", reply)
+            if reply.finish == CUT_OFF and task.divisible:
+                raise LlmCutOffError("The language model's answer was cut off before its end.") from error
             problem = error
             says = NOT_USABLE.format(problem=error, schema=_compact(task.schema))
             messages += [Message("assistant", reply.text[:ECHO_CHARS] or "{}"), Message("user", says)]
         else:
             await _enter(book, task, "answered", reply)
             return Answer(value, reply, form, repaired=turn > 1)
-    raise LlmAnswerError(f"The language model's answer cannot be used, nor its second one: {problem}.") from problem
+    kind = LlmCutOffError if reply.finish == CUT_OFF else LlmAnswerError
+    raise kind(f"The language model's answer cannot be used, nor its second one: {problem}.") from problem
 
 
 async def _turn(
@@ -184,7 +192,12 @@ async def _down_the_ladder(
             refused += error.details.get("tries", 1)
             error.details["tries"] = refused
             answered = error.details.get("answered")
-            if form == FORMS[-1] or answered not in DOWN or (proved and answered not in DOWN - AGAIN):
+            if (
+                isinstance(error, LlmContextError)
+                or form == FORMS[-1]
+                or answered not in DOWN
+                or (proved and answered not in DOWN - AGAIN)
+            ):
                 raise
         else:
             if form != known:
@@ -237,7 +250,7 @@ def read(reply: Reply, task: Task[T]) -> T:
         except (UnfitError, msgspec.ValidationError) as error:
             if number == 0:
                 problem = UnfitError(QUOTED.sub("…", str(error)))
-    if reply.finish == "length":
+    if reply.finish == CUT_OFF:
         raise UnfitError("it was cut off before its end; be shorter")
     raise problem
 

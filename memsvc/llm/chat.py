@@ -25,7 +25,14 @@ from typing import Any, Literal, Self
 import httpx
 import msgspec
 
-from memsvc.errors import ConfigurationError, LlmAnswerError, LlmError, LlmRefusedError
+from memsvc.errors import (
+    ConfigurationError,
+    LlmAnswerError,
+    LlmContextError,
+    LlmError,
+    LlmRefusedError,
+    LlmSlowError,
+)
 from memsvc.settings import Settings
 from memsvc.text.tokens import estimate_tokens
 
@@ -36,9 +43,15 @@ MAX_PAUSE_S = 10.0
 """If the server asks for a longer pause, the call gives up; a job has tries of its own."""
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 UNFIT = frozenset({400, 422})
+LONG = UNFIT | {500}
+"""Statuses with which servers refuse a question that exceeds the context."""
 MAX_ANSWER_BYTES = 4_000_000
+MOST_SEARCHED = 2_000
+"""Characters of a server's error in which its kind is looked for; none of them is kept."""
 CODE = re.compile(r"[a-z][a-z0-9_.]{1,59}")
 """Shape of servers' error codes; anything else could be quoted text."""
+TOO_LONG = re.compile(r"context[ _](?:length|size|window)|(?:prompt|input) is too long|too many tokens", re.IGNORECASE)
+"""In a server's error: the question does not fit the model's context. Servers have no common code for it."""
 NEVER_DROPPED = frozenset({"model", "messages", "response_format", "stream"})
 RENAMED = {"max_tokens": "max_completion_tokens"}
 """The name that newer models of OpenAI expect."""
@@ -193,7 +206,9 @@ class ChatClient:
         Raises:
             LlmError: the server cannot be reached, is too slow or too busy, or broke off; details have ``tries``, and
                 may have ``answered`` (its HTTP status) and ``retry_after_s``.
+            LlmSlowError: the answer took longer than it may.
             LlmRefusedError: it refuses the request.
+            LlmContextError: the request is longer than the model's context.
             LlmAnswerError: its answer does not follow the protocol.
         """
         body: dict[str, Any] = {
@@ -243,7 +258,7 @@ class ChatClient:
                         limit.reschedule(asyncio.get_running_loop().time() + left_s)
         except TimeoutError as error:
             # A server that was too slow is not asked again right away.
-            raise LlmError(f"The language model's server {self._lateness(began, answer)}.") from error
+            raise LlmSlowError(f"The language model's server {self._lateness(began, answer)}.") from error
         except (httpx.ConnectTimeout, httpx.ConnectError) as error:
             raise _TryAgainError(LlmError("The language model's server cannot be reached.")) from error
         except httpx.TransportError as error:
@@ -316,11 +331,14 @@ def _refusal(
     try:
         says = msgspec.json.decode(raw)["error"]
         part, code = str(says.get("param")), str(says.get("code") or says.get("type"))
+        too_long = TOO_LONG.search(f"{code} {says.get('type')} {says.get('message')}"[:MOST_SEARCHED]) is not None
     except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, RecursionError):
-        part, code = "", ""
+        part, code, too_long = "", "", False
     if status in UNFIT and part in body and part not in NEVER_DROPPED:
         return _UnwantedError(part)
     why = f" ({code})" if CODE.fullmatch(code) else ""
+    if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE or (too_long and status in LONG):
+        return LlmContextError(f"The question exceeds the language model's context: {status}{why}.", answered=status)
     if status in again:
         pause_s = _wanted_pause(response.headers.get("Retry-After"))
         error = LlmError(f"The language model's server answers {status}{why}.", answered=status)

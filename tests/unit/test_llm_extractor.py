@@ -151,7 +151,9 @@ def test_the_schema_is_strict_and_of_the_ontology() -> None:
     assert items["facts"]["type"]["enum"] == ["FAMILY_OF", "FEELS", "LIVES_IN", "LOCATED_AT", "OWNS"]
     assert items["entities"]["type"]["enum"] == ["Emotion", "Event", "Object", "Person", "Place"]
     for name, kind in (("entities", prompt.EntityItem), ("facts", prompt.FactItem), ("signs", prompt.SignsItem)):
-        assert set(items[name]) == set(kind.__struct_fields__)
+        assert set(items[name]) == set(kind.__struct_fields__) - {"accepted"}
+    facts = prompt.schema(ONTOLOGY, assistants=True)["properties"]["facts"]["items"]
+    assert set(facts["properties"]) == set(facts["required"]) == set(prompt.FactItem.__struct_fields__)
 
 
 @pytest.mark.parametrize("example", prompt.EXAMPLES)

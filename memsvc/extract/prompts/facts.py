@@ -18,7 +18,7 @@ from memsvc.extract.window import OWNER, EdgeType, Ontology, Turn, Window
 from memsvc.llm.chat import Message
 from memsvc.text.fence import new_token
 
-VERSION = "2"
+VERSION = "3"
 TASK = "facts"
 
 BOOKKEEPING = frozenset({
@@ -59,6 +59,7 @@ class FactItem(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None = None
     change: str = "holds"
     confidence: float = 1.0
+    accepted: int | None = None
 
 
 class SignsItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,11 +100,17 @@ Facts
   rewrite, examples, role-play. There "I" is not the turn's speaker: it is Anna or Ben where the name is certain, else
   no fact. "Update: …" or "Note to self: …" is still the speaker.
 - A denial is no fact, unless it ends something ("I don't work there any more": change "ended").
+- What people do may end what was so: they sell, lose, give away, quit, leave, break up, finish, die. Write the fact
+  that is over, with change "ended" and the words that tell what happened as its quote: "we sold the van" ends OWNS.
 - quote: the shortest piece of that turn that says it, copied letter by letter, faults included. No quote, no fact.
 - sentence: the fact by itself, with names instead of "I", "she" and "there".
 - "I", "me", "my" are the speaker of that turn; "we" is the speaker, and others only where the turn says who.
 - since, until: only where the text says so; work "last March" or "two years ago" out from when the turn was said. As
   exact as the text: "2024", "2024-03" or "2024-03-15". until: the first day on which it was not so any more.
+  A time that is not told, or that you do not understand ("after the war"), is null: never the time of the message.
+  What is told for later begins then: of "my course starts on Monday" and "we move in on 1 May", since is that day.
+  An event ends after its last day: of "the fair is on 3 May", since is 3 May and until 4 May. A mood ends with the day
+  on which it was felt, unless the text says that it lasts.
 - change: "holds"; "ended" where it is over; "corrects" where the speaker takes back what was said of it before ("no,
   Porto, not Lisbon"). Moving or changing jobs is two facts: the old one "ended" if it is named, the new one "holds".
 - confidence: 1.0 where it is said outright, .7 where it follows, below .5 where you doubt it.
@@ -200,7 +207,7 @@ EXAMPLES = (
             "facts": [
                 _fact("no, Porto", "The course is in Porto.", (1, "LOCATED_AT", 2), 1, change="corrects"),
                 _fact("gave me her old wheel", "Mara has Anna's old wheel.", (0, "OWNS", 3), 1),
-                _fact("I'm so happy", "Mara is happy.", (0, "FEELS", 4), 1),
+                _fact("I'm so happy", "Mara is happy.", (0, "FEELS", 4), 1, since="2025-06-02", until="2025-06-03"),
             ],
             "signs": [
                 {"turn": 0, "sentiment": 0.3, "importance": 1}, {"turn": 1, "sentiment": 0.9, "importance": 4},
@@ -208,6 +215,15 @@ EXAMPLES = (
         },
     ),
 )  # fmt: skip
+
+ASSISTANTS = """\
+
+What assistants say
+- Here a fact may stand in an assistant's turn where the very next turn of a person accepts or confirms it: "Shall I put
+  you down as vegetarian?" - "yes please". Its turn and quote are the assistant's; accepted is the number of the
+  person's turn. If the person answers something else, or nothing, it is no fact. Of facts in a person's turn accepted
+  is null.
+"""
 
 COUNTER_EXAMPLES = (
     ("do you think I should move to Madrid?", "a question"),
@@ -224,26 +240,39 @@ COUNTER_EXAMPLES = (
 # The question -------------------------------------------------------------------------------------------------------
 
 
-def messages(window: Window) -> list[Message]:
-    """What to ask about a window."""
-    return [Message("system", instructions(window.ontology)), Message("user", question(window))]
+BRIEF_BEFORE, BRIEF_CANDIDATES = 2, 6
+"""Turns of context and candidates in a brief question."""
 
 
-def instructions(ontology: Ontology) -> str:
+def messages(window: Window, *, brief: bool = False, assistants: bool = False) -> list[Message]:
+    """What to ask about a window.
+
+    Args:
+        window: its turns.
+        brief: without examples, and with less of what was read and known before: for models with a small context.
+        assistants: facts may stand in assistants' turns, where a person accepted them.
+    """
+    rules = instructions(window.ontology, () if brief else EXAMPLES, assistants=assistants)
+    return [Message("system", rules), Message("user", question(window, brief=brief))]
+
+
+def instructions(ontology: Ontology, examples: Sequence[Example] = EXAMPLES, *, assistants: bool = False) -> str:
     """The part that is the same for every window of an ontology."""
-    examples = "\n\n".join(
+    shown = "\n\n".join(
         f"Candidates:\n{_lines(one.candidates)}\nTurns:\n{_lines(one.turns)}\nAnswer:\n{_json(one.answer)}"
-        for one in EXAMPLES
+        for one in examples
     )
+    right = f"Examples\n\n{shown}\n\n" if examples else ""
     wrong = "\n".join(f"- {_json(text)}: {why}" for text, why in COUNTER_EXAMPLES)
     edges = "\n".join(f"- {_described(ontology.edge_types[name])}" for name in edge_types(ontology))
+    rules = f"{RULES}\n{ASSISTANTS}" if assistants else RULES
     return (
-        f"{RULES}\n\nNode types: {', '.join(node_types(ontology))}\n\nEdge types\n{edges}\n\n"
-        f"Examples\n\n{examples}\n\nNo facts in\n{wrong}"
+        f"{rules}\n\nNode types: {', '.join(node_types(ontology))}\n\nEdge types\n{edges}\n\n"
+        f"{right}No facts in\n{wrong}"
     )
 
 
-def question(window: Window) -> str:
+def question(window: Window, *, brief: bool = False) -> str:
     """The part that is the window's own."""
     speaking = {number for number in window.speakers.values() if number is not None}
     candidates = [
@@ -255,14 +284,16 @@ def question(window: Window) -> str:
             **({"is the owner's": list(one.relations)} if one.relations else {}),
             **({"speaks": True} if one.number in speaking else {}),
         }
-        for one in window.candidates
+        for place, one in enumerate(window.candidates)
+        if not brief or place < BRIEF_CANDIDATES or one.number in speaking
     ]
+    before = window.before[-BRIEF_BEFORE:] if brief else window.before
     strangers = sorted(name for name, number in window.speakers.items() if number is None and name)
     body = [f"Candidates:\n{_lines(candidates)}"]
     if strangers:
         body.append(f"Speakers who are no candidates: {_json(strangers)}")
-    if window.before:
-        context = [shown(turn, index - len(window.before)) for index, turn in enumerate(window.before)]
+    if before:
+        context = [shown(turn, index - len(before)) for index, turn in enumerate(before)]
         body.append(f"Context, read before; no facts from it:\n{_lines(context)}")
     body.append(f"Turns:\n{_lines([shown(turn, index) for index, turn in enumerate(window.turns)])}")
     written = "\n\n".join(body)
@@ -315,7 +346,7 @@ def edge_types(ontology: Ontology) -> list[str]:
     return sorted(set(ontology.edge_types) - BOOKKEEPING)
 
 
-def schema(ontology: Ontology) -> dict[str, Any]:
+def schema(ontology: Ontology, *, assistants: bool = False) -> dict[str, Any]:
     """The answer's JSON schema, by the rules of strict ones: every property required, no others, null for none."""
     integer, string = {"type": "integer"}, {"type": "string"}
     entity = {
@@ -341,6 +372,7 @@ def schema(ontology: Ontology) -> dict[str, Any]:
         "until": _or_null(string),
         "change": {"type": "string", "enum": ["holds", "ended", "corrects"]},
         "confidence": {"type": "number"},
+        **({"accepted": _or_null(integer)} if assistants else {}),
     }
     signs = {"turn": integer, "sentiment": _or_null({"type": "number"}), "importance": _or_null(integer)}
     return _object({
