@@ -55,7 +55,14 @@ class Dies:
     text: str = ""
 
 
-Step = Say | Status | Raw | Hangs | Dies
+@dataclass(frozen=True, slots=True)
+class ByRequest:
+    """What to do depends on the request."""
+
+    choose: Callable[[Body], Say | Status | Raw | Hangs | Dies]
+
+
+Step = Say | Status | Raw | Hangs | Dies | ByRequest
 
 
 class ChatServer:
@@ -101,7 +108,8 @@ class ChatServer:
             refusal = self.refuses.get(form_of(body))
             if refusal is not None:
                 return Status(refusal)
-            return self.steps.pop(0) if self.steps else self.otherwise
+            step = self.steps.pop(0) if self.steps else self.otherwise
+        return step.choose(body) if isinstance(step, ByRequest) else step
 
 
 def form_of(body: Body) -> str:
