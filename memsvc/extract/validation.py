@@ -14,6 +14,7 @@ import msgspec
 
 from memsvc.extract.boilerplate import boilerplate_spans, injected_spans, touches
 from memsvc.extract.extraction import Entity, Extraction, Fact, ProposedType, Signs
+from memsvc.extract.names import telling, words_of
 from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
@@ -94,7 +95,8 @@ def check(window: Window, extraction: Extraction, stems: Stems = UNSTEMMED) -> C
         extraction: what it gave back.
         stems: of the words of both (``stems.stems_for``); without them, words count as they are written.
     """
-    made = Checked(entities=_entities(window, extraction.entities))
+    entities = _entities(window, extraction.entities)
+    made = Checked(entities=_with_known_ends(window, entities, extraction.facts))
     spoken = Spoken(window, stems)
     for entity in made.entities.values():
         turn = window.turns[entity.turn]
@@ -140,6 +142,23 @@ def _entities(window: Window, entities: Iterable[Entity]) -> dict[int, Entity]:
         key: entity if entity.of in usable and entity.of != key else msgspec.structs.replace(entity, of=None)
         for key, entity in usable.items()
     }
+
+
+def _with_known_ends(window: Window, entities: dict[int, Entity], facts: Iterable[Fact]) -> dict[int, Entity]:
+    """The entities; what a fact says to be over, and only describes, is the one candidate that can be described so.
+
+    "We sold the van" ends that the owner has the blue van, if no other van is known.
+    """
+    found = dict(entities)
+    for fact in facts:
+        thing = found.get(fact.object)
+        if fact.change != "ended" or thing is None or thing.named or thing.known is not None:
+            continue
+        words = set(telling(thing.name))
+        alike = [card for card in window.candidates if card.type == thing.type and words <= set(words_of(card.label))]
+        if len(alike) == 1:
+            found[fact.object] = msgspec.structs.replace(thing, known=alike[0].number)
+    return found
 
 
 def type_of(window: Window, entity: Entity) -> str:

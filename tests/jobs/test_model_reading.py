@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import psycopg
 import pytest
@@ -78,6 +79,10 @@ class Model:
     async def say(self, *texts: str) -> None:
         messages = [MessageIn(conversation="pond", text=text, speaker="Ada") for text in texts]
         await append(self.db, self.owner, messages, self.settings)
+
+    async def say_at(self, said_at: str, text: str) -> None:
+        message = MessageIn(conversation="pond", text=text, speaker="Ada", said_at=said_at)
+        await append(self.db, self.owner, [message], self.settings)
 
     async def read(self, **more: Any) -> None:
         chosen = self.settings.model_copy(update=more)
@@ -200,3 +205,70 @@ async def test_a_dry_run_is_read_in_halves_too(model: Model) -> None:
     with pytest.raises(LlmContextError) as caught:
         await preview(model.db, model.owner, said, LlmExtractor(small), small)
     assert caught.value.details["needed"] > 1_500
+
+
+# Ends, times, and what assistants say ---------------------------------------------------------------------------------
+
+
+def says(*facts: dict[str, Any], things: tuple[dict[str, Any], ...]) -> Say:
+    """An answer about the owner and some things."""
+    return Say(json.dumps(answer(entity(0, "Ada", known=0, quote=""), *things, facts=facts)))
+
+
+def spans(model: Model) -> list[tuple[str, str | None, str | None]]:
+    """Facts with the days from which and until which they hold."""
+    rows = model.admin.execute(
+        "SELECT fact, to_char(nullif(valid_from, '-infinity'), 'YYYY-MM-DD'), "
+        "to_char(nullif(valid_to, 'infinity'), 'YYYY-MM-DD') FROM memsvc.edge_versions "
+        "WHERE user_id = %s AND recorded_to = 'infinity' ORDER BY fact",
+        [model.owner.user_id],
+    )
+    return list(rows.fetchall())
+
+
+@pytest.mark.parametrize("told", [{"change": "ended"}, {"until": "2026-05-01"}, {"change": "ended", "confidence": 0.6}])
+async def test_an_end_that_is_inferred_ends_what_is_known(model: Model, told: dict[str, Any]) -> None:
+    van = entity(1, "van", "Object", named=False)
+    has = fact(0, "OWNS", 1, quote="I own a van", sentence="Ada owns a van.")
+    await model.say_at("2026-02-01T10:00:00Z", "I own a van")
+    model.server.otherwise = says(has, things=(van,))
+    await model.read()
+    await model.say_at("2026-05-02T10:00:00Z", "we sold the van yesterday")
+    over = fact(0, "OWNS", 1, quote="we sold the van", sentence="Ada owned a van.", **told)
+    model.server.otherwise = says(over, things=(van,))
+    await model.read()
+    assert spans(model) == [("Ada owns a van.", None, "2026-05-01" if "until" in told else "2026-05-02")]
+
+
+async def test_moods_hold_their_day_and_no_time_is_that_of_the_message(model: Model) -> None:
+    await model.say_at("2026-05-02T10:00:00Z", "I'm so happy about my new boat!")
+    mood = fact(0, "FEELS", 1, quote="I'm so happy", sentence="Ada is happy.")
+    boat = fact(0, "OWNS", 2, quote="my new boat", sentence="Ada has a boat.", since="2026-05-02T10:00")
+    things = (entity(1, "happiness", "Emotion", named=False, quote="happy"), entity(2, "boat", "Object", named=False))
+    model.server.otherwise = says(mood, boat, things=things)
+    await model.read()
+    assert spans(model) == [("Ada has a boat.", None, None), ("Ada is happy.", "2026-05-02", "2026-05-03")]
+
+
+@pytest.mark.parametrize(
+    ("answer_", "on", "accepted", "written"),
+    [
+        ("yes please", True, 1, True),
+        ("yes please", False, 1, False),
+        ("No, I do eat meat.", True, 1, False),
+        ("yes please", True, None, False),
+        ("yes please", True, 2, False),
+    ],
+)
+async def test_what_an_assistant_says_counts_where_it_is_accepted_and_that_is_wanted(
+    model: Model, answer_: str, on: bool, accepted: int | None, written: bool
+) -> None:
+    asks = MessageIn(conversation="pond", text="Shall I note that you like tofu?", role="assistant")
+    yes, more = (MessageIn(conversation="pond", text=text, speaker="Ada") for text in (answer_, "What a day."))
+    await append(model.db, model.owner, [asks, yes, more], model.settings)
+    told = fact(0, "LIKES", 1, quote="you like tofu", sentence="Ada likes tofu.", accepted=accepted)
+    model.server.otherwise = says(told, things=(entity(1, "tofu", "Object", named=False),))
+    await model.read(llm_assistants=on)
+    assert model.facts() == (["Ada likes tofu."] if written else [])
+    asked = json.dumps(model.server.requests[0])
+    assert ("What assistants say" in asked) == ('"accepted"' in asked) == on
