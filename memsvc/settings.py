@@ -187,6 +187,12 @@ class Settings(BaseSettings):
     llm_assistants: bool = Field(
         default=False, description="Also read facts in assistants' messages that the person accepted or confirmed."
     )
+    llm_reviews_per_night: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="Most facts under review that the model judges each night, in one call; 0: none.",
+    )
     llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process makes at the same time.")
     llm_tokens_per_day: int = Field(
         default=0, ge=0, description="Most tokens of all users in one day (UTC); 0: no limit."

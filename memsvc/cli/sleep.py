@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, print_json, print_table
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    chosen_user,
+    for_owner,
+    note,
+    print_json,
+    print_table,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.settings import Settings
     from memsvc.sleep.runner import Run
     from memsvc.sleep.tasks import Scope
 
@@ -35,24 +47,29 @@ def sleep(
     """Run a user's nightly maintenance now; a worker runs it each night at 03:00 in the user's time zone.
 
     duplicates: finds nodes that represent the same thing. Certain duplicates are merged ('memsvc unmerge' undoes it);
-    the rest wait for review in 'memsvc duplicates'. Ctrl-C pauses; the same command resumes.
+    the rest wait for review in 'memsvc duplicates'. reviews (off by default): a language model judges facts that wait
+    in 'memsvc review'. Ctrl-C pauses; the same command resumes.
     """
     if runs:
         _show(for_owner(user, app, _runs), as_json=as_json)
         return
 
-    async def act(db: Database, owner: Owner) -> Any:
+    async def act(db: Database, settings: Settings) -> Any:
+        from memsvc.access.users import find_app
         from memsvc.sleep.tasks import Scope
         from memsvc.sources.moments import read_moment
 
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
         scope = Scope(
             from_node=as_uuid(from_node, "node") if from_node is not None else None,
             since=read_moment(since, owner, "since"),
         )
         names = tasks.split(",")
-        return await (_proposals(db, owner, names, scope) if dry_run else _work(db, owner, names, scope, budget))
+        if dry_run:
+            return await _proposals(db, owner, names, scope, settings)
+        return await _work(db, owner, names, scope, budget_s=budget, settings=settings)
 
-    done = for_owner(user, app, act)
+    done = with_database(act)
     if not dry_run:
         _show(done, as_json=as_json)
     elif as_json:
@@ -68,18 +85,23 @@ async def _runs(db: Database, owner: Owner) -> list[Run]:
     return await list_runs(db, owner.user_id)
 
 
-async def _proposals(db: Database, owner: Owner, tasks: list[str], scope: Scope) -> list[list[Any]]:
+async def _proposals(db: Database, owner: Owner, tasks: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
     from memsvc.sleep.duplicates import preview
     from memsvc.sleep.runner import dry_run
 
-    return [
-        [task, shown.action, *shown.labels, round(shown.score, 3), shown.reason]
-        async for task, page in dry_run(db, owner, tasks, scope)
-        for shown in map(preview, page.proposals)
-    ]
+    found: list[list[Any]] = []
+    async for task, page in dry_run(db, owner, tasks, scope, settings=settings):
+        found += [
+            [task, shown.action, *shown.labels, round(shown.score, 3), shown.reason]
+            for shown in map(preview, page.proposals)
+        ]
+        found += [[task, one.action, one.sentence, "", "", one.reason] for one in page.judgements]
+    return found
 
 
-async def _work(db: Database, owner: Owner, tasks: list[str], scope: Scope, budget: float | None) -> list[Run]:
+async def _work(
+    db: Database, owner: Owner, tasks: list[str], scope: Scope, *, budget_s: float | None, settings: Settings
+) -> list[Run]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -92,7 +114,7 @@ async def _work(db: Database, owner: Owner, tasks: list[str], scope: Scope, budg
         def show(run: Run, total: int) -> None:
             bar.update(line, description=run.task, completed=min(run.examined, total), total=total)
 
-        return await runner.sleep(db, owner, tasks, scope, budget_s=budget, progress=show)
+        return await runner.sleep(db, owner, tasks, scope, settings=settings, budget_s=budget_s, progress=show)
 
 
 def _show(done: list[Run], *, as_json: bool) -> None:
@@ -100,7 +122,7 @@ def _show(done: list[Run], *, as_json: bool) -> None:
         print_json(done)
         return
     print_table(
-        ["run", "task", "state", "examined", "merged", "to review", "seconds", "began"],
+        ["run", "task", "state", "examined", "done", "to review", "seconds", "began"],
         [
             [
                 run.run_id, run.task, run.state if run.within_budget else "budget used up", f"{run.examined:,}",

@@ -173,14 +173,20 @@ async def accept(db: Database, owner: Owner, review_id: UUID, *, by: str, edit: 
     """
     actor = valid_name(by, "decided_by")
 
-    async def work(connection: AsyncConnection) -> Decided:
-        row = await _begin(connection, owner, review_id)
-        proposal = edited(msgspec.convert(row.proposal, Proposal), edit) if edit else _proposal(row)
-        change = await _write(connection, owner, row, proposal, by=actor)
-        review = await _decide(connection, owner, review_id, ("edited" if edit else "accepted", actor), proposal)
-        return Decided(review=review, change=change)
+    return await db.attempt(
+        owner.user_id, lambda connection: accept_in(connection, owner, review_id, by=actor, edit=edit)
+    )
 
-    return await db.attempt(owner.user_id, work)
+
+async def accept_in(
+    connection: AsyncConnection, owner: Owner, review_id: UUID, *, by: str, edit: Edit | None = None
+) -> Decided:
+    """The same in the caller's transaction."""
+    row = await _begin(connection, owner, review_id)
+    proposal = edited(msgspec.convert(row.proposal, Proposal), edit) if edit else _proposal(row)
+    change = await _write(connection, owner, row, proposal, by=by)
+    review = await _decide(connection, owner, review_id, ("edited" if edit else "accepted", by), proposal)
+    return Decided(review=review, change=change)
 
 
 async def reject(db: Database, owner: Owner, review_id: UUID, *, by: str) -> Decided:
@@ -197,6 +203,19 @@ async def reject(db: Database, owner: Owner, review_id: UUID, *, by: str) -> Dec
         return Decided(review=review, change=None)
 
     return await db.attempt(owner.user_id, work)
+
+
+async def waiting(connection: AsyncConnection, owner: Owner, *, limit: int) -> list[Review]:
+    """Facts that wait because of their confidence and were judged by nobody, those that wait longest first."""
+    found = await connection.execute(query("reviews_to_judge"), {"user_id": owner.user_id, "limit": limit})
+    return [_review(await _one(connection, owner, review_id)) for review_id in found.scalars().all()]
+
+
+async def put_aside(connection: AsyncConnection, owner: Owner, review_id: UUID, *, reason: str, refused: bool) -> bool:
+    """Note why a fact that waits goes on waiting, or is refused; a person can still decide. False: it waits no more."""
+    state = "refused" if refused else "doubtful"
+    values = {"user_id": owner.user_id, "review_id": review_id, "state": state, "reason": reason}
+    return (await connection.execute(query("put_review_aside"), values)).one_or_none() is not None
 
 
 def _proposal(row: Row[Any]) -> Proposal:

@@ -45,6 +45,10 @@ REASONS = {
     "too_many": "the window has too many facts",
     "merged": "both ends turned out to be the same",
     "unwritable": "the history refused it",
+    "unsaid": "the language model found that its message does not say it",
+    "denied": "the language model found that its message says the opposite",
+    "hypothetical": "the language model found that it is a question, a wish, a plan, a guess or a joke",
+    "unsure": "its confidence is low, and the language model could not tell",
 }
 REFUSAL = re.compile(r"\W*(?:no|nope|nah|not|never|wrong|nein|non|nee|nej|nei|não|nie|нет|いいえ|不)\b", re.IGNORECASE)
 """How an answer begins that accepts nothing."""

@@ -14,24 +14,26 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
+import structlog
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import ContendedError, InvalidRequestError, MemsvcError, NotFoundError, SleepBusyError
+from memsvc.errors import ContendedError, InvalidRequestError, LlmError, MemsvcError, NotFoundError, SleepBusyError
 from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sleep.duplicates import Duplicates
+from memsvc.sleep.reviews import NAME as REVIEWS
+from memsvc.sleep.reviews import Reviews
 from memsvc.sleep.tasks import Applied, Page, Place, Scope, Task
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (Duplicates(),)}
-"""Every task, in the order in which they run."""
 SLICE_S = 60.0
 """Time after which a job lets other users' jobs run; it is long, because finding the work again costs seconds."""
 MAX_PAGE = 1_000
+log = structlog.get_logger()
 Progress = Callable[["Run", int], None]
 """Called after each page with the run so far and the total number of items."""
 
@@ -70,19 +72,31 @@ class _Opened(NamedTuple):
     nightly: bool
 
 
-def known_tasks(names: Sequence[str]) -> list[str]:
-    """Return the names of tasks, each once, in the order in which they run; all tasks if none is named.
+def tasks_of(settings: Settings | None) -> Mapping[str, Task]:
+    """Return the tasks by name, in the order in which they run; without settings, those that ask no language model."""
+    tasks: list[Task] = [Duplicates()]
+    if settings is not None and settings.llm_model and settings.llm_reviews_per_night:
+        tasks.append(Reviews(settings))
+    return {task.name: task for task in tasks}
+
+
+def known_tasks(names: Sequence[str], settings: Settings | None = None) -> list[Task]:
+    """Return tasks by their names, each once, in the order in which they run; all tasks if none is named.
 
     Raises:
-        InvalidRequestError: there is no such task.
+        InvalidRequestError: there is no such task, or it is switched off.
     """
+    tasks = tasks_of(settings)
     wanted = {name.strip() for name in names if name.strip()}
-    unknown = sorted(wanted - TASKS.keys())
+    unknown = sorted(wanted - tasks.keys())
+    if unknown == [REVIEWS]:
+        hint = "Set MEMSVC_LLM_MODEL and MEMSVC_LLM_REVIEWS_PER_NIGHT."
+        raise InvalidRequestError(f"The task {REVIEWS} is switched off.", hint=hint, field="tasks")
     if unknown:
         raise InvalidRequestError(
-            f"There is no task {unknown[0][:60]!r}.", hint=f"One of: {', '.join(TASKS)}.", field="tasks"
+            f"There is no task {unknown[0][:60]!r}.", hint=f"One of: {', '.join(tasks)}.", field="tasks"
         )
-    return [name for name in TASKS if not wanted or name in wanted]
+    return [task for name, task in tasks.items() if not wanted or name in wanted]
 
 
 def _run(row: Row[Any]) -> Run:
@@ -135,15 +149,24 @@ async def _opened(
 
 
 async def ask(
-    db: Database, owner: Owner, tasks: Sequence[str], scope: Scope | None = None, *, budget_s: float | None = None
+    db: Database,
+    owner: Owner,
+    tasks: Sequence[str],
+    scope: Scope | None = None,
+    *,
+    settings: Settings | None = None,
+    budget_s: float | None = None,
 ) -> tuple[UUID, list[Run]]:
     """Request runs in the background; return the job's id and the runs. An open run of a task is continued.
+
+    ``settings`` switch tasks on that ask a language model; None: they are off.
 
     Raises:
         InvalidRequestError: there is no such task.
     """
     runs = [
-        (await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)).run for task in known_tasks(tasks)
+        (await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)).run
+        for task in known_tasks(tasks, settings)
     ]
 
     async def job(connection: AsyncConnection) -> UUID:
@@ -161,10 +184,13 @@ async def sleep(
     tasks: Sequence[str] = (),
     scope: Scope | None = None,
     *,
+    settings: Settings | None = None,
     budget_s: float | None = None,
     progress: Progress = lambda _run, _total: None,
 ) -> list[Run]:
     """Run tasks in this process, each until it is done or its budget is used up; open runs are continued.
+
+    ``settings`` switch tasks on that ask a language model; None: they are off.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -174,42 +200,48 @@ async def sleep(
     async with db.holding(_lock(owner.user_id)) as mine:
         if not mine:
             raise SleepBusyError
-        for task in known_tasks(tasks):
-            opened = await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)
-            await _work(db, owner, opened, progress)
+        for task in known_tasks(tasks, settings):
+            opened = await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)
+            await _work(db, owner, task, opened, progress)
             runs.append(await get_run(db, owner.user_id, opened.run.run_id))
     return runs
 
 
 async def dry_run(
-    db: Database, owner: Owner, tasks: Sequence[str] = (), scope: Scope | None = None
+    db: Database,
+    owner: Owner,
+    tasks: Sequence[str] = (),
+    scope: Scope | None = None,
+    *,
+    settings: Settings | None = None,
 ) -> AsyncGenerator[tuple[str, Page]]:
     """Yield what tasks would do, page by page; nothing is stored.
 
     Raises:
         InvalidRequestError: there is no such task.
     """
-    for name in known_tasks(tasks):
-        async with aclosing(TASKS[name].pages(db, owner, scope or Scope(), None)) as pages:
+    for task in known_tasks(tasks, settings):
+        async with aclosing(task.pages(db, owner, scope or Scope(), None)) as pages:
             async for page in pages:
-                yield name, page
+                yield task.name, page
 
 
 def _lock(user_id: UUID) -> str:
     return f"memsvc.sleep {user_id}"
 
 
-async def _work(db: Database, owner: Owner, opened: _Opened, progress: Progress, *, until: float | None = None) -> bool:
+async def _work(
+    db: Database, owner: Owner, task: Task, opened: _Opened, progress: Progress, *, until: float | None = None
+) -> bool:
     """Continue a run where it stopped; return True if the time ``until`` came before its end."""
     run = opened.run
-    task = TASKS[run.task]
     scope = Scope(from_node=run.from_node, since=run.since, nightly=opened.nightly)
     spent, began = run.seconds, time.monotonic()
     try:
         async with aclosing(task.pages(db, owner, scope, opened.place)) as pages:
             async for page in pages:
                 now = time.monotonic()
-                done = await _apply(db, owner, run, page, now - began)
+                done = await _apply(db, owner, task, run, page, seconds=now - began)
                 spent, began = spent + now - began, now
                 run = msgspec.structs.replace(
                     run, examined=run.examined + page.examined, applied=run.applied + done.applied,
@@ -230,11 +262,11 @@ async def _work(db: Database, owner: Owner, opened: _Opened, progress: Progress,
     return False
 
 
-async def _apply(db: Database, owner: Owner, run: Run, page: Page, seconds: float) -> Applied:
+async def _apply(db: Database, owner: Owner, task: Task, run: Run, page: Page, *, seconds: float) -> Applied:
     """Apply the proposals of a page and record them, in one transaction."""
 
     async def work(connection: AsyncConnection) -> Applied:
-        done = await TASKS[run.task].apply(connection, owner, page)
+        done = await task.apply(connection, owner, page)
         values = {
             "user_id": owner.user_id, "run_id": run.run_id, "place": msgspec.json.encode(page.place).decode(),
             "examined": page.examined, "applied": done.applied, "proposed": done.proposed, "seconds": seconds,
@@ -262,8 +294,9 @@ def sleep_steps(settings: Settings) -> Steps:
     """Return the step of the job ``sleep``: it continues requested runs; if there are none, it does the nightly ones.
 
     Args:
-        settings: give how long runs are kept, which is as long as jobs.
+        settings: give how long runs are kept, which is as long as jobs, and which tasks are switched on.
     """
+    tasks = tasks_of(settings)
     kept = timedelta(days=settings.keep_jobs_days)
 
     async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
@@ -274,10 +307,13 @@ def sleep_steps(settings: Settings) -> Steps:
         async with db.holding(_lock(user_id)) as mine:
             if not mine:
                 raise SleepBusyError
-            for name in [name for name in names if name in TASKS] or list(TASKS):
+            for name in [name for name in names if name in tasks] or list(tasks):
                 opened = await _opened(db, owner, name, Scope(), None, nightly=True)
-                if await _work(db, owner, opened, lambda _run, _total: None, until=until):
-                    return True
+                try:
+                    if await _work(db, owner, tasks[name], opened, lambda _run, _total: None, until=until):
+                        return True
+                except LlmError as error:  # the run says so, and the next night tries again
+                    log.warning("a task of sleep mode failed", task=name, code=error.code)
         await _forget(db, user_id, kept)
         return False
 

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.extract.second_look import Judgement
 
 Action = Literal["merge", "review"]
 Place = Mapping[str, Any]
@@ -55,6 +56,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     left: int
     """Number of items of this run that are not examined yet, as far as known now."""
     proposals: Sequence[Proposal] = ()
+    judgements: Sequence[Judgement] = ()
+    """What becomes of facts under review; of the task reviews."""
     mark: Place | None = None
     """How far all work is done, for later runs; the task itself stores it."""
 

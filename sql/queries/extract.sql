@@ -346,6 +346,18 @@ WHERE r.user_id = :user_id
 ORDER BY r.review_id DESC
 LIMIT :limit;
 
+-- name: reviews_to_judge
+-- Doubtful facts that were not judged yet, the oldest first; a judge that is unsure leaves another reason.
+SELECT r.review_id FROM memsvc.fact_reviews AS r
+WHERE r.user_id = :user_id AND r.state = 'doubtful' AND r.reason = 'doubtful'
+ORDER BY r.review_id
+LIMIT :limit;
+
+-- name: put_review_aside
+UPDATE memsvc.fact_reviews AS r SET state = :state, reason = :reason
+WHERE r.user_id = :user_id AND r.review_id = :review_id AND r.state = 'doubtful'
+RETURNING r.review_id;
+
 -- name: lock_review
 SELECT r.state FROM memsvc.fact_reviews AS r
 WHERE r.user_id = :user_id AND r.review_id = :review_id

@@ -1,0 +1,69 @@
+"""Sleep's task ``reviews``: a language model judges facts that wait in review; off unless a number is set.
+
+One run asks one question about the facts that have waited longest (``memsvc.extract.second_look``). What the model
+confirms is written, what it refuses is refused with its reason, the rest waits for a person. When the model fails, all
+of them wait, and the next night tries again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.errors import MemsvcError
+from memsvc.extract.review import accept_in, put_aside, waiting
+from memsvc.extract.second_look import Judgement, judge, judge_name
+from memsvc.queue.execution import OF_THE_DATABASE
+from memsvc.settings import Settings
+from memsvc.sleep.tasks import Applied, Page, Place, Scope
+
+NAME = "reviews"
+log = structlog.get_logger()
+
+
+class Reviews:
+    """See ``memsvc.sleep.tasks.Task``; it has one page."""
+
+    name = NAME
+
+    def __init__(self, settings: Settings) -> None:
+        """Take the model's settings, and how many facts one run asks about."""
+        self._settings = settings
+
+    async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
+        """Yield the facts that were judged; a run that concerns one node asks about none."""
+        if place is not None or scope.from_node is not None:
+            return
+        async with db.transaction(owner.user_id) as connection:
+            asked = await waiting(connection, owner, limit=self._settings.llm_reviews_per_night)
+        if asked:
+            judged = await judge(db, owner, asked, self._settings)
+            yield Page(place={"judged": len(judged)}, examined=len(judged), left=0, judgements=judged)
+
+    async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
+        """Decide as the model did; facts that a person decided in the meantime stay as they are."""
+        applied = proposed = 0
+        for one in page.judgements:
+            done = await self._decide(connection, owner, one)
+            applied += done and one.action != "wait"
+            proposed += done and one.action == "wait"
+        return Applied(applied=applied, proposed=proposed)
+
+    async def _decide(self, connection: AsyncConnection, owner: Owner, one: Judgement) -> bool:
+        """Whether a fact was decided; one that cannot be written goes on waiting."""
+        if one.action != "accept":
+            refused = one.action == "refuse"
+            return await put_aside(connection, owner, one.review_id, reason=one.reason, refused=refused)
+        try:
+            async with connection.begin_nested():
+                await accept_in(connection, owner, one.review_id, by=judge_name(self._settings))
+        except OF_THE_DATABASE:
+            raise
+        except MemsvcError as error:
+            log.info("a confirmed fact cannot be written", code=error.code)
+            return False
+        return True
