@@ -278,6 +278,8 @@ def show_totals(found: Totals) -> None:
         f"{'conversation' if found.sources == 1 else 'conversations'}: {found.facts:,} facts, "
         f"{found.refused:,} not written ('memsvc review list')."
     )
+    if found.tokens and found.turns:
+        print(f"The language model took {found.tokens:,} tokens, {found.tokens / found.turns:,.0f} a message.")
     if found.left:
         print(f"{found.left:,} are still unread; 'memsvc extract status' shows which, and what holds them up.")
     if found.failed:

@@ -72,6 +72,8 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """Jobs that wait or run."""
     failed: int
     """Sources whose job failed for good; 'memsvc jobs retry' tries again."""
+    tokens: int
+    """Of a language model that reads, questions and answers together, failed ones too; 0: none is asked."""
 
 
 async def ask_all(

@@ -326,7 +326,10 @@ SELECT
           OR (f.source_id = j.subject_id AND memsvc.anything_to_read(:user_id, f.source_id, f.extractor))
         )
       )
-  ) AS failed
+  ) AS failed, (
+    SELECT coalesce(sum(CAST(c.tokens_in AS bigint) + c.tokens_out), 0) FROM memsvc.model_calls AS c
+    WHERE c.user_id = :user_id AND c.task = 'facts' AND 'llm:' || c.model || '/' || c.prompt_version = :extractor
+  ) AS tokens
 FROM memsvc.extractions AS e
 WHERE e.user_id = :user_id AND e.extractor = :extractor;
 

@@ -14,6 +14,7 @@ import pytest
 
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
+from memsvc.cli.extraction import show_totals
 from memsvc.db.engine import Database
 from memsvc.errors import LlmContextError
 from memsvc.extract.asking import progress, totals
@@ -110,6 +111,10 @@ def model(db: Database, owner: Owner, settings: Settings, admin: psycopg.Connect
         yield Model(db, owner, settings, admin, served)
 
 
+def model_name(model: Model) -> str:
+    return LlmExtractor(model.settings).name
+
+
 SAID = [f"I own boat{number}" for number in range(8)]
 TOLD = [f"Ada owns boat{number}." for number in range(8)]
 
@@ -120,6 +125,7 @@ async def test_a_window_that_takes_too_long_is_read_in_halves(model: Model) -> N
     await model.read()
     assert model.sizes[-2:] == [4, 4]
     assert model.facts() == TOLD
+    assert (await totals(model.db, model.owner, model_name(model))).tokens == 2 * 100
     assert {job.state for job in await model.jobs()} == {"done"}
 
 
@@ -162,10 +168,6 @@ async def test_a_model_that_is_slow_for_everything_passes_nothing_over(model: Mo
     assert model.facts() == TOLD[:2]
 
 
-def model_name(model: Model) -> str:
-    return LlmExtractor(model.settings).name
-
-
 async def test_a_context_of_4096_tokens_suffices(model: Model) -> None:
     long = [f"I own boat{number}, and " + "it has a new sail. " * 12 for number in range(12)]
     await model.say(*long)
@@ -193,6 +195,13 @@ async def test_a_message_that_no_context_holds_fails_with_the_size_that_it_needs
     assert (job.state, job.error_code) == ("failed", "llm_context")
     assert job.error is not None
     assert re.fullmatch(r"A message needs a context of about [\d,]+ tokens, and .* is 1,500\.", job.error)
+
+
+async def test_tokens_for_each_message_are_shown(model: Model, capsys: pytest.CaptureFixture[str]) -> None:
+    await model.say(*SAID)
+    await model.read()
+    show_totals(await totals(model.db, model.owner, model_name(model)))
+    assert "took 100 tokens, 12 a message" in capsys.readouterr().out
 
 
 async def test_a_dry_run_is_read_in_halves_too(model: Model) -> None:
