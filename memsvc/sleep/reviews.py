@@ -1,6 +1,6 @@
 """Sleep's task ``reviews``: a language model judges facts that wait in review; off unless a number is set.
 
-One run asks one question about the facts that have waited longest (``memsvc.extract.second_look``). What the model
+One run asks one question about the facts that have waited longest (``memsvc.extract.verdicts``). What the model
 confirms is written, what it refuses is refused with its reason, the rest waits for a person. When the model fails, all
 of them wait, and the next night tries again.
 """
@@ -16,7 +16,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
 from memsvc.extract.review import accept_in, put_aside, waiting
-from memsvc.extract.second_look import Judgement, judge, judge_name
+from memsvc.extract.verdicts import Judgement, judge, judge_name
 from memsvc.queue.execution import OF_THE_DATABASE
 from memsvc.settings import Settings
 from memsvc.sleep.tasks import Applied, Page, Place, Scope

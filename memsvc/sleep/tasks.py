@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.extract.second_look import Judgement
+from memsvc.extract.verdicts import Judgement
 
 Action = Literal["merge", "review"]
 Place = Mapping[str, Any]
