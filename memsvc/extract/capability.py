@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from memsvc.errors import MemsvcError
+from memsvc.extract.llm import LlmExtractor
 from memsvc.extract.registry import LLM, NONE, chosen, load
 from memsvc.extract.window import OWNER, Candidate, Ontology, Turn, Window
 from memsvc.graph.operations import new_id
@@ -36,11 +37,20 @@ def check_extractor(settings: Settings) -> Iterator[Check]:
     except Exception as error:  # noqa: BLE001 - extractors of others may raise anything
         yield Check(NAME, "warning", f"{name} fails with {type(error).__name__}: {COST}")
     else:
-        if name == LLM:
-            yield Check(NAME, "ok", f"{extractor.name}: one call for 12 messages at most; 'memsvc llm calls' sums up")
+        if isinstance(extractor, LlmExtractor):
+            yield _of_model(extractor, settings.llm_context_tokens)
             return
         ms = (time.perf_counter() - loaded) * 1000
         yield Check(NAME, "ok", f"{extractor.name}, loaded in {loaded - began:.1f} s, {ms:.0f} ms for two sentences")
+
+
+def _of_model(extractor: LlmExtractor, limit: int) -> Check:
+    """What a model can read with a context of so many tokens; 0: any."""
+    needed = extractor.least_context(_window())
+    if 0 < limit < needed:
+        small = f"a short message needs at least {needed:,} tokens of context, MEMSVC_LLM_CONTEXT_TOKENS is {limit:,}"
+        return Check(NAME, "warning", f"{extractor.name}: {small}. Until it is larger, {COST}")
+    return Check(NAME, "ok", f"{extractor.name}: one call for 12 messages at most; 'memsvc llm calls' sums up")
 
 
 def _window() -> Window:

@@ -96,6 +96,10 @@ class LlmExtractor:
         except TimeoutError as error:
             raise LlmSlowError(f"The language model took longer than {WINDOW_S:g} s for a window.") from error
 
+    def least_context(self, window: Window) -> int:
+        """The context that a window needs at least, in estimated tokens, its answer included."""
+        return _size(window, self._task(window, brief=True))
+
     async def _fitting(self, window: Window, book: Book) -> Extraction:
         """Ask as fully as the context allows; a server that finds that too long is asked briefly."""
         task = self._task(window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from memsvc.errors import LlmAnswerError, LlmError
 from memsvc.extract import registry
+from memsvc.extract.capability import check_extractor
 from memsvc.extract.extraction import Bound, Entity, Extraction, Fact, Signs
 from memsvc.extract.llm import LlmExtractor, extraction_of
 from memsvc.extract.prompts import facts as prompt
@@ -96,6 +98,16 @@ async def test_a_slow_model_delays_and_never_breaks_a_job(
     with pytest.raises(LlmError, match=r"longer than 0\.2 s") as caught:
         await extractor.extract(window(turn("I moved to Porto")))
     assert caught.value.passing
+
+
+def test_the_doctor_says_which_context_is_too_small() -> None:
+    chosen = {"llm_model": next(_models), "extractor": "auto"}
+    told = {
+        size: next(check_extractor(Settings.model_validate({**chosen, "llm_context_tokens": size})))
+        for size in (0, 2_000, 4_096)
+    }
+    assert {size: check.state for size, check in told.items()} == {0: "ok", 2_000: "warning", 4_096: "ok"}
+    assert re.search(r"at least [\d,]+ tokens of context, MEMSVC_LLM_CONTEXT_TOKENS is 2,000", told[2_000].says)
 
 
 def test_a_message_cannot_end_its_quotation_or_change_the_question() -> None:
