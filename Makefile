@@ -142,7 +142,7 @@ bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by
 bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
 	@$(BIN)/python -m bench.extract $(ARGS)
 
-bench-worth: $(BIN)/.installed ## How well it can be told which clauses are true and worth keeping as they stand
+bench-worth: $(BIN)/.installed ## How well it can be told which sentences are true and worth keeping as they stand
 	@$(BIN)/python -m bench.worth $(ARGS)
 
 bench-extracted: $(BIN)/.installed ## Extract the facts of a set, and measure their effect on recall (SET=locomo)
