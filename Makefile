@@ -1,4 +1,4 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, T (one), SET (bench-recall, bench-extracted),
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, T (one), SET (bench-recall, bench-extracted, bench-extract),
 # SIZES (bench-latency), WORKERS (test), ARGS (passed on).
 # Three workers suit two cores: tests mostly wait for a database, for a process to start or end, or for time to pass.
 PYTHON ?= python3
@@ -139,8 +139,8 @@ bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,0
 bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by meaning, proposed as duplicates; 100,000 cards (ARGS=--nodes 0: none)
 	@$(BIN)/python -m bench.described $(ARGS)
 
-bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
-	@$(BIN)/python -m bench.extract $(ARGS)
+bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones; SET=life: talk)
+	@$(BIN)/python -m bench.extract $(if $(filter life,$(SET)),--set life) $(ARGS)
 
 bench-worth: $(BIN)/.installed ## How well it can be told which sentences are true and worth keeping as they stand
 	@$(BIN)/python -m bench.worth $(ARGS)

@@ -14,10 +14,13 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bench import life_scoring
 from bench.datasets import load as load_set
 from bench.direct import read_directly
 from bench.gold import SETS, Conversation, load
 from bench.harness import Bench, Outcome, database, figures_table, report, run
+from bench.life import talks
+from bench.life_graph import graphs
 from bench.matching import Found, Tally, compare
 from bench.metrics import RESAMPLES
 from bench.pace import pace
@@ -33,6 +36,7 @@ BARS = {
     "offline.facts.precision": ">= 0.80", "offline.facts.recall": ">= 0.40", "offline.entities.f1": ">= 0.80",
     "offline.quotes.verified": "= 1", "offline.messages_per_s": ">= 60",
 }  # fmt: skip
+LIFE, LIFE_BARS = "life", {"offline.relatives": ">= 0.95"}
 INTERVAL = f"over conversations, bootstrap, {RESAMPLES:,} resamples, 95 %"
 
 
@@ -104,20 +108,27 @@ def judged(conversations: Sequence[Conversation], found: Sequence[Found], *, sho
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.extract", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--set", choices=SETS, action="append", help="gold to read; again for more; open, practice")
-    parser.add_argument("--kept", action="store_true", help="instead: the gold that nobody looks at, totals only")
+    known = (*SETS, LIFE)
+    parser.add_argument("--set", choices=known, action="append", help="gold to read; again for more; open, practice")
+    parser.add_argument("--kept", action="store_true", help="instead, or of life: what nobody looks at, totals only")
     parser.add_argument("--show", action="store_true", help="what is missing and what is wrong; this is looking")
     parser.add_argument("--direct", action="store_true", help="the extractor alone, without a database")
     parser.add_argument("--extractor", default="offline", help="a name of memsvc.extract.registry")
     parser.add_argument("--no-speed", action="store_true", help="skip messages per second")
     parser.add_argument("--no-locomo", action="store_true", help="skip the share of LoCoMo's observations")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if LIFE in (chosen.set or ()) and (len(chosen.set) > 1 or chosen.direct):
+        parser.error("life is read alone, and from a database")
+    return chosen
 
 
 def plan() -> Plan:
     """What the command line asks for."""
     chosen = arguments()
-    sets = ["kept"] if chosen.kept else chosen.set or ["open", "practice"]
+    if chosen.set == [LIFE]:
+        sets = [f"{LIFE}/{'kept' if chosen.kept else 'open'}"]
+    else:
+        sets = ["kept"] if chosen.kept else chosen.set or ["open", "practice"]
     return Plan(sets, chosen.extractor, chosen.show, chosen.direct, not chosen.no_speed, not chosen.no_locomo)
 
 
@@ -126,28 +137,50 @@ def judge(asked: Plan, bench: Bench | None, outcome: Outcome) -> None:
     name, conversations = asked.extractor, [one for part in asked.sets for one in load(part)]
     reading = really(bench, name, conversations, outcome) if bench else directly(name, conversations)
     figures(name, judged(conversations, asyncio.run(reading), show=asked.show), outcome)
-    if asked.speed and name != registry.LLM:  # nobody's books would hold its calls
-        measured = pace(",".join(asked.sets), name)
-        outcome.figures[f"{name}.messages_per_s"] = measured.by_wall
-        outcome.figures[f"{name}.messages_per_processor_s"] = measured.by_processor
+    measure_speed(asked, outcome)
     if bench and asked.locomo:
         for one in dict.fromkeys([name, *([registry.LLM] if os.environ.get("MEMSVC_LLM_MODEL") else [])]):
             asyncio.run(of_locomo(bench, one, outcome))
     figures_table("figures", outcome, ("",))
 
 
+def judge_life(asked: Plan, bench: Bench, outcome: Outcome) -> None:
+    """Read talk between people, and say what of it is known; then speed."""
+    [part], graded = asked.sets, life_scoring.grades()
+    told = talks(part)
+    held = asyncio.run(graphs(bench, asked.extractor, told))
+    scores = [life_scoring.score(talk, graph, graded) for talk, graph in zip(told, held, strict=True)]
+    for talk, score in zip(told, scores, strict=True) if asked.show else ():
+        print(f"\n{talk.conversation.name}")
+        print("\n".join(f"  {line}" for line in sorted(score.lines)))
+    life_scoring.figures(asked.extractor, scores, outcome)
+    measure_speed(asked, outcome)
+    figures_table("figures", outcome, ("",))
+
+
+def measure_speed(asked: Plan, outcome: Outcome) -> None:
+    """Messages per second, where they are asked for; nobody's books would hold the calls of a language model."""
+    name = asked.extractor
+    if asked.speed and name != registry.LLM:
+        measured = pace(",".join(asked.sets), name)
+        outcome.figures[f"{name}.messages_per_s"] = measured.by_wall
+        outcome.figures[f"{name}.messages_per_processor_s"] = measured.by_processor
+
+
 def main() -> None:
     """Parse the command line and run."""
     asked = plan()
+    life = asked.sets[0].startswith(LIFE)
 
     def bench_extract() -> None:
-        outcome = Outcome("extract", data_set="-".join(asked.sets), bars=BARS)
+        data_set = "-".join(asked.sets).replace("/", "-")
+        outcome = Outcome("extract", data_set=data_set, bars=LIFE_BARS if life else BARS)
         outcome.configuration |= {"extractor": asked.extractor, "gold": list(asked.sets), "interval": INTERVAL}
         if asked.direct:
             judge(asked, None, outcome)
             return
         with database() as bench:
-            judge(asked, bench, outcome)
+            (judge_life if life else judge)(asked, bench, outcome)
             report(outcome, bench)
 
     run(bench_extract)

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 FOLDER = Path(__file__).resolve().parent / "gold"
 SETS = ("open", "practice", "kept")
+LIFE = ("life/open", "life/kept")
+"""Sets whose labels ``bench.life`` reads."""
 LABELS = ".gold.jsonl"
 """How the files with labels end."""
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
@@ -130,15 +132,19 @@ class Conversation:
 
 
 def load(name: str) -> list[Conversation]:
-    """The conversations of one of ``SETS``, by name.
+    """The conversations of one of ``SETS``, or of ``LIFE`` without labels, by name.
 
     Raises:
         ConfigurationError: there is no such set.
     """
-    if name not in SETS:
-        raise ConfigurationError(f"There is no gold {name!r}.", hint=f"One of: {', '.join(SETS)}.")
+    if name not in (*SETS, *LIFE):
+        raise ConfigurationError(f"There is no gold {name!r}.", hint=f"One of: {', '.join((*SETS, *LIFE))}.")
     return [
-        Conversation(path.stem, [*_records(path, Said)], read_labels(path.with_suffix(LABELS)))
+        Conversation(
+            path.stem,
+            [*_records(path, Said)],
+            Labels([], [], []) if name in LIFE else read_labels(path.with_suffix(LABELS)),
+        )
         for path in sorted((FOLDER / name).glob("*.jsonl"))
         if not path.name.endswith(LABELS)
     ]

@@ -10,8 +10,7 @@ docs/adr/0045 has what follows from it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -24,6 +23,7 @@ from bench.datasets import Turn
 from bench.direct import SURE, Memory, windows_of
 from bench.gold import Conversation, Labels, Said
 from bench.harness import Outcome, figures_table, progress, report, run
+from bench.life import says, talks
 from bench.logistic import Examples, unseen
 from bench.statements import Statement, statements
 from memsvc.extract.offline.calibration import by_gold
@@ -33,7 +33,7 @@ from memsvc.extract.offline.extractor import read, read_turns
 from memsvc.extract.offline.traits import of_clause, of_end, of_sentence
 
 GOLD = Path(__file__).resolve().parent / "gold"
-GRADED, LIFE = GOLD / "statements" / "graded.jsonl", GOLD / "life" / "open"
+GRADED = GOLD / "statements" / "graded.jsonl"
 FOLDS, RIDGE, LEAST = 6, 8.0, 3
 """Parts of the chats, penalty, and statements that a trait must stand in."""
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3)
@@ -51,27 +51,6 @@ class Graded(msgspec.Struct, frozen=True):
     """Chat and turn."""
     sentence: str
     grade: Literal["useful", "trivial", "false"]
-
-
-class Person(msgspec.Struct, frozen=True, tag_field="record", tag="person"):
-    """Somebody whom a talk names."""
-
-    id: str
-    names: list[str]
-    mentions: list[str]
-
-
-class Fact(msgspec.Struct, frozen=True, tag_field="record", tag="fact"):
-    """What a talk says."""
-
-    about: list[str]
-    keys: list[list[str]]
-    turns: list[str]
-    worth: bool
-
-
-class NotFact(msgspec.Struct, frozen=True, tag_field="record", tag="not_fact"):
-    """What a hasty reader would note."""
 
 
 def said_in(conversation: Conversation) -> Iterator[tuple[str, Statement, Clause | None]]:
@@ -169,13 +148,8 @@ def _graded(line: bytes) -> Graded:
 def cover(outcome: Outcome) -> None:
     """How many of the facts worth keeping any statement says, wherever it might be left out."""
     worth = said = there = typed = 0
-    for path in sorted(LIFE.glob("*.gold.jsonl")):
-        name = path.name.removesuffix(".gold.jsonl")
-        lines = (LIFE / f"{name}.jsonl").read_bytes().splitlines()
-        conversation = Conversation(name, [msgspec.json.decode(line, type=Said) for line in lines], Labels([], [], []))
-        records = [msgspec.json.decode(line, type=Person | Fact | NotFact) for line in path.read_bytes().splitlines()]
-        people = {one.id: one for one in records if isinstance(one, Person)}
-        facts = [one for one in records if isinstance(one, Fact) and one.worth]
+    for talk in talks("life/open"):
+        conversation, people, facts = talk.conversation, talk.people, talk.worth
         told = list(said_in(conversation))
         read_as = list(facts_in(conversation))
         worth, there = worth + len(facts), there + len(told)
@@ -185,26 +159,6 @@ def cover(outcome: Outcome) -> None:
         )
     outcome.figures |= {"life.worth": worth, "life.statements": there, "life.said": said / worth}
     outcome.figures["life.said_by_facts"] = typed / worth
-
-
-def says(sentence: str, fact: Fact, people: Mapping[str, Person]) -> bool:
-    """Whether a sentence names whom a fact is about first, and has a word of each group of its keys."""
-    text = sentence.lower()
-    if not all(any(_begins(key, text) for key in group) for group in fact.keys):
-        return False
-    if not fact.about:
-        return True
-    who = people[fact.about[0]]
-    called = [*who.names, *(name.split()[0] for name in who.names), *(_bare(one) for one in who.mentions)]
-    return any(re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text) for name in called)
-
-
-def _begins(key: str, text: str) -> bool:
-    return re.search(rf"(?<![a-z]){re.escape(key.lower())}", text) is not None
-
-
-def _bare(mention: str) -> str:
-    return re.sub(r"^(?:my|our|her|his|their|your) ", "", mention)
 
 
 def main() -> None:
