@@ -40,7 +40,14 @@ def roles_of(talk: Talk) -> dict[str, set[Role]]:
     for key, person in talk.people.items():
         told[key] |= set(_of_kin(talk, person, owner))
     certain = Counter(role for roles in told.values() for role in roles)
-    said: dict[str, set[Role]] = {key: set(_of_mentions(talk, one)) - set(certain) for key, one in talk.people.items()}
+    siblings = {key for key, one in talk.people.items() if one.kin in {"sister", "brother"}}
+    said: dict[str, set[Role]] = {}
+    for key, person in talk.people.items():
+        own = {relation for whose, relation in told[key] if whose == owner}  # a brother calls them the same
+        said[key] = {
+            role for role in set(_of_mentions(talk, person)) - set(certain)
+            if role[1] not in own or role[0] in siblings
+        }  # fmt: skip
     often = certain + Counter(role for roles in said.values() for role in roles)
     return {key: {role for role in told[key] | said[key] if often[role] == 1} for key in told}
 

@@ -83,7 +83,9 @@ class Vocabulary:
         self._loose = frozenset(word for word in loose if len(word) >= SAME_BEGINNING)
 
     def has(self, word: str) -> bool:
-        """Whether a folded word stands there in some form."""
+        """Whether a folded word stands there in some form, or its parts: "brother in law" is a brother-in-law."""
+        if "-" in word and all(map(self.has, filter(None, word.split("-")))):
+            return True
         if word in self.words or not self._forms.isdisjoint(self._forms_of(word, self._languages)):
             return True
         return any(_akin(word, other) for other in self._loose)

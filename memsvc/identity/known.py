@@ -19,7 +19,7 @@ from memsvc.identity.cards import Card
 from memsvc.identity.judging import NEAR_TYPES
 from memsvc.identity.mentions import How, Mention, Resolved, Rival
 from memsvc.identity.names import PERSON, Agreement, agree, latin, parse
-from memsvc.identity.relations import apart, same
+from memsvc.identity.relations import FEW, PARENTS, apart, canonical, same, turned
 from memsvc.identity.words import is_first_name
 
 HERE, SHARED = 2.0, 3.0
@@ -175,7 +175,7 @@ def _related(mention: Mention, holders: Sequence[Holder]) -> Resolved | None:
         holder
         for holder in holders
         if type_fits(mention.type, holder.card.type)
-        and any(link.relation and same(link.relation, relation) for link in holder.links)
+        and any(_says(link, relation) for link in holder.links)
         and (not mention.named or _may_be_called(mention, holder.card))
     ]
     if not found and not mention.named:
@@ -183,8 +183,35 @@ def _related(mention: Mention, holders: Sequence[Holder]) -> Resolved | None:
     here = [holder for holder in found if holder.here]
     chosen = found if len(found) == 1 else here
     if len(chosen) != 1:
-        return None
-    return _taken(mention, chosen[0].card.node_id, "relation", 0.9, chosen[0])
+        chosen = _one_of(mention, canonical(relation), found)
+    return _taken(mention, chosen[0].card.node_id, "relation", 0.9, chosen[0]) if chosen else None
+
+
+def _says(link: Link, relation: str) -> bool:
+    """Whether a fact says that a node has a relation to the one from which a mention is described."""
+    if not link.relation:
+        return False
+    return same(link.relation, relation) if link.outgoing else turned(link.relation, relation)
+
+
+def _one_of(mention: Mention, relation: str, found: Sequence[Holder]) -> list[Holder]:
+    """Return the one of several relatives of a kind that a mention means, in a list; empty if that is open.
+
+    Nodes that are all somebody's mother are one mother, preferably with a name. "My sister", who may be either of two,
+    is a node without a name; the next time it is the same one, and not another.
+    """
+    named = [holder for holder in found if holder.card.named]
+    unnamed = [holder for holder in found if not holder.card.named]
+    if relation in PARENTS:
+        chosen = named if len(named) == 1 else [] if named else unnamed
+    else:
+        chosen = unnamed if relation in FEW and not mention.named else []
+    return [max(chosen, key=_lately)] if chosen else []
+
+
+def _lately(holder: Holder) -> tuple[float, UUID]:
+    """Order nodes by when they were mentioned last."""
+    return holder.last_at.timestamp() if holder.last_at is not None else 0.0, holder.card.node_id
 
 
 def _is_another(mention: Mention, holder: Holder) -> bool:
@@ -218,10 +245,7 @@ def _described(mention: Mention, holders: Sequence[Holder]) -> list[_Fit]:
         for holder in holders
         if holder.links
         and type_fits(mention.type, holder.card.type)
-        and (
-            any(link.relation and same(link.relation, relation) for link in holder.links)
-            or _same_thing(mention, holder.card)
-        )
+        and (any(_says(link, relation) for link in holder.links) or _same_thing(mention, holder.card))
     ]
 
 

@@ -19,6 +19,7 @@ from memsvc.identity.candidates import card_of
 from memsvc.identity.known import Holder, Link, choose
 from memsvc.identity.mentions import Mention, Resolved
 from memsvc.identity.names import PERSON, latin, parse
+from memsvc.identity.relations import PARENTS, SIBLINGS, canonical
 from memsvc.identity.words import other_names
 
 NOBODY: frozenset[UUID] = frozenset()
@@ -59,7 +60,14 @@ async def resolve(
         ready = [one for one in waiting if step == MOST_STEPS - 1 or one.of is None or one.of in settled]
         if not ready:
             ready = waiting  # they are described from a new node, or from each other
-        holders |= await _fetch(connection, owner, ready, settled, (source_id, near))
+        counted = [(one.key, settled[one.of]) for one in ready if one.of is not None and one.of in settled]
+        holders |= await _fetch(connection, owner, ready, counted, (source_id, near))
+        if through := _through_siblings(ready, holders):
+            shared = await _fetch(connection, owner, (), through, (source_id, near))
+            for key in shared.keys() - {SELF}:
+                parents = [one for one in shared[key] if any(map(_is_parent, one.links))]
+                known = {one.card.node_id for one in parents}
+                holders[key] = [*parents, *(one for one in holders[key] if one.card.node_id not in known)]
         selves = {holder.card.node_id for holder in holders.get(SELF, ())}
         for _ in range(2):  # the second round uses the nodes of the first as company
             for mention in ready:
@@ -72,6 +80,26 @@ async def resolve(
         if not waiting:
             break
     return [answers[mention.key] for mention in mentions]
+
+
+def _through_siblings(mentions: Sequence[Mention], holders: Holders) -> list[tuple[int, UUID]]:
+    """Return the siblings of those whose mother or father is meant and not known: theirs is the same one."""
+    found: list[tuple[int, UUID]] = []
+    for mention in mentions:
+        relation = mention.relation or ("" if mention.named else mention.name)
+        if mention.known is not None or canonical(relation) not in PARENTS:
+            continue
+        if choose(mention, holders.get(mention.key, ())).node_id is None:
+            found += [
+                (mention.key, holder.card.node_id)
+                for holder in holders.get(mention.key, ())
+                if any(canonical(link.relation) in SIBLINGS for link in holder.links)
+            ]
+    return found
+
+
+def _is_parent(link: Link) -> bool:
+    return link.outgoing and canonical(link.relation) in PARENTS
 
 
 def _settle(settled: dict[int, UUID], mention: Mention, answer: Resolved) -> None:
@@ -90,13 +118,15 @@ async def _fetch(
     connection: AsyncConnection,
     owner: Owner,
     mentions: Sequence[Mention],
-    settled: Mapping[int, UUID],
+    counted: Sequence[tuple[int, UUID]],
     context: tuple[UUID | None, frozenset[UUID]],
 ) -> Holders:
-    """Return the candidates of each mention, by its key; the owner under ``SELF``."""
+    """Return the candidates of each mention, by its key; the owner under ``SELF``.
+
+    ``counted`` has keys, with nodes from which those mentions are described.
+    """
     source_id, near = context
     asked = [(SELF, "exact", "I"), *(form for mention in mentions for form in forms(mention))]
-    counted = [(one.key, settled[one.of]) for one in mentions if one.of is not None and one.of in settled]
     parameters = {
         "user_id": owner.user_id,
         "keys": [key for key, _, _ in asked],

@@ -12,7 +12,7 @@ from memsvc.extract.offline.lexicon_kin import FAMILY
 from memsvc.extract.offline.lexicon_names import TITLES, VENUES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.window import Candidate, Window
-from memsvc.identity.relations import apart, canonical
+from memsvc.identity.relations import PARENTS, SIBLINGS, apart, canonical
 
 FIRMS = frozenset({"Organization", "Event", "Project", "Media"})
 LEAST_SHORT, LEAST_LONGER = 3, 2
@@ -171,14 +171,15 @@ class Cast:
         return sorted(found)
 
     def relative(self, whose: int, relation: str, *, name: str, kind: str, gender: str, plural: bool) -> Entry:
-        """The entry of "my sister"; a second one of the same relation is the same."""
-        whose = self.find(whose)
-        key = self.by_relation.get((whose, one_word(relation)))
+        """The entry of "my sister"; a second one of the same relation is the same, and siblings have one mother."""
+        whose, word = self.find(whose), one_word(relation)
+        key = self.related(whose, relation)
         if key is not None:
-            return self[key]
+            return self[self.by_relation.setdefault((whose, word), key)]
         known = [
             one for one in self.window.candidates
-            if self[whose].known == 0 and not plural and one_word(relation) in map(one_word, one.relations)
+            if not plural and any(self[each].known == 0 for each in self.sharing(whose, word))
+            and word in map(one_word, one.relations)
         ]  # fmt: skip
         if len(known) == 1:
             entry = self.candidate(known[0].number)
@@ -188,8 +189,29 @@ class Cast:
             )
         entry.of, entry.relation = whose, relation
         entry.gender = entry.gender or gender
-        self.by_relation[whose, one_word(relation)] = entry.key
+        self.by_relation[whose, word] = entry.key
         return entry
+
+    def related(self, whose: int, relation: str) -> int | None:
+        """The key of who is this to somebody, as far as it was heard."""
+        word = one_word(relation)
+        return next((self.by_relation[each, word] for each in self.sharing(whose, word)
+                     if (each, word) in self.by_relation), None)  # fmt: skip
+
+    def sharing(self, whose: int, word: str) -> list[int]:
+        """Somebody, and all who have the same relatives of a kind: siblings have one mother."""
+        return [self.find(whose), *(self.siblings(whose) if word in PARENTS else ())]
+
+    def siblings(self, key: int) -> list[int]:
+        """Sisters and brothers of somebody, as far as they are known here."""
+        key, owner = self.find(key), self.candidate_keys.get(0)
+        pairs = [(self.find(of), self.find(who)) for (of, word), who in self.by_relation.items() if word in SIBLINGS]
+        if owner is not None:
+            pairs += [
+                (self.find(owner), self.find(who)) for number, who in self.candidate_keys.items()
+                if any(one_word(role) in SIBLINGS for role in self.window.candidates[number].relations)
+            ]  # fmt: skip
+        return sorted({one for pair in pairs if key in pair for one in pair} - {key})
 
     def roles(self, entry: Entry) -> list[tuple[int, str]]:
         """What a person is to whom, as far as it is known: keys and relations."""

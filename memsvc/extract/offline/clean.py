@@ -91,6 +91,10 @@ IS_SO = re.compile(
 )
 """Behind a name where a feeling or a wish follows: "Theo's afraid of dogs", "Leo's hoping to"."""
 HAS = re.compile(r" (?:been|gone|had|got)\b")
+IN_LAW = re.compile(
+    r"\b(?:mother|father|sister|brother|son|daughter|mum|mom|dad)s? in laws?\b(?! (?:school|firm|enforcement|and))",
+    re.IGNORECASE,
+)
 DAYS = re.compile(r"\b(" + "|".join(chat.CAPITALISED) + r")\b")
 EMOJI = re.compile(
     "[\U0001f1e6-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u2190-\u21ff]+|(?<!\\w)(?:[:;=]-?[)(DPpO/|*]+|<3|xD|\\^\\^)(?!\\w)"
@@ -116,6 +120,7 @@ def clean(text: str, begin: int = 0, end: int | None = None) -> Cleaned:
     cleaned = cleaned.sub(ITS, lambda match: match[0][:2] + "'s")
     cleaned = cleaned.sub(IS, lambda match: f"{match[1]} {'has' if HAS.match(match.string, match.end()) else 'is'}")
     cleaned = cleaned.sub(IS_SO, lambda match: f"{match[1]} is")
+    cleaned = cleaned.sub(IN_LAW, lambda match: match[0].replace(" ", "-"))
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)
 

@@ -76,11 +76,7 @@ def by_name(reading: Settling, name: Name) -> None:
     before = doc[name.start - 1] if name.start else None
     title = doc[name.start].lower_
     whose = reading.speaker
-    if title in kin.BARE and name.end - name.start == 1 and title not in GIVEN:
-        if reading.partner is not None and is_asked(doc[name.head]):
-            return  # "nan ok?" asks for the other's
-        relation = title
-    elif title in kin.FAMILY and name.end - name.start > 1 and not (title in kin.ORDERS and doc[name.start].is_title):
+    if title in kin.FAMILY and name.end - name.start > 1 and not (title in kin.ORDERS and doc[name.start].is_title):
         possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)
         if possessive is not None:
             whose = reading.person(possessive)
@@ -93,10 +89,10 @@ def by_name(reading: Settling, name: Name) -> None:
     if whose is None or whose == entry.key or entry.relation:
         return
     entry.of, entry.relation = whose, relation
-    described_before = cast.by_relation.get((cast.find(whose), relation))
+    described_before = cast.by_relation.get((cast.find(whose), one_word(relation)))
     if described_before is not None and not cast[described_before].named:
         cast.merge(described_before, entry.key)
-    cast.by_relation.setdefault((cast.find(whose), relation), entry.key)
+    cast.by_relation.setdefault((cast.find(whose), one_word(relation)), entry.key)
     reading.bonds.append(Bond(doc[name.head], whose, entry.key, relation, family=True))
 
 
@@ -186,7 +182,7 @@ def named(reading: Settling, relative: Relative, name: int) -> int:
         return entry.key
     if not entry.sure:
         entry.kind, entry.sure = relative.kind, True
-    before = cast.by_relation.get((whose, one_word(relation)))
+    before = cast.related(whose, relation)
     if before is not None and not cast[before].named:
         cast.merge(before, entry.key)
     if entry.of is None:

@@ -13,7 +13,7 @@ SHE = _words("""
     stepdaughter godmother goddaughter missus widow girl lady woman landlady waitress abuela oma babushka
     nonna lola tita abuelita tía mamá mami mutti mamaw meemaw gramma yaya yiayia amma dadi nani dida ammi didi bua masi
     mausi khala baachan obaachan obasan halmoni babcia babka ciocia baka teyze abla mormor farmor moster bestemor tante
-    nain mamgu maw bibi shangazi
+    nain mamgu maw bibi shangazi mammy maman babaanne anneanne
     mother-in-law sister-in-law daughter-in-law half-sister ex-wife ex-girlfriend great-grandmother great-aunt
 """)
 HE = _words("""
@@ -54,7 +54,7 @@ BARE = _words("""
     mom mum mam mama mommy mummy dad da daddy papa grandma granny gran nan nana nanna grandpa grandad granddad gramps
     auntie hubby missus nonna nonno lola lolo abuela abuelita abuelo mami papi mamá papá mutti vati pops mamaw papaw
     meemaw gramma grampa yiayia pappou amma appa dadi nani didi bhai ammi abbu baachan obaachan halmoni babcia mormor
-    farmor morfar farfar oma opa nain taid mamgu tadcu tatko tato bapu kuya
+    farmor morfar farfar oma opa nain taid mamgu tadcu tatko tato bapu kuya mammy maman mamma baba babaanne anneanne
 """)
 """Stand without "my" when they are the speaker's own."""
 NOT_BARE = _words("""

@@ -15,6 +15,8 @@ from spacy.tokens import Doc
 from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline.capitals import bridges, capital_runs, continues, starts_name, two_inner
+from memsvc.extract.offline.lexicon_given import GIVEN
+from memsvc.extract.offline.lexicon_kin import BARE
 from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
@@ -78,12 +80,19 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
     for start, end in lower_names(doc, taken):
         text = doc[start:end].text
         take(start, end, text if text in brands.PRODUCTS else capitalised(text))
+    names = [name for name in names if not calls_a_relative(name)]
     for name in names:
         judge(doc, name, asked)
     joined(doc, names)
     for name in names:
         name.votes = +name.votes or Counter({"Concept": TRACE})
     return sorted(names, key=lambda name: name.start)
+
+
+def calls_a_relative(name: Name) -> bool:
+    """Whether a name is none, but what everybody calls somebody else: "Mum", "Ammi", "Abuela"."""
+    word = name.text.lower()
+    return word in BARE and word not in GIVEN
 
 
 def judge(doc: Doc, name: Name, asked: str) -> None:
