@@ -106,12 +106,12 @@ def nodes_of(talk: Talk, graph: Graph) -> dict[str, list[Node]]:
         if who := _by_name(talk.people, node):
             found[node.key] = who
     for _ in range(LONGEST_CHAIN):
+        sure = {node_id for node_id, who in found.items() if len(who) == 1}
         for node in graph.nodes.values():
-            told = {
+            said = [(key, relation) for whose, relation in node.roles for key in found.get(whose, ()) if whose in sure]
+            told = {key for key in talk.people if any((who, canonical(word)) in roles[key] for who, word in said)} or {
                 key for key in talk.people
-                for whose, relation in node.roles
-                for role in roles[key]
-                if found.get(whose) == {role[0]} and same(relation, role[1])
+                if any(who == one and same(word, other) for who, word in said for one, other in roles[key])
             }  # fmt: skip
             named = found.get(node.key, set())
             if node.type == "Person" and not named and told:

@@ -80,14 +80,16 @@ async def ground(connection: AsyncConnection, owner: Owner, turns: Turns) -> Gro
         "limit": MOST_CANDIDATES,
     }
     rows = (await connection.execute(query("grounding"), values)).all()
+    ordered = _owner_first(rows)
+    numbers = {str(row.node_id): number for number, row in enumerate(ordered)}
     candidates = [
         Candidate(
             number=number, node_id=row.node_id, label=row.label, type=row.type, aliases=tuple(row.aliases),
             relations=tuple(row.relations),
+            roles=tuple((numbers[whose], relation) for whose, relation in row.roles if whose in numbers),
         )
-        for number, row in enumerate(_owner_first(rows))
+        for number, row in enumerate(ordered)
     ]  # fmt: skip
-    ordered = _owner_first(rows)
     window = Window(
         turns=tuple(told),
         before=tuple(before),

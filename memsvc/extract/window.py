@@ -47,6 +47,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     """What it is to the owner, as words of the data of edges: sister, boss, dog. For "my sister"."""
+    roles: tuple[tuple[int, str], ...] = ()
+    """The same to the owner and to those who speak: their numbers, and words."""
 
 
 class EdgeType(msgspec.Struct, frozen=True, kw_only=True):

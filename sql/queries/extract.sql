@@ -12,7 +12,7 @@ LEFT JOIN memsvc.passages AS o
 ORDER BY t.passage_id;
 
 -- name: grounding
-SELECT g.node_id, g.label, g.type, g.named, g.aliases, g.relations, g.how, g.speakers
+SELECT g.node_id, g.label, g.type, g.named, g.aliases, g.relations, g.how, g.speakers, g.roles
 FROM memsvc.grounding(
   :user_id, :text, CAST(:speakers AS text []), CAST(:passages AS uuid []), CAST(:before AS uuid []), :near, :limit
 ) AS g;

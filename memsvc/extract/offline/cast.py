@@ -58,7 +58,10 @@ class Cast:
         self.by_name: dict[str, int] = {}
         self.by_relation: dict[tuple[int, str], int] = {}
         self.namesakes: dict[str, list[int]] = {}
-        """Names of several persons, told apart by what they are to whom; the first of each is nobody certain."""
+        """Names of several persons, told apart by what they are to whom; the first of each is nobody certain.
+
+        It has no type where this window told them apart, and is a person where the graph did.
+        """
         self.described: dict[str, list[tuple[str, int]]] = {}
         """Unnamed things by their nouns: what they were called, and their keys."""
         self.window = window
@@ -106,6 +109,8 @@ class Cast:
         if key is not None:
             return self[key]
         known = [one for one in self.candidates.get(normed, []) if kind in {one.type, ""} or not sure]
+        if len(known) > 1 and {one.type for one in known} == {"Person"}:
+            return self.one_of(name, known)
         described = name.islower() and {one.type for one in known} <= {known[0].type} - {"Person"} if known else False
         if len(known) == 1 or described:  # one of several weddings is no new one
             return self.candidate(known[0].number)
@@ -127,6 +132,14 @@ class Cast:
             return entry
         entry = self.add(name, kind, sure=sure)
         self.by_name[normed] = entry.key
+        return entry
+
+    def one_of(self, name: str, known: Sequence[Candidate]) -> Entry:
+        """A new entry of a name that several known persons bear; ``meant`` and ``namesake`` tell who is meant."""
+        entry = self.add(name, "Person", sure=True)
+        normed = normal(name)
+        self.by_name[normed] = entry.key
+        self.namesakes[normed] = [entry.key, *(self.candidate(one.number).key for one in known)]
         return entry
 
     def speaking(self, name: str, turn: int) -> int:
@@ -216,9 +229,16 @@ class Cast:
     def roles(self, entry: Entry) -> list[tuple[int, str]]:
         """What a person is to whom, as far as it is known: keys and relations."""
         told = [(self.find(entry.of), entry.relation)] if entry.of is not None and entry.relation else []
-        if entry.known is None or 0 not in self.candidate_keys:
+        if entry.known is None:
             return told
-        return told or [(self.candidate_keys[0], role) for role in self.window.candidates[entry.known].relations]
+        candidate, keys = self.window.candidates[entry.known], self.candidate_keys
+        said = [*((0, role) for role in candidate.relations), *candidate.roles]
+        return told or [(self.find(keys[number]), role) for number, role in dict.fromkeys(said) if number in keys]
+
+    def is_unsure(self, entry: Entry) -> bool:
+        """Whether an entry stands for a name that several known persons bear."""
+        same = self.namesakes.get(normal(entry.name))
+        return same is not None and bool(entry.kind) and self.find(same[0]) == entry.key
 
     def namesake(self, entry: Entry, whose: int, relation: str, kind: str) -> Entry:
         """The person, or animal, of a name that is this to somebody; another than whom the name meant until now.
@@ -236,9 +256,9 @@ class Cast:
         return other
 
     def meant(self, entry: Entry, speaker: int | None) -> Entry:
-        """Whom a bare name means in somebody's mouth, where several bear it; one of no type: that is not certain."""
+        """Whom a bare name means in somebody's mouth, where several bear it; the first entry: that is not certain."""
         same = self.namesakes.get(normal(entry.name))
-        if same is None or self.find(same[0]) == entry.key or entry.key not in {self.find(key) for key in same}:
+        if same is None or entry.key not in {self.find(key) for key in same}:
             return entry
         own = [key for key in same[1:] if any(of == speaker for of, _ in self.roles(self[key]))]
         return self[own[0] if len(own) == 1 else same[0]]

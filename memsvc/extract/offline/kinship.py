@@ -15,7 +15,7 @@ from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
 from memsvc.extract.offline.settling import Settling
-from memsvc.identity.relations import apart
+from memsvc.identity.relations import PARENTS, apart, canonical
 
 ROLES = (things.ROLES | kin.PERSONS) - kin.PUBLIC
 """With a name beside them, these tell that somebody is known: "the art director, Glenn"."""
@@ -36,8 +36,9 @@ class Relative:
 
     @property
     def plural(self) -> bool:
-        """Whether there are several."""
-        return self.token.tag_ in {"NNS", "NNPS"} or self.token.lower_ in kin.PLURALS
+        """Whether there are several; "mums" in chats is "mum's"."""
+        one = canonical(self.relation) in PARENTS
+        return not one and (self.token.tag_ in {"NNS", "NNPS"} or self.token.lower_ in kin.PLURALS)
 
     @property
     def animal(self) -> bool:
@@ -208,7 +209,8 @@ def told_apart(reading: Settling, relative: Relative, entry: Entry) -> Entry:
     if cast.find(reading.named[name.start]) != entry.key or (entry.kind != "Person" and entry.sure and entry.kind):
         return entry
     roles = cast.roles(entry)
-    if entry.kind and not (roles and all(others(cast, role, (whose, relative.relation)) for role in roles)):
+    another = bool(roles) and all(others(cast, role, (whose, relative.relation)) for role in roles)
+    if entry.kind and not another and not cast.is_unsure(entry):
         return entry
     other = cast.namesake(entry, whose, relative.relation, relative.kind)
     for each in reading.names:

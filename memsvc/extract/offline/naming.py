@@ -124,7 +124,7 @@ def asked_for(reading: Settling, noun: Token) -> Iterator[int]:
 
 def only_says(noun: Token) -> bool:
     """Whether a sentence only says whose what somebody is: "My daughter.", "My boss I mean."."""
-    length = sum(token.is_alpha for token in noun.sent)
+    length = sum(token.is_alpha for token in noun.sent) - 2 * (noun.lower_ == "law")  # "My brother-in-law."
     if noun.dep_ == "ROOT" and length <= LEAST_SAID:
         return True
     verbs = {token.lemma_ for token in noun.sent if token.pos_ in {"VERB", "AUX"}}

@@ -109,11 +109,12 @@ COMMENT ON FUNCTION memsvc.passages_near(uuid, uuid[], integer) IS 'Passages who
 -- name it is); what the words name ('named', longer names first); the owner's relatives; what the passages before
 -- (p_before) were about, and the p_near nearest ones to the turns themselves (p_passages). A name of several people,
 -- one of whom these passages were about, is that one's; else all come, and nobody is the speaker. The owner and the
--- speakers come whatever p_limit says.
+-- speakers come whatever p_limit says. roles: what it is to these, [[node, relation], …].
 CREATE OR REPLACE FUNCTION memsvc.grounding(
   p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer
 ) RETURNS TABLE (
-  node_id uuid, label text, type text, named boolean, aliases text[], relations text[], how text, speakers text[]
+  node_id uuid, label text, type text, named boolean, aliases text[], relations text[], how text, speakers text[],
+  roles jsonb
 )
 LANGUAGE plpgsql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
@@ -169,6 +170,15 @@ BEGIN
     INNER JOIN card AS c ON c.node_id = f.node_id
     GROUP BY c.canonical_id
   ),
+  role AS MATERIALIZED (
+    SELECT DISTINCT k.canonical_id, s.canonical_id AS whose, r.relation
+    FROM memsvc.same_nodes(
+      p_user_id,
+      ARRAY(SELECT u.node_id FROM unnest(found_nodes, found_ranks) AS u (node_id, rank) WHERE u.rank <= 1)
+    ) AS s
+    CROSS JOIN LATERAL memsvc.relatives(p_user_id, ARRAY[s.node_id]) AS r
+    INNER JOIN card AS k ON k.node_id = r.node_id
+  ),
   spoken AS MATERIALIZED (
     SELECT h.canonical_id, s.name,
       count(*) OVER (PARTITION BY s.name) AS people,
@@ -195,6 +205,10 @@ BEGIN
     ARRAY(
       SELECT s.name FROM spoken AS s
       WHERE s.canonical_id = b.canonical_id AND (s.people = 1 OR (s.known = 1 AND s.is_known))
+    ),
+    (
+      SELECT coalesce(jsonb_agg(jsonb_build_array(r.whose, r.relation) ORDER BY r.whose, r.relation), '[]')
+      FROM role AS r WHERE r.canonical_id = b.canonical_id
     )
   FROM best AS b
   INNER JOIN (
