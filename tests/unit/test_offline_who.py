@@ -61,6 +61,41 @@ def status(text: str, verb: str) -> Status:
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("They call me Bee", ("Bee",)),
+        ("Everyone calls me Bee", ("Bee",)),
+        ("She called me Joan twice", ()),
+        ("Let me call Raymond", ()),
+    ],
+)
+def test_a_name_is_ones_own_where_one_is_called_so(text: str, names: tuple[str, ...]) -> None:
+    [sam] = [entity for entity in read(window(text)).entities if entity.known == 0]
+    assert sam.aliases == names
+
+
+def test_two_surnames_are_two_people() -> None:
+    people = found("Mary Conneely next door walks the dog. Fair play to Mary.", "The public health nurse, Mary Burke.")
+    assert people["Mary Conneely"].aliases == ("Mary",)
+    assert people["Mary Burke"].aliases == ()
+
+
+def test_a_name_without_apostrophe_is_not_whose_it_is() -> None:
+    people = found("I saw Gertis Ferdl. He is well.", "Ask Ferdl, Gerti is never wrong.")
+    assert people["Gertis Ferdl"].aliases == ("Ferdl",)
+
+
+def test_a_brother_in_law_without_hyphens_is_no_brother() -> None:
+    people = found("my brother in law lives in Leeds", "my brother lives in York")
+    assert (people["brother-in-law"].relation, people["brother"].relation) == ("brother-in-law", "brother")
+    assert "brother-in-law" not in found("my brother in law school is tired")
+
+
+def test_mums_in_chats_is_one_mother() -> None:
+    assert found("she moved to my mums in lund")["mum"].relation == "mum"
+
+
+@pytest.mark.parametrize(
     ("text", "parsed"),
     [
         ("Got a new bike!", "I got a new bike!"),

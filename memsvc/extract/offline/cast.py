@@ -115,7 +115,7 @@ class Cast:
         if len(known) == 1 or described:  # one of several weddings is no new one
             return self.candidate(known[0].number)
         if kind == "Person":
-            longer = self.bearers(normed)
+            longer = [one for one in self.bearers(normed) if not self.has_another(one, normed)]
             if len(longer) == 1:
                 entry = self[longer[0]]
                 if len(name) > len(entry.name):
@@ -182,6 +182,12 @@ class Cast:
             if other not in self.by_name and part_of(normed, other):
                 found.update(self.candidate(one.number).key for one in candidates if one.type == "Person")
         return sorted(found)
+
+    def has_another(self, key: int, normed: str) -> bool:
+        """Whether somebody has another surname than a full name: "Mary Burke" is not Mary Conneely."""
+        first, *rest = without_title(normed)
+        full = [without_title(normal(name)) for name in (self[key].name, *self[key].aliases)]
+        return bool(rest) and any(name[0] == first and name[1:] and name[-1] != rest[-1] for name in full)
 
     def relative(self, whose: int, relation: str, *, name: str, kind: str, gender: str, plural: bool) -> Entry:
         """The entry of "my sister"; a second one of the same relation is the same, and siblings have one mother."""
@@ -360,6 +366,12 @@ def untitled(one: str, other: str) -> tuple[str, str]:
     return (rest, behind) if same and rest and behind else (one, other)
 
 
+def without_title(name: str) -> list[str]:
+    """The words of a name in normal form, behind a title: "dr. hanley" is "hanley"."""
+    words = name.split(" ")
+    return words[1:] if len(words) > 1 and words[0].rstrip(".") in TITLES else words
+
+
 def part_of(one: str, other: str) -> bool:
     """Whether one of two names, in normal form, is the first name or surname of the other, or its short form."""
     short, long = sorted(untitled(one, other), key=len)
@@ -367,6 +379,8 @@ def part_of(one: str, other: str) -> bool:
         return True
     if " " in short or len(short) < LEAST_SHORT or len(long) < len(short) + LEAST_LONGER:
         return False
+    if long.startswith(f"{short}s "):
+        return False  # "gertis ferdl" is Gerti's
     return long.split(" ")[0].startswith(short) and not (
         (short in SHE - HE and long in HE - SHE) or (short in HE - SHE and long in SHE - HE)
     )

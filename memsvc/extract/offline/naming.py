@@ -162,6 +162,8 @@ def said_to_be_called(reading: Settling, token: Token) -> None:
     name, bearer = pair
     entry = cast[reading.named[name.i]]
     if bearer.lower_ in SELF:
+        if is_a_slip(token, bearer):
+            return
         if bearer.lower_ in {"my", "me"} and reading.speaker is not None and entry.known is None:
             cast.merge(entry.key, reading.speaker)
         return
@@ -174,6 +176,15 @@ def said_to_be_called(reading: Settling, token: Token) -> None:
         entry.kind, entry.sure = cast[key].kind, cast[key].sure or cast[key].kind == "Object"
     cast.merge(key, entry.key)
     reading.persons.append(Mention(name, entry.key))
+
+
+def is_a_slip(verb: Token, bearer: Token) -> bool:
+    """Whether a verb of calling names nobody: "let me call Raymond", or once somebody else: "she called me Joan"."""
+    if verb.lemma_ not in cues.CALLING:
+        return False
+    callers = [child for child in verb.children if child.dep_ == "nsubj" and child.i != bearer.i]
+    one = any(child.tag_ in {"NN", "NNP"} or child.lower_ in {"she", "he"} for child in callers)
+    return bearer.dep_ == "nsubj" or (verb.tag_ == "VBD" and one)
 
 
 def name_and_bearer(reading: Settling, token: Token) -> tuple[Token, Token] | None:
