@@ -91,6 +91,11 @@ def test_a_brother_in_law_without_hyphens_is_no_brother() -> None:
     assert "brother-in-law" not in found("my brother in law school is tired")
 
 
+def test_who_asks_back_and_says_a_name_answers() -> None:
+    assert found("my sister? silke. she starts in sept")["Silke"].relation == "sister"
+    assert found("my sister? Silke knows her.")["Silke"].relation == ""
+
+
 def test_mums_in_chats_is_one_mother() -> None:
     assert found("she moved to my mums in lund")["mum"].relation == "mum"
 

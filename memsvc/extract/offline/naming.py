@@ -56,10 +56,13 @@ def neighbours(reading: Settling, noun: Token) -> Iterator[Token]:
         yield noun.head
     if noun.i + 1 in named:
         yield doc[noun.i + 1]
-    if noun.i + 2 in named and doc[noun.i + 1].text == "," and any(child.dep_ == "poss" for child in noun.children):
+    if noun.i + 2 in named and any(child.dep_ == "poss" for child in noun.children):
         end = next(at for at in range(noun.i + 2, len(doc) + 1) if at not in named)
-        if end == len(doc) or doc[end].lower_ not in {"and", "or", "&"}:
+        after = doc[end].lower_ if end < len(doc) else "."
+        if doc[noun.i + 1].text == "," and after not in {"and", "or", "&"}:
             yield doc[noun.i + 2]
+        elif doc[noun.i + 1].text == "?" and after in {".", "!", ","}:
+            yield doc[noun.i + 2]  # "my sister? Silke."
     yield from behind_comma(reading, noun)
     if noun.head.lemma_ == "be" and noun.dep_ in {"attr", "nsubj", "nsubjpass"}:
         other = "nsubj" if noun.dep_ == "attr" else "attr"
