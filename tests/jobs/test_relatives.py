@@ -106,6 +106,12 @@ async def test_a_brother_in_law_is_no_brother(desk: Desk, extractor: OfflineExtr
     assert [label for label, _ in found] == ["brother", "brother-in-law"]
 
 
+async def test_two_of_a_name_in_different_roles_stay_two(desk: Desk, extractor: OfflineExtractor) -> None:
+    said = ("my colleague Tom lives in Rome", "my neighbour Tom lives in Pisa"), (*PAUSE, "my colleague Tom has a dog")
+    found = await read(desk, extractor, *said)
+    assert found == [("Tom", ("Ada's colleague",)), ("Tom", ("Ada's neighbour",))]
+
+
 async def test_a_bare_name_is_the_one_of_whoever_says_it(desk: Desk, extractor: OfflineExtractor) -> None:
     await read(
         desk, extractor,
