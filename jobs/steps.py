@@ -31,16 +31,17 @@ def all_steps(
         extractors: the extractors of this process; None: new ones by the settings.
         read: called with the number of turns that extractors have read.
     """
+    readers = extractors or Extractors(settings)
     together: dict[str, list[Step]] = {}
     for steps in (
         filing_steps(settings.passage_tokens),
         known_steps(),
         embedding_steps(models, embedded),
-        extraction_steps(extractors or Extractors(settings), read),
+        extraction_steps(readers, read),
         tidy_steps(settings, vectors=models is not None),
         forgetting_steps(),
         erase_steps(),
-        sleep_steps(settings),
+        sleep_steps(settings, readers),
         analysis_steps(),
     ):
         for kind, some in steps.items():

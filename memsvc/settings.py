@@ -170,6 +170,12 @@ class Settings(BaseSettings):
         default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of extraction."
     )
     dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest duration of a dry run of extraction.")
+    reread_messages: int = Field(
+        default=6_000,
+        ge=0,
+        le=10_000_000,
+        description="Most messages of a user that a new version of an extractor reads again in one night; 0: none.",
+    )
 
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")

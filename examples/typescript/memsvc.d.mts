@@ -58,6 +58,7 @@ export type ContextIn = { conversations?: Array<string>; not_conversations?: Arr
 export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
 export type CoreIn = { block?: string };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
+export type Count = { outcome: "added" | "changed" | "ended" | "retracted" | "refused" | "unchanged"; type: string; facts: number };
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "too like another" };
 export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>; truncated: boolean };
 export type CypherIn = { query: string; parameters?: Record<string, unknown>; limit?: number };
@@ -145,6 +146,8 @@ export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisR
 export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
 export type Page_memsvc_erasing_memories_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
+export type Page_memsvc_extract_rereading_Reread_ = { items: Array<Reread>; next_cursor: string | null };
+export type Page_memsvc_extract_rereading_Rereading_ = { items: Array<Rereading>; next_cursor: string | null };
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
 export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
@@ -168,7 +171,7 @@ export type PlaceOperation = { evidence?: Array<Evidence>; valid_from?: string |
 export type Previewed = { proposal: Proposal; turn: number; verdict: "new" | "known" | "changes" | "superseded" | "doubtful" | "refused"; reason: string };
 export type Problem = { type: string; title: string; status: number; code: string; detail: string; hint: string; request_id?: string | null; row?: number | null; field?: string | null };
 export type Profile = { core: Array<Block>; working: Array<Block>; working_truncated: boolean; archival: Array<Block>; core_tokens: number; core_limit_tokens: number };
-export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
+export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; again: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
 export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
 export type QuestionIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
@@ -179,7 +182,11 @@ export type RecalledFact = { version_id: string; edge_id: string; type: string; 
 export type Receipt = { erasure_id: string; kind: string; subject_id: string; state: "pending" | "done"; counts: Record<string, number>; requested_by: string; created_at: string; finished_at: string | null; verified: boolean | null; leftovers: Record<string, number> };
 export type Receipts = { messages: Array<StoredMessage> };
 export type RecordedChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null };
+export type Rehearsal = { extractor: string; turns: number; left: number; counts: Array<Count>; facts: Array<Reread>; next_cursor: string | null };
 export type Replace = { old: string; new: string; op: "replace" };
+export type Reread = { outcome: "added" | "changed" | "ended" | "retracted" | "refused" | "unchanged"; type: string; fact: string; reason: string; edge_id: string | null; passage_id: string | null; valid_from: string | null; valid_to: string | null };
+export type Rereading = { rereading_id: string; extractor: string; state: "open" | "done" | "stopped" | "undoing" | "undone"; turns: number; left: number; counts: Array<Count>; not_undone: number; started_at: string; last_at: string | null; finished_at: string | null };
+export type RereadingAsked = { rereading: Rereading | null; job_id: string | null };
 export type ResponseIn = { input?: string | Array<Record<string, unknown>> | null; model?: string | null; instructions?: string | null; stream?: boolean | null } & Record<string, unknown>;
 export type Result = { index: number; outcome: "written" | "known" | "superseded" | "closed" | "unchanged" | "erased"; node_id: string | null; edge_id: string | null; versions: Array<string> };
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
@@ -298,6 +305,20 @@ export class Memsvc {
   listExtractions(input?: { query?: { "conversation"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_asking_Progress_>;
   /** Pause extraction. */
   pauseExtraction(input?: { query?: { "conversation"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Paused>;
+  /** List re-readings. */
+  listRereadings(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_rereading_Rereading_>;
+  /** Read again with a new version of the extractor. */
+  reread(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<RereadingAsked>;
+  /** Show what a re-reading would change. */
+  previewRereading(input?: { query?: { "messages"?: number; "cursor"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Rehearsal>;
+  /** Get a re-reading. */
+  getRereading(input: { path: { "rereading_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Rereading>;
+  /** List what a re-reading made of facts. */
+  listRereadFacts(input: { path: { "rereading_id": string }; query?: { "outcome"?: "added" | "changed" | "ended" | "retracted" | "refused" | "unchanged" | null; "type"?: string | null; "not_undone"?: boolean; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_rereading_Reread_>;
+  /** Stop a re-reading. */
+  stopRereading(input: { path: { "rereading_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Rereading>;
+  /** Undo a re-reading. */
+  undoRereading(input: { path: { "rereading_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<RereadingAsked>;
   /** List facts about nodes. */
   listFacts(input: { query: { "about": Array<string>; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "side"?: "from" | "to" | "both"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FactsPage>;
   /** Assert a fact. */

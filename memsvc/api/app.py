@@ -57,6 +57,7 @@ from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController, UsefulnessController
+from memsvc.api.controllers.rereadings import RereadingsController
 from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
@@ -116,6 +117,7 @@ V1 = (
     DuplicatesController,
     ExtractController,
     ExtractionsController,
+    RereadingsController,
     ReviewsController,
     JobsController,
     SchedulesController,

@@ -30,6 +30,7 @@ from memsvc.cli import (
     projection,
     recalls,
     relay,
+    reread,
     reviews,
     schedule,
     service,
@@ -75,6 +76,7 @@ app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
 app.command("extract")(extraction.extract)
+app.add_typer(reread.reread, name="reread")
 app.add_typer(reviews.review, name="review")
 app.command("recall")(memories.recall)
 app.command("context")(contexts.context)

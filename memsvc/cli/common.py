@@ -112,11 +112,16 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
 
 def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> T:
     """Run work for the chosen user on the configured database."""
+    return for_owner_with(user, app, lambda db, owner, _settings: act(db, owner))
 
-    async def work(db: Database, _settings: Settings) -> T:
+
+def for_owner_with(user: str | None, app: str, act: Callable[[Database, Owner, Settings], Awaitable[T]]) -> T:
+    """Do ``for_owner`` for work that needs the settings."""
+
+    async def work(db: Database, settings: Settings) -> T:
         from memsvc.access.users import find_app
 
-        return await act(db, (await chosen_user(db, await find_app(db, app), user)).owner)
+        return await act(db, (await chosen_user(db, await find_app(db, app), user)).owner, settings)
 
     return with_database(work)
 

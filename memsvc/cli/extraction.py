@@ -307,10 +307,11 @@ async def _status(db: Database, owner: Owner) -> list[Progress]:
 def show_status(found: list[Progress]) -> None:
     """Print a line for each conversation and extractor."""
     print_table(
-        ["conversation", "extractor", "read", "left", "facts", "not written", "last", "job"],
+        ["conversation", "extractor", "read", "left", "again", "facts", "not written", "last", "job"],
         [
             [
-                _short(one.identifier, 40), one.extractor, one.turns, one.left, one.facts, one.refused,
+                _short(one.identifier, 40), one.extractor, one.turns, one.left, one.again, one.facts,
+                one.refused,
                 f"{one.last_at:%Y-%m-%d %H:%M}" if one.last_at is not None else "",
                 " ".join(filter(None, (one.job_state, one.error_code))),
             ]

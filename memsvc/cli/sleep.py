@@ -12,17 +12,17 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
-    chosen_user,
     for_owner,
+    for_owner_with,
     note,
     print_json,
     print_table,
-    with_database,
 )
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.extract.run import Extractors
     from memsvc.settings import Settings
     from memsvc.sleep.runner import Run
     from memsvc.sleep.tasks import Scope
@@ -33,7 +33,7 @@ SHOWN = 200
 
 def sleep(
     tasks: str = typer.Option(
-        "", "--tasks", help="Tasks to run, separated by commas, such as duplicates; default: all."
+        "", "--tasks", help="Tasks to run, separated by commas: duplicates, reread, reviews; default: all."
     ),
     from_node: str | None = typer.Option(None, "--from", help="Only proposals for this node (its id)."),
     since: str | None = typer.Option(None, "--since", help="Only what was recorded since then (ISO 8601)."),
@@ -47,19 +47,18 @@ def sleep(
     """Run a user's nightly maintenance now; a worker runs it each night at 03:00 in the user's time zone.
 
     duplicates: finds nodes that represent the same thing. Certain duplicates are merged ('memsvc unmerge' undoes it);
-    the rest wait for review in 'memsvc duplicates'. reviews (off by default): a language model judges facts that wait
-    in 'memsvc review'. Ctrl-C pauses; the same command resumes.
+    the rest wait for review in 'memsvc duplicates'. reread: a new version of an extractor reads again what an older one
+    has read ('memsvc reread' shows and undoes it). reviews (off by default): a language model judges facts that wait in
+    'memsvc review'. Ctrl-C pauses; the same command resumes.
     """
     if runs:
         _show(for_owner(user, app, _runs), as_json=as_json)
         return
 
-    async def act(db: Database, settings: Settings) -> Any:
-        from memsvc.access.users import find_app
+    async def act(db: Database, owner: Owner, settings: Settings) -> Any:
         from memsvc.sleep.tasks import Scope
         from memsvc.sources.moments import read_moment
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
         scope = Scope(
             from_node=as_uuid(from_node, "node") if from_node is not None else None,
             since=read_moment(since, owner, "since"),
@@ -67,9 +66,9 @@ def sleep(
         names = tasks.split(",")
         if dry_run:
             return await _proposals(db, owner, names, scope, settings)
-        return await _work(db, owner, names, scope, budget_s=budget, settings=settings)
+        return await work(db, owner, settings, names, scope, budget_s=budget)
 
-    done = with_database(act)
+    done = for_owner_with(user, app, act)
     if not dry_run:
         _show(done, as_json=as_json)
     elif as_json:
@@ -85,12 +84,12 @@ async def _runs(db: Database, owner: Owner) -> list[Run]:
     return await list_runs(db, owner.user_id)
 
 
-async def _proposals(db: Database, owner: Owner, tasks: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
+async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
     from memsvc.sleep.duplicates import preview
     from memsvc.sleep.runner import dry_run
 
     found: list[list[Any]] = []
-    async for task, page in dry_run(db, owner, tasks, scope, settings=settings):
+    async for task, page in dry_run(db, owner, names, scope, settings=settings):
         found += [
             [task, shown.action, *shown.labels, round(shown.score, 3), shown.reason]
             for shown in map(preview, page.proposals)
@@ -99,9 +98,17 @@ async def _proposals(db: Database, owner: Owner, tasks: list[str], scope: Scope,
     return found
 
 
-async def _work(
-    db: Database, owner: Owner, tasks: list[str], scope: Scope, *, budget_s: float | None, settings: Settings
+async def work(
+    db: Database,
+    owner: Owner,
+    settings: Settings,
+    names: list[str],
+    scope: Scope | None = None,
+    *,
+    extractors: Extractors | None = None,
+    budget_s: float | None = None,
 ) -> list[Run]:
+    """Run tasks in this process, with a progress bar on a terminal; see ``memsvc.sleep.runner.sleep``."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -114,7 +121,9 @@ async def _work(
         def show(run: Run, total: int) -> None:
             bar.update(line, description=run.task, completed=min(run.examined, total), total=total)
 
-        return await runner.sleep(db, owner, tasks, scope, settings=settings, budget_s=budget_s, progress=show)
+        return await runner.sleep(
+            db, owner, names, scope, settings=settings, extractors=extractors, budget_s=budget_s, progress=show
+        )
 
 
 def _show(done: list[Run], *, as_json: bool) -> None:

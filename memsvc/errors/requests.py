@@ -424,6 +424,13 @@ class JobStateError(MemsvcError):
     hint = "Failed and cancelled jobs can be retried. Pending jobs can be cancelled."
 
 
+class RereadingStateError(MemsvcError):
+    """The re-reading's state does not allow this."""
+
+    code, status, exit_code = "rereading_state", 409, 3
+    hint = "'memsvc reread list' shows re-readings and their states."
+
+
 class SleepBusyError(MemsvcError):
     """Another process is running this user's sleep tasks."""
 

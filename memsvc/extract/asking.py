@@ -21,6 +21,7 @@ from memsvc.db.files import query
 from memsvc.db.paging import check_page
 from memsvc.errors import ConversationUnknownError, InvalidTimeError
 from memsvc.extract.extraction import Extractor
+from memsvc.extract.run import begin_after_older
 from memsvc.queue.jobs import announce_jobs
 
 
@@ -43,6 +44,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Messages, or parts of long ones, that it read."""
     left: int
     """That it has yet to read."""
+    again: int
+    """That an older version of it has read, and that it has yet to read again."""
     facts: int
     """That it found and wrote."""
     refused: int
@@ -91,7 +94,8 @@ async def ask_all(
         db: the database.
         owner: whose memories.
         extractor: who is to read. One that never read before reads all of it again, and what only others found in what
-            it read is taken back; one that has read goes on where it stopped.
+            it read is taken back; one that has read goes on where it stopped, and a new version where older ones did
+            (``memsvc.extract.rereading`` reads what they have read).
         backend: its name in ``memsvc.extract.registry``, under which workers load it.
         since: what was said before is left out, as far as nothing newer stands before it; aware.
         source: one conversation; None: all.
@@ -113,6 +117,7 @@ async def ask_all(
                 raise ConversationUnknownError(f"There is no conversation {source}.")
         return list((await connection.execute(query("ask_readings"), values)).scalars())
 
+    await begin_after_older(db, owner, extractor, backend, source=source)
     jobs = await db.attempt(owner.user_id, ask)
     announce_jobs(db)
     return Asked(extractor=extractor.name, jobs=jobs)

@@ -59,6 +59,12 @@ def divide(part: Turns, window: Turns, most: Sizes, error: Exception) -> bool:
     return True
 
 
+def forget(part: Turns, most: Sizes) -> None:
+    """Forget what was noted of turns that were read or passed over."""
+    for passage in (*part.over, *part.passages):
+        most.pop(passage, None)
+
+
 def half(turns: int) -> int:
     """Half of some turns, rounded up."""
     return (turns + 1) // 2

@@ -31,8 +31,8 @@ from memsvc.errors import (
     TurnTooSlowError,
 )
 from memsvc.extract import registry
-from memsvc.extract.dividing import Sizes, divide, part_of
-from memsvc.extract.extraction import Extractor, ProposedType, for_user
+from memsvc.extract.dividing import Sizes, divide, forget, part_of
+from memsvc.extract.extraction import Extractor, for_user
 from memsvc.extract.grounding import Grounded, ground
 from memsvc.extract.stems import stems_for
 from memsvc.extract.unread import Turns, next_turns, turn_again
@@ -193,6 +193,7 @@ async def read_source(
     """
     reader = for_user(extractor, db, owner.user_id)
     until = time.monotonic() + seconds
+    await begin_after_older(db, owner, extractor, backend, source=source_id)
     turns = facts = refused = moves = 0
     most = {} if most is None else most
     tried = False
@@ -204,12 +205,8 @@ async def read_source(
         if tried and time.monotonic() >= until:
             return Read(turns, facts, refused, more=True)
         tried = True
-        window = part_of(following, most)
-        try:
-            found = await _find(db, owner, reader, window, backend)
-        except Exception as error:
-            if not divide(window, following, most, error):
-                raise
+        found = await find(db, owner, reader, following, backend=backend, most=most)
+        if found is None:
             continue
         written = await _written(db, owner, source_id, found)
         if written is None:
@@ -217,14 +214,53 @@ async def read_source(
             if moves == MOST_MOVES:
                 raise ContendedError("Somebody else reads this source, or erases it.")
             continue
-        for passage in (*window.over, *window.passages):
-            most.pop(passage, None)
-        await _propose(db, owner, found.checked.proposed, extractor.name)
-        _count(window, found.checked, written)
-        turns += len(window.turns)
+        forget(found.turns, most)
+        await propose_types(db, owner, found)
+        count(found, written)
+        turns += len(found.turns.turns)
         facts += written.facts
         refused += len(written.left)
-        progress(len(window.turns))
+        progress(len(found.turns.turns))
+
+
+async def begin_after_older(
+    db: Database, owner: Owner, extractor: Extractor, backend: str, *, source: UUID | None = None
+) -> None:
+    """Let a new version begin where older ones stopped, in one source or in all (``memsvc.extract.rereading``)."""
+    values = {"user_id": owner.user_id, "source_id": source, "extractor": extractor.name, "backend": backend}
+
+    async def begin(connection: AsyncConnection) -> None:
+        await connection.execute(query("begin_after_older"), values)
+
+    await db.attempt(owner.user_id, begin)
+
+
+async def find(
+    db: Database, owner: Owner, reader: Extractor, following: Turns, *, backend: str, most: Sizes
+) -> Found | None:
+    """What a reader finds in the part of a window that is read next (``memsvc.extract.dividing``).
+
+    Args:
+        db: the database.
+        owner: whose.
+        reader: who reads.
+        following: the window.
+        backend: the reader's name in the registry.
+        most: what is known of parts that could not be read; more is noted here.
+
+    Returns:
+        What was found; None: this part could not be read, and a smaller one is to be tried.
+
+    Raises:
+        ExtractorError, LlmError: there is nothing smaller to be tried.
+    """
+    part = part_of(following, most)
+    try:
+        return await _find(db, owner, reader, part, backend)
+    except Exception as error:
+        if not divide(part, following, most, error):
+            raise
+        return None
 
 
 async def _find(db: Database, owner: Owner, reader: Extractor, turns: Turns, backend: str) -> Found:
@@ -248,10 +284,13 @@ async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: 
     async with db.transaction(owner.user_id) as connection:
         about = {"user_id": owner.user_id, "passage_id": passage_id}
         rows = (await connection.execute(query("passed_over_by"), about)).all()
-        turns = await turn_again(connection, owner, passage_id) if rows else None
     for row in rows:
         extractor = await extractors.get(row.backend)
-        if turns is None or extractor.name != row.extractor:  # another version reads all of it anew
+        if extractor.name != row.extractor:  # another version reads all of it anew
+            continue
+        async with db.transaction(owner.user_id) as connection:
+            turns = await turn_again(connection, owner, passage_id, rereading=row.rereading_id)
+        if turns is None:
             continue
         reader = for_user(extractor, db, owner.user_id)
         try:
@@ -260,8 +299,8 @@ async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: 
             raise TurnTooSlowError from error
         written = await _written(db, owner, row.source_id, found)
         if written is not None:
-            await _propose(db, owner, found.checked.proposed, extractor.name)
-            _count(turns, found.checked, written)
+            await propose_types(db, owner, found)
+            count(found, written)
 
 
 async def look(db: Database, owner: Owner, extractor: Extractor, grounded: Grounded) -> Checked:
@@ -281,17 +320,18 @@ async def _written(db: Database, owner: Owner, source_id: UUID, found: Found) ->
     return None
 
 
-async def _propose(db: Database, owner: Owner, types: list[ProposedType], by: str) -> None:
+async def propose_types(db: Database, owner: Owner, found: Found) -> None:
     """Propose types that the ontology lacks; those that it has, or that cannot be, are passed over."""
-    for one in types:
+    for one in found.checked.proposed:
         known = NodeTypeIn if one.kind == "node" else EdgeTypeIn
         with suppress(MemsvcError):
-            await propose(db, owner, known(name=one.name, description=one.description), by=by)
+            await propose(db, owner, known(name=one.name, description=one.description), by=found.extractor)
 
 
-def _count(turns: Turns, checked: Checked, written: Written) -> None:
+def count(found: Found, written: Written) -> None:
+    """Add a window to this process's figures."""
     doubtful = sum(one.reason == "doubtful" for one in written.left)
-    TURNS_READ.inc(len(turns.turns))
+    TURNS_READ.inc(len(found.turns.turns))
     FACTS_FOUND.labels("written").inc(written.facts)
     FACTS_FOUND.labels("doubtful").inc(doubtful)
-    FACTS_FOUND.labels("refused").inc(len(written.left) - doubtful + checked.dropped)
+    FACTS_FOUND.labels("refused").inc(len(written.left) - doubtful + found.checked.dropped)

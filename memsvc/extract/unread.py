@@ -35,6 +35,8 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
     """Passages between that place and the first turn that cannot be read; they are tried again by themselves."""
     again: bool = False
     """One turn that was passed over and is tried again; ``upto`` does not count."""
+    rereading: UUID | None = None
+    """The re-reading that they are a part of: an older version of the extractor has read them."""
 
     @property
     def passages(self) -> list[UUID]:
@@ -78,15 +80,38 @@ async def next_turns(connection: AsyncConnection, owner: Owner, source_id: UUID,
     # The place first: whoever moves it between the two statements makes the window one that is read again.
     upto = (await connection.execute(query("read_upto"), values)).scalar_one_or_none()
     rows = (await connection.execute(query("turns_to_read"), values)).all()
+    return _window(rows, upto or NOTHING)
+
+
+def _window(rows: Sequence[Any], upto: UUID, rereading: UUID | None = None) -> Turns | None:
     turns = first_window([turn_of(row, row.opening) for row in rows if not row.read])
-    if not turns:
-        return None
-    before = [row for row in rows if row.read]
-    return Turns(turns=turns, before=tuple(turn_of(row, row.opening) for row in before), upto=upto or NOTHING)
+    before = tuple(turn_of(row, row.opening) for row in rows if row.read)
+    return Turns(turns=turns, before=before, upto=upto, rereading=rereading) if turns else None
 
 
-async def turn_again(connection: AsyncConnection, owner: Owner, passage_id: UUID) -> Turns | None:
+async def turns_between(
+    connection: AsyncConnection,
+    owner: Owner,
+    source_id: UUID,
+    after: UUID,
+    until: UUID,
+    *,
+    rereading: UUID | None = None,
+) -> Turns | None:
+    """The turns that a re-reading reads next of a source, up to the passage ``until``; None: there are none."""
+    values = {
+        "user_id": owner.user_id, "source_id": source_id, "after": after, "until": until, "before": TURNS_BEFORE,
+        "limit": MOST_TURNS,
+    }  # fmt: skip
+    return _window((await connection.execute(query("turns_to_reread"), values)).all(), after, rereading)
+
+
+async def turn_again(
+    connection: AsyncConnection, owner: Owner, passage_id: UUID, *, rereading: UUID | None = None
+) -> Turns | None:
     """A turn that was passed over, alone; None: it is not there any more."""
     values = {"user_id": owner.user_id, "passage_id": passage_id}
     row = (await connection.execute(query("turn_to_read"), values)).one_or_none()
-    return Turns(turns=(turn_of(row, row.opening),), before=(), upto=NOTHING, again=True) if row is not None else None
+    if row is None:
+        return None
+    return Turns(turns=(turn_of(row, row.opening),), before=(), upto=NOTHING, again=True, rereading=rereading)

@@ -18,6 +18,7 @@ from memsvc.db.files import query
 from memsvc.errors import MemsvcError, PassageUnknownError
 from memsvc.extract.grounding import Grounded
 from memsvc.extract.names import folded
+from memsvc.extract.outcomes import note_window
 from memsvc.extract.plan import KnownNode, Plan, Planner, Said, digest_of, mentions_of
 from memsvc.extract.timeline import KnownFact
 from memsvc.extract.unread import Turns
@@ -51,6 +52,8 @@ class Written:
     plan: Plan
     left: list[Left] = field(default_factory=list)
     change: history.Change | None = None
+    taken: history.Change | None = None
+    """What took back what only others had found."""
 
     @property
     def facts(self) -> int:
@@ -73,6 +76,10 @@ async def write_window(connection: AsyncConnection, owner: Owner, source_id: UUI
         left = await connection.execute(query("passed_over_by"), asked)
         if found.extractor not in {row.extractor for row in left}:
             return None
+    elif found.turns.rereading is not None:
+        asked = {**about, "rereading_id": found.turns.rereading}
+        if (await connection.execute(query("reread_place"), asked)).scalar_one_or_none() != found.turns.upto:
+            return None
     elif place != found.turns.upto:
         return None
     needed = [*found.turns.over, *passages]
@@ -82,8 +89,11 @@ async def write_window(connection: AsyncConnection, owner: Owner, source_id: UUI
     written = await write_facts(connection, owner, source_id, found, asserted_by=found.extractor)
     await _keep_signs(connection, owner, found)
     await keep_reviews(connection, owner, found.extractor, written.left)
-    await _take_back(connection, owner, source_id, found, written.change)
+    written.taken = await _take_back(connection, owner, source_id, found, written.change)
     await _end(connection, about, found.turns, written.facts, len(written.left) + found.checked.dropped)
+    if found.turns.rereading is not None:
+        changes = [change.change_id for change in (written.change, written.taken) if change is not None]
+        await note_window(connection, owner, found.turns, found.extractor, changes)
     return written
 
 
@@ -96,7 +106,8 @@ async def _end(connection: AsyncConnection, about: dict[str, Any], turns: Turns,
         return
     if turns.over:
         await connection.execute(query("pass_over"), {**about, "over": list(turns.over)})
-    await connection.execute(query("end_reading"), {**counts, "upto": last, "turns": len(turns.turns)})
+    end = "end_reading" if turns.rereading is None else "end_rereading_window"
+    await connection.execute(query(end), {**counts, "upto": last, "turns": len(turns.turns)})
 
 
 async def write_facts(
@@ -227,12 +238,15 @@ async def keep_reviews(connection: AsyncConnection, owner: Owner, extractor: str
 
 async def _take_back(
     connection: AsyncConnection, owner: Owner, source_id: UUID, found: Found, change: history.Change | None
-) -> None:
-    """Take back what only extractors found that read the same turns before."""
-    about = {"user_id": owner.user_id, "source_id": source_id, "extractor": found.extractor}
-    others = (await connection.execute(query("read_by_others"), about)).scalars().all()
+) -> history.Change | None:
+    """Take back what only extractors found that read the same turns before; in a re-reading, only older versions."""
+    about = {
+        "user_id": owner.user_id, "source_id": source_id, "extractor": found.extractor, "backend": found.backend,
+    }  # fmt: skip
+    before = "read_by_others" if found.turns.rereading is None else "older_readers"
+    others = (await connection.execute(query(before), about)).scalars().all()
     if not others:
-        return
+        return None
     passages = found.turns.passages
     about = {**about, "others": others, "passages": passages}
     if change is not None:
@@ -248,5 +262,6 @@ async def _take_back(
         )
         for row in rows
     ]
-    if taken:
-        await history.write_in(connection, owner, taken, asserted_by=found.extractor)
+    if not taken:
+        return None
+    return await history.write_in(connection, owner, taken, asserted_by=found.extractor)

@@ -289,19 +289,21 @@ async def undo(db: Database, owner: Owner, change_id: UUID, *, asserted_by: str)
         ChangeBuiltUponError: something that it altered was altered again.
         MergeCycleError: restoring a merge that it ended would close a cycle.
     """
-    actor = valid_name(asserted_by, "asserted_by")
-
-    async def work(connection: AsyncConnection) -> Change:
-        parameters = {"user_id": owner.user_id, "actor": actor, "change_id": change_id}
-        try:
-            row = (await connection.execute(UNDO, parameters)).one()
-        except sa.DBAPIError as error:
-            refused = refusal(error)
-            if refused is None:
-                raise
-            raise refused from error
-        return Change(change_id=row.change_id, recorded_at=row.recorded_at, results=[])
-
-    change = await db.attempt(owner.user_id, work)
+    change = await db.attempt(owner.user_id, lambda connection: undo_in(connection, owner, change_id, asserted_by))
     db.notify(EVENTS)
     return change
+
+
+async def undo_in(connection: AsyncConnection, owner: Owner, change_id: UUID, asserted_by: str) -> Change:
+    """Do ``undo`` in the caller's transaction."""
+    parameters = {
+        "user_id": owner.user_id, "actor": valid_name(asserted_by, "asserted_by"), "change_id": change_id,
+    }  # fmt: skip
+    try:
+        row = (await connection.execute(UNDO, parameters)).one()
+    except sa.DBAPIError as error:
+        refused = refusal(error)
+        if refused is None:
+            raise
+        raise refused from error
+    return Change(change_id=row.change_id, recorded_at=row.recorded_at, results=[])

@@ -42,6 +42,11 @@ class Duplicates:
     """See ``memsvc.sleep.tasks.Task``; its ``place`` is the last pair that was compared, or the last card."""
 
     name = "duplicates"
+    gives_way = False
+
+    async def has_work(self, _db: Database, _owner: Owner) -> bool:
+        """Only looking tells."""
+        return True
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield pages of pairs worth comparing, in the order of their ids, judged; then those described alike."""

@@ -29,10 +29,16 @@ class Reviews:
     """See ``memsvc.sleep.tasks.Task``; it has one page."""
 
     name = NAME
+    gives_way = False
 
     def __init__(self, settings: Settings) -> None:
         """Take the model's settings, and how many facts one run asks about."""
         self._settings = settings
+
+    async def has_work(self, db: Database, owner: Owner) -> bool:
+        """Whether a fact waits that no model has judged."""
+        async with db.transaction(owner.user_id) as connection:
+            return bool(await waiting(connection, owner, limit=1))
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield the facts that were judged; a run that concerns one node asks about none."""

@@ -6,6 +6,7 @@ time. The tasks themselves: ``memsvc.sleep.tasks``.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -21,15 +22,27 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import ContendedError, InvalidRequestError, LlmError, MemsvcError, NotFoundError, SleepBusyError
+from memsvc.errors import (
+    ContendedError,
+    ExtractorError,
+    InvalidRequestError,
+    LlmError,
+    MemsvcError,
+    NotFoundError,
+    SleepBusyError,
+)
+from memsvc.extract.run import Extractors
 from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sleep.duplicates import Duplicates
+from memsvc.sleep.reread import Reread, messages_wait
 from memsvc.sleep.reviews import NAME as REVIEWS
 from memsvc.sleep.reviews import Reviews
 from memsvc.sleep.tasks import Applied, Page, Place, Scope, Task
 
+GIVE_WAY_S = 1.0
+"""How long a job waits for new messages before it goes behind other jobs."""
 SLICE_S = 60.0
 """Time after which a job lets other users' jobs run; it is long, because finding the work again costs seconds."""
 MAX_PAGE = 1_000
@@ -72,21 +85,30 @@ class _Opened(NamedTuple):
     nightly: bool
 
 
-def tasks_of(settings: Settings | None) -> Mapping[str, Task]:
-    """Return the tasks by name, in the order in which they run; without settings, those that ask no language model."""
+def tasks_of(settings: Settings | None, extractors: Extractors | None = None) -> Mapping[str, Task]:
+    """Return the tasks that are switched on by name, in the order in which they run.
+
+    Args:
+        settings: of this process; None: only the task that reads no messages and asks no language model.
+        extractors: those of this process; None: new ones by the settings.
+    """
     tasks: list[Task] = [Duplicates()]
-    if settings is not None and settings.llm_model and settings.llm_reviews_per_night:
-        tasks.append(Reviews(settings))
+    if settings is not None:
+        tasks.append(Reread(extractors or Extractors(settings), settings))
+        if settings.llm_model and settings.llm_reviews_per_night:
+            tasks.append(Reviews(settings))
     return {task.name: task for task in tasks}
 
 
-def known_tasks(names: Sequence[str], settings: Settings | None = None) -> list[Task]:
+def known_tasks(
+    names: Sequence[str], settings: Settings | None = None, extractors: Extractors | None = None
+) -> list[Task]:
     """Return tasks by their names, each once, in the order in which they run; all tasks if none is named.
 
     Raises:
         InvalidRequestError: there is no such task, or it is switched off.
     """
-    tasks = tasks_of(settings)
+    tasks = tasks_of(settings, extractors)
     wanted = {name.strip() for name in names if name.strip()}
     unknown = sorted(wanted - tasks.keys())
     if unknown == [REVIEWS]:
@@ -151,7 +173,7 @@ async def _opened(
 async def ask(
     db: Database,
     owner: Owner,
-    tasks: Sequence[str],
+    names: Sequence[str],
     scope: Scope | None = None,
     *,
     settings: Settings | None = None,
@@ -159,14 +181,14 @@ async def ask(
 ) -> tuple[UUID, list[Run]]:
     """Request runs in the background; return the job's id and the runs. An open run of a task is continued.
 
-    ``settings`` switch tasks on that ask a language model; None: they are off.
+    ``settings`` as in ``tasks_of``.
 
     Raises:
         InvalidRequestError: there is no such task.
     """
     runs = [
         (await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)).run
-        for task in known_tasks(tasks, settings)
+        for task in known_tasks(names, settings)
     ]
 
     async def job(connection: AsyncConnection) -> UUID:
@@ -181,16 +203,17 @@ async def ask(
 async def sleep(
     db: Database,
     owner: Owner,
-    tasks: Sequence[str] = (),
+    names: Sequence[str] = (),
     scope: Scope | None = None,
     *,
     settings: Settings | None = None,
+    extractors: Extractors | None = None,
     budget_s: float | None = None,
     progress: Progress = lambda _run, _total: None,
 ) -> list[Run]:
     """Run tasks in this process, each until it is done or its budget is used up; open runs are continued.
 
-    ``settings`` switch tasks on that ask a language model; None: they are off.
+    ``settings`` and ``extractors`` as in ``tasks_of``.
 
     Raises:
         InvalidRequestError: there is no such task.
@@ -200,7 +223,7 @@ async def sleep(
     async with db.holding(_lock(owner.user_id)) as mine:
         if not mine:
             raise SleepBusyError
-        for task in known_tasks(tasks, settings):
+        for task in known_tasks(names, settings, extractors):
             opened = await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)
             await _work(db, owner, task, opened, progress)
             runs.append(await get_run(db, owner.user_id, opened.run.run_id))
@@ -210,7 +233,7 @@ async def sleep(
 async def dry_run(
     db: Database,
     owner: Owner,
-    tasks: Sequence[str] = (),
+    names: Sequence[str] = (),
     scope: Scope | None = None,
     *,
     settings: Settings | None = None,
@@ -220,8 +243,9 @@ async def dry_run(
     Raises:
         InvalidRequestError: there is no such task.
     """
-    for task in known_tasks(tasks, settings):
-        async with aclosing(task.pages(db, owner, scope or Scope(), None)) as pages:
+    dry = msgspec.structs.replace(scope or Scope(), dry=True)
+    for task in known_tasks(names, settings):
+        async with aclosing(task.pages(db, owner, dry, None)) as pages:
             async for page in pages:
                 yield task.name, page
 
@@ -233,8 +257,11 @@ def _lock(user_id: UUID) -> str:
 async def _work(
     db: Database, owner: Owner, task: Task, opened: _Opened, progress: Progress, *, until: float | None = None
 ) -> bool:
-    """Continue a run where it stopped; return True if the time ``until`` came before its end."""
+    """Continue a run where it stopped; return True if the time ``until`` came before its end, or new messages wait."""
     run = opened.run
+    if until is not None and await _gives_way(db, owner, task):
+        await asyncio.sleep(GIVE_WAY_S)
+        return True
     scope = Scope(from_node=run.from_node, since=run.since, nightly=opened.nightly)
     spent, began = run.seconds, time.monotonic()
     try:
@@ -251,7 +278,7 @@ async def _work(
                 if run.budget_s is not None and spent >= run.budget_s:
                     await _end(db, owner, run, within_budget=False)
                     return False
-                if until is not None and time.monotonic() >= until:
+                if until is not None and (time.monotonic() >= until or await _gives_way(db, owner, task)):
                     return True
     except OF_THE_DATABASE:
         raise
@@ -260,6 +287,10 @@ async def _work(
         raise
     await _end(db, owner, run)
     return False
+
+
+async def _gives_way(db: Database, owner: Owner, task: Task) -> bool:
+    return task.gives_way and await messages_wait(db, owner)
 
 
 async def _apply(db: Database, owner: Owner, task: Task, run: Run, page: Page, *, seconds: float) -> Applied:
@@ -290,13 +321,14 @@ async def _end(
     await db.attempt(owner.user_id, work)
 
 
-def sleep_steps(settings: Settings) -> Steps:
+def sleep_steps(settings: Settings, extractors: Extractors | None = None) -> Steps:
     """Return the step of the job ``sleep``: it continues requested runs; if there are none, it does the nightly ones.
 
     Args:
         settings: give how long runs are kept, which is as long as jobs, and which tasks are switched on.
+        extractors: those of this process; None: new ones.
     """
-    tasks = tasks_of(settings)
+    tasks = tasks_of(settings, extractors)
     kept = timedelta(days=settings.keep_jobs_days)
 
     async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
@@ -307,12 +339,13 @@ def sleep_steps(settings: Settings) -> Steps:
         async with db.holding(_lock(user_id)) as mine:
             if not mine:
                 raise SleepBusyError
-            for name in [name for name in names if name in tasks] or list(tasks):
+            asked = [name for name in names if name in tasks]
+            for name in asked or [name for name, task in tasks.items() if await task.has_work(db, owner)]:
                 opened = await _opened(db, owner, name, Scope(), None, nightly=True)
                 try:
                     if await _work(db, owner, tasks[name], opened, lambda _run, _total: None, until=until):
                         return True
-                except LlmError as error:  # the run says so, and the next night tries again
+                except (ExtractorError, LlmError) as error:  # the run says so, and the next night tries again
                     log.warning("a task of sleep mode failed", task=name, code=error.code)
         await _forget(db, user_id, kept)
         return False

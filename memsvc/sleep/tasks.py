@@ -31,6 +31,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """Only what was learnt since then."""
     nightly: bool = False
     """Whether it recurs: a task may go on from where earlier runs came, and do a part."""
+    dry: bool = False
+    """Nothing is applied: a task that needs its pages applied to find the next ones proposes none."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +62,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of facts under review; of the task reviews."""
     mark: Place | None = None
     """How far all work is done, for later runs; the task itself stores it."""
+    work: Any = None
+    """What else the task itself is to apply."""
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +79,13 @@ class Task(Protocol):
     @property
     def name(self) -> str:
         """Its name on the command line and in ``sleep_runs``."""
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether its job lets the user's new messages go first, after each page."""
+
+    async def has_work(self, db: Database, owner: Owner) -> bool:
+        """Whether a nightly run may find anything; if not, none is begun."""
 
     def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield the work after a position, in an order that is the same every time. Only reads."""

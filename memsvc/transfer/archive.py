@@ -49,6 +49,7 @@ LEFT_OUT = {
     "extractions": "progress of one service's extractors",
     "fact_reviews": "proposals of one service's extractors; accepted ones are facts, rejections stay there",
     "recall_events": "answers of one service; their totals are in memory_signals",
+    "rereadings": "operations of one service's extractors; their results are facts",
     "sleep_runs": "nightly runs of one service; their results are in changes and duplicate_candidates",
     "cards_compared": "how far one service has compared cards, by vectors that an export does not contain",
     "analysis_runs": "analyses of one service; they can be computed again from the facts",
@@ -75,6 +76,7 @@ LEFT_OUT_COLUMNS = {
     ),
     ("sources", "status"): "state of background work",
     ("sources", "last_ingested_at"): "state of background work",
+    ("changes", "rereading_id"): "an operation of one service's extractors",
     ("schedules", "next_at"): "computed from the rule and the zone",
     ("schedules", "last_at"): "a run of one service",
     **dict.fromkeys(

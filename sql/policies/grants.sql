@@ -14,7 +14,7 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
+memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app, memsvc_reader;
@@ -31,7 +31,7 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
+memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app;
@@ -53,7 +53,10 @@ GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types,
 GRANT UPDATE (verdicts, echoed, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
-GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at, passed_over) ON memsvc.extractions TO memsvc_app;
+GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at, passed_over, again_upto) ON memsvc.extractions
+TO memsvc_app;
+GRANT UPDATE (state, turns, counts, last_at, finished_at) ON memsvc.rereadings TO memsvc_app;
+GRANT UPDATE (rereading_id) ON memsvc.changes TO memsvc_app;
 GRANT UPDATE (extractor, state, reason, proposal, span_from, span_to, decided_at, decided_by) ON memsvc.fact_reviews
 TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
@@ -91,7 +94,7 @@ GRANT UPDATE (part, kind, recorded_to) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
 TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
-GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
+GRANT UPDATE (upto, passed_over, begun_after, again_upto) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
 GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;

@@ -23,7 +23,7 @@ BEGIN
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
-    'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs', 'cards_compared',
+    'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs', 'rereadings', 'cards_compared',
     'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results',
     'locations'
   ] LOOP

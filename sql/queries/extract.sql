@@ -87,8 +87,14 @@ RETURNING (
 );
 
 -- name: passed_over_by
--- Who could not read a passage.
-SELECT e.source_id, e.extractor, e.backend
+-- Who could not read a passage; with the re-reading that met it, where it is one that goes on or is done.
+SELECT
+  e.source_id, e.extractor, e.backend, (
+    SELECT r.rereading_id
+    FROM memsvc.rereadings AS r
+    WHERE r.user_id = :user_id AND r.extractor = e.extractor AND r.state IN ('open', 'done')
+      AND p.passage_id <= e.begun_after
+  ) AS rereading_id
 FROM memsvc.passages AS p
 INNER JOIN memsvc.extractions AS e ON e.user_id = :user_id AND e.source_id = p.source_id
 WHERE p.user_id = :user_id AND p.passage_id = :passage_id AND p.passage_id = any(e.passed_over)
@@ -120,8 +126,8 @@ ON CONFLICT (user_id, memory_id) DO UPDATE SET
   importance = coalesce(s.importance, excluded.importance), sentiment = coalesce(s.sentiment, excluded.sentiment);
 
 -- name: keep_reviews
--- Each fact of a passage once, so many of a passage at most; what was refused may become doubtful, what a person
--- decided stays.
+-- Each fact of a passage once, so many of a passage at most, as who found it last put it; what was refused may become
+-- doubtful, what a person decided stays, and what a judge was unsure about is not judged again.
 INSERT INTO memsvc.fact_reviews AS r (
   user_id, passage_id, extractor, state, reason, proposal, digest, span_from, span_to
 )
@@ -138,9 +144,10 @@ WHERE g.place + (
 ) < :most
 ORDER BY g.passage_id, g.digest
 ON CONFLICT (user_id, passage_id, digest) DO UPDATE SET
-  state = excluded.state, reason = excluded.reason, proposal = excluded.proposal, extractor = excluded.extractor,
+  state = excluded.state, reason = CASE r.reason WHEN 'unsure' THEN r.reason ELSE excluded.reason END,
+  proposal = excluded.proposal, extractor = excluded.extractor,
   span_from = excluded.span_from, span_to = excluded.span_to
-  WHERE r.state = 'refused' AND excluded.state = 'doubtful';
+  WHERE r.state IN ('refused', excluded.state) AND r.state IN ('refused', 'doubtful');
 
 -- name: rejected_facts
 SELECT r.passage_id, encode(r.digest, 'hex') AS digest
@@ -158,6 +165,11 @@ WITH retracted AS MATERIALIZED (
   INNER JOIN memsvc.changes AS c ON c.user_id = :user_id AND c.recorded_at = v.recorded_to
   WHERE l.user_id = :user_id AND l.passage_id = any(CAST(:passages AS uuid [])) AND l.stance = 'supports'
     AND v.recorded_from < v.recorded_to AND c.asserted_by IN ('user', 'app') AND c.operations && '{retract,undo}'
+    AND NOT EXISTS ( -- who takes a whole re-reading back has not judged each of its facts
+      SELECT
+      FROM memsvc.changes AS r
+      WHERE r.user_id = :user_id AND r.change_id = c.undoes AND r.rereading_id IS NOT NULL
+    )
     AND NOT EXISTS (
       SELECT
       FROM memsvc.edge_versions AS o
@@ -284,6 +296,12 @@ SELECT
     WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
       AND p.passage_id > coalesce(e.upto, '00000000-0000-0000-0000-000000000000')
   ) + cardinality(e.passed_over) AS unread,
+  CASE WHEN e.begun_after IS NULL THEN 0 ELSE (
+    SELECT count(*) FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
+      AND p.passage_id > coalesce(e.again_upto, '00000000-0000-0000-0000-000000000000')
+      AND p.passage_id <= e.begun_after
+  ) END AS again,
   e.facts,
   e.refused,
   e.asked,

@@ -153,7 +153,7 @@ async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[Settings]:
 
 
 @pytest.fixture
-async def stage(db: Database, connect: Connect, chatting: Settings) -> Stage:
+async def stage(db: Database, connect: Connect, chatting: Settings, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """An app of its own, with one user."""
     name = f"stage-{uuid4()}"
     marcel = await add_user(
@@ -172,5 +172,9 @@ async def stage(db: Database, connect: Connect, chatting: Settings) -> Stage:
             await note(connection, marcel.owner, [Suspicion(node=first, other=second, score=0.5)], found_by="tests")
         return str(first), str(second)
 
+    async def renew(version: str) -> None:
+        extractor = await Extractors(chatting).get()
+        monkeypatch.setattr(extractor, "name", version)
+
     user = await connect("read", "write", "forget", user=marcel.owner, app_name=name)
-    return Stage(user, await connect("admin", app_name=name), work, suspect)
+    return Stage(user, await connect("admin", app_name=name), work, suspect, renew)

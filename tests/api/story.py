@@ -30,6 +30,8 @@ class Stage:
     """Lets all waiting jobs be done."""
     suspect: Callable[[str, str], Awaitable[tuple[str, str]]]
     """Makes two nodes of these labels that may be the same."""
+    renew: Callable[[str], Awaitable[None]]
+    """Installs a version of the extractor."""
 
 
 async def put(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
@@ -68,6 +70,7 @@ async def played(stage: Stage) -> None:
     await doubts(stage)
     await work(stage)
     await live(stage)
+    await rereading(stage)
     await forgetting(stage)
     await administration(stage)
 
@@ -283,6 +286,24 @@ async def live(stage: Stage) -> None:
     await user.get("/v1/export")
     await get(user, "/health")
     await user.get("/metrics")
+
+
+async def rereading(stage: Stage) -> None:
+    """A new version of the extractor reads again."""
+    user = stage.user
+    await stage.renew("saying/2")
+    again = "/v1/extractions/rereadings"
+    await get(user, f"{again}/dry-run", messages=12)
+    asked = (await post(user, again))["rereading"]["rereading_id"]
+    await stage.work()
+    await get(user, again)
+    await get(user, f"{again}/{asked}")
+    await get(user, f"{again}/{asked}/facts", limit=2)
+    await user.post(f"{again}/{asked}/undo")
+    await stage.work()
+    await post(user, again)
+    newest = (await get(user, again))["items"][0]["rereading_id"]
+    await user.post(f"{again}/{newest}/stop")
 
 
 async def forgetting(stage: Stage) -> None:

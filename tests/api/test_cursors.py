@@ -32,6 +32,8 @@ FORMS: dict[str, list[tuple[str, Any]]] = {
     "diffGraph": [("moment", MOMENT), ("kind", "edge"), ("id", ID), ("text", ""), ("moment", MOMENT)],
     "listDuplicates": [("score", 0.5), ("id", ID), ("id", ID)],
     "listExtractions": [("id", ID), ("text", "offline")],
+    "listRereadFacts": [("moment", MOMENT), ("id", ID)],
+    "previewRereading": [("moment", MOMENT), ("strength", 0.5), ("id or nothing", ID), ("id", ID)],
     "listAnalyses": [("id", ID)],
     "listAnalysisResults": [("number", 3)],
     "listEvents": [("long", 12), ("id", ID), ("long", 4_000_000_000)],
@@ -45,7 +47,17 @@ PLAIN: dict[str, str] = {
     "pageGraph": f"edges.{ID}.{ID}",
     "readGraph": f"nodes.{ID}",
 } | dict.fromkeys(
-    ("listConversations", "listNotes", "listErasures", "listReviews", "listJobs", "listSleepRuns", "listUsers"), ID
+    (
+        "listConversations",
+        "listNotes",
+        "listErasures",
+        "listReviews",
+        "listJobs",
+        "listSleepRuns",
+        "listRereadings",
+        "listUsers",
+    ),
+    ID,
 )
 """Lists whose cursors are plain text, and one that fits."""
 GRAPH = {"pageGraph", "readGraph"}
@@ -54,7 +66,9 @@ NEEDED = {"listFacts": {"about": "I"}, "listAliases": {"name": "Ines"}, "diffGra
     "readAgenda": {"from": "2026-01-01", "to": "2026-02-01"},
 }  # fmt: skip
 VALUES: list[Any] = [None, True, -2, 1.5, 3.0, 1e308, 2**31, 2**63, "x", "a\0b", "2026-03-14T17:30:00", []]
-FITTING: dict[str, set[Any]] = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31}}
+FITTING: dict[str, set[Any]] = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31},
+    "strength": {None, 1.5, 3.0}, "id or nothing": {None},
+}  # fmt: skip
 TEXTS = [
     "", "abc", "-1", "1.5", "9" * 2_000, "a\0b", "Größe", "edges", "edges.a.b", f"nodes.{ID.upper()}", ID.upper(),
     f" {ID}", "2026-03", "yesterday", "0001-01-01T00:00:00+14:00", "!W10",
@@ -95,6 +109,7 @@ async def anything(connect: Connect, owner: Owner) -> httpx.AsyncClient:
     return await connect("read", "write", "forget", "admin", **{"X-Memsvc-User": str(owner.user_id)})
 
 
+@pytest.mark.usefixtures("reading")
 async def test_every_list_refuses_cursors_that_it_never_gave(anything: httpx.AsyncClient) -> None:
     document = (await anything.get("/schema/openapi.json")).json()
     asked = set()

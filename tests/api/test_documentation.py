@@ -207,6 +207,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
     assert tried >= 16
 
 
+@pytest.mark.usefixtures("reading")
 async def test_every_question_is_answered_with_its_examples(
     document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient
 ) -> None:

@@ -13,7 +13,7 @@ async def test_sleep_is_asked_for_and_listed(ada: httpx.AsyncClient, bob: httpx.
     [run] = asked.json()["runs"]
     assert (run["task"], run["state"], run["budget_s"]) == ("duplicates", "open", 60.0)
     assert run["since"].startswith(("2025-12-31", "2026-01-01")), "midnight by the user's clock"
-    again = (await ada.post("/v1/sleep", json={})).json()
+    again = (await ada.post("/v1/sleep", json={"tasks": ["duplicates"]})).json()
     assert (again["job_id"], again["runs"][0]["run_id"]) == (asked.json()["job_id"], run["run_id"])
     assert [one["run_id"] for one in (await ada.get("/v1/sleep/runs")).json()["items"]] == [run["run_id"]]
     assert (await ada.get(f"/v1/sleep/runs/{run['run_id']}")).json()["run_id"] == run["run_id"]

@@ -12,12 +12,15 @@ from tests.fakes.extractors import SayingExtractor
 
 NAME = "saying"
 SLOW = "SAYING_SLOW_S"
+VERSION, WITHOUT = "SAYING_VERSION", "SAYING_WITHOUT"
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def reader(_settings: Settings) -> SayingExtractor:
-    """What the entry point names; as slow as the environment says."""
-    return SayingExtractor(slow_s=float(os.environ.get(SLOW, "0")))
+    """What the entry point names; of that version, blind to that type and as slow as the environment says."""
+    made = SayingExtractor(f"saying/{os.environ.get(VERSION, '1')}", slow_s=float(os.environ.get(SLOW, "0")))
+    made.without = frozenset(os.environ.get(WITHOUT, "").split())
+    return made
 
 
 def install(folder: Path, *, slow_s: float = 0.0) -> Mapping[str, str]:

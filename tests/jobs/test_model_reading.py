@@ -20,10 +20,13 @@ from memsvc.errors import LlmContextError
 from memsvc.extract.asking import progress, totals
 from memsvc.extract.llm import LlmExtractor
 from memsvc.extract.preview import Said, preview
+from memsvc.extract.rehearsal import rehearse
 from memsvc.extract.run import Extractors
 from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import Job, list_jobs
+from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
+from memsvc.sleep.runner import list_runs, sleep
 from memsvc.sources.messages import MessageIn, append
 from memsvc.text.tokens import estimate_tokens
 from tests.fakes.chat_server import Body, ByRequest, ChatServer, Hangs, Say, Status, serving
@@ -214,6 +217,40 @@ async def test_a_dry_run_is_read_in_halves_too(model: Model) -> None:
     with pytest.raises(LlmContextError) as caught:
         await preview(model.db, model.owner, said, LlmExtractor(small), small)
     assert caught.value.details["needed"] > 1_500
+
+
+async def test_reading_again_is_done_in_halves_too(model: Model) -> None:
+    await model.say(*SAID)
+    await model.read()
+    newer = model.settings.model_copy(update={"llm_model": next(_models)})
+    model.server.otherwise = where(lambda body: len(turns_of(body)) > 2, Say("{", finish="length"))
+    before = len(model.server)
+    found = await rehearse(model.db, model.owner, LlmExtractor(newer), "llm", newer)
+    assert (found.turns, found.left) == (8, 8)
+    assert model.sizes[before:] == [8, 4, 2, 2, 4, 2, 2]
+    before = len(model.server)
+    [run] = await sleep(model.db, model.owner, ["reread"], settings=newer)
+    assert (run.state, run.examined) == ("done", 8)
+    assert model.sizes[before:] == [8, 4, 2, 2, 4, 2, 2]
+    assert model.facts() == TOLD
+
+
+async def test_a_model_that_fails_at_night_ends_the_run_and_the_next_night_goes_on(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memsvc.llm.chat.PAUSE_S", (0.0, 0.01))
+    await model.say(*SAID)
+    await model.read()
+    steps = all_steps(model.settings.model_copy(update={"llm_model": next(_models)}), None)
+    for otherwise, outcome in ((Status(401), ("failed", "llm_refused")), (GOOD, ("done", None))):
+        model.server.otherwise = otherwise
+        await run_now(model.db, model.owner.user_id, "sleep")
+        await run_due(model.db, {"sleep": steps["sleep"]})
+        runs = {
+            run.task: (run.state, run.error_code) for run in await list_runs(model.db, model.owner.user_id, limit=2)
+        }
+        assert runs == {"duplicates": ("done", None), "reread": outcome}
+        assert {job.state for job in await list_jobs(model.db, model.owner.user_id) if job.kind == "sleep"} == {"done"}
 
 
 # Ends, times, and what assistants say ---------------------------------------------------------------------------------

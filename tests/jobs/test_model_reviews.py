@@ -42,7 +42,7 @@ class Judge:
 
     async def sleeps(self, **more: Any) -> Any:
         settings = self.settings.model_copy(update=more)
-        [_, run] = await sleep(self.desk.db, self.desk.owner, settings=settings)
+        [run] = await sleep(self.desk.db, self.desk.owner, ["reviews"], settings=settings)
         return run
 
 
@@ -95,9 +95,20 @@ async def test_what_it_confirms_is_written_and_what_it_refuses_is_refused_with_t
     assert judge.desk.facts() == ["Rui LIKES wine."], "a person decides otherwise"
 
 
+async def test_what_it_was_unsure_about_is_not_judged_again_when_a_new_version_finds_it_again(judge: Judge) -> None:
+    judge.server.script(MIXED)
+    await judge.sleeps()
+    judge.desk.extractor.name = "saying/2"
+    newer = judge.settings.model_copy(update={"extractor": "saying"})
+    [run] = await sleep(judge.desk.db, judge.desk.owner, ["reread"], settings=newer)
+    assert run.examined == 4
+    unsure = (await judge.reviews("doubtful"))["Eva LIKES rye."]
+    assert (unsure.reason, unsure.extractor) == ("unsure", "saying/2")
+
+
 async def test_it_is_off_by_default_and_bounded(judge: Judge) -> None:
-    [only] = await sleep(judge.desk.db, judge.desk.owner, settings=judge.desk.settings)
-    assert only.task == "duplicates"
+    runs = await sleep(judge.desk.db, judge.desk.owner, settings=judge.desk.settings)
+    assert [run.task for run in runs] == ["duplicates", "reread"]
     with pytest.raises(InvalidRequestError, match="switched off"):
         await sleep(judge.desk.db, judge.desk.owner, ["reviews"], settings=judge.desk.settings)
     assert len(judge.server) == 0

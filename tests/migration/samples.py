@@ -173,6 +173,10 @@ WHERE user_id = '{USER}';
 INSERT INTO memsvc.cards_compared (user_id, model_id, made_at, passage_id)
 VALUES ('{USER}', 1, '2026-01-02Z', '{THING}');
 """,
+    "0046": f"""
+INSERT INTO memsvc.rereadings (user_id, rereading_id, extractor, backend)
+VALUES ('{USER}', '{THING}', 'offline/2', 'offline');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -25,8 +25,8 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", "sleep_runs", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
-    "answered_requests", "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
+    "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -57,7 +57,9 @@ UPDATED = {
     "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
     "erasures": {"verified_at", "leftovers"},
     "recall_events": {"verdicts", "echoed", "folded_at"},
-    "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over"},
+    "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over", "again_upto"},
+    "rereadings": {"state", "turns", "counts", "last_at", "finished_at"},
+    "changes": {"rereading_id"},
     "fact_reviews": {
         "extractor",
         "state",
@@ -92,7 +94,7 @@ ERASERS_UPDATES = {
     "sources": {"identifier", "title", "metadata"},
     "passages": {"part", "kind", "recorded_to"},
     "recall_events": {"memories"},
-    "extractions": {"upto", "passed_over"},
+    "extractions": {"upto", "passed_over", "begun_after", "again_upto"},
     "profile_versions": {"text", "version"},
     "profile_evidence": {"lines"},
     "corpora": {"passages", "length"},

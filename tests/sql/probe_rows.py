@@ -43,6 +43,7 @@ INSERTS = {
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "rereadings": "(user_id, extractor, backend) VALUES (%(user)s, 'probe', 'probe')",
     "cards_compared": "(user_id, model_id, made_at, passage_id) VALUES (%(user)s, 9, '2000-01-01', %(passage)s)",
     "analysis_runs": "(user_id, kind) VALUES (%(user)s, 'orphans')",
     "analysis_results": "(user_id, run_id, place, what, score) VALUES (%(user)s, (SELECT r.run_id "
@@ -78,6 +79,8 @@ CHANGES = {
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "rereadings": "UPDATE memsvc.rereadings SET turns = 1",
+    "changes": "UPDATE memsvc.changes SET rereading_id = NULL",
     "cards_compared": "UPDATE memsvc.cards_compared SET made_at = '2001-01-01'",
     "analysis_runs": "UPDATE memsvc.analysis_runs SET found = 1",
     "analysis_results": "DELETE FROM memsvc.analysis_results",

@@ -42,7 +42,8 @@ TYPES = {
 OURS = {
     ("fact_reviews", "reason"), ("duplicate_candidates", "evidence"), ("duplicate_candidates", "found_by"),
     ("model_calls", "task"), ("model_calls", "model"), ("model_calls", "prompt_version"), ("model_calls", "outcome"),
-    ("sleep_runs", "task"), ("sleep_runs", "place"), ("answered_requests", "answer"),
+    ("sleep_runs", "task"), ("sleep_runs", "place"), ("rereadings", "counts"),
+    ("answered_requests", "answer"),
     ("analysis_runs", "kind"), ("analysis_runs", "figures"), ("analysis_results", "what"),
     ("analysis_results", "figures"),
 }  # fmt: skip

@@ -32,8 +32,8 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
-    "sleep_runs", "cards_compared", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
-    "analysis_runs", "analysis_results",
+    "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
+    "answered_requests", "analysis_runs", "analysis_results",
     "locations",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
@@ -244,6 +244,9 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
+        app.execute(
+            "INSERT INTO memsvc.rereadings (user_id, extractor, backend) VALUES (%s, 'tests/1', 'tests')", [user_id]
+        )
         app.execute("INSERT INTO memsvc.cards_compared VALUES (%s, 1, now(), uuidv7())", [user_id])
         run_id = value(
             app, "INSERT INTO memsvc.analysis_runs (user_id, kind) VALUES (%s, 'hubs') RETURNING run_id", [user_id]

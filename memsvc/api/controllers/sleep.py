@@ -54,8 +54,9 @@ class SleepController(Controller):
         summary="Run sleep mode now",
         description="Runs tasks of sleep mode in the background now, in addition to their nightly run. The task "
         "duplicates finds people and things that are in the graph twice. It merges those that are certainly the same "
-        "(each merge can be undone) and leaves the rest to a person. The task reviews, if it is switched on, lets a "
-        "language model judge facts that wait for review. If a task has an open run, it continues that run.",
+        "(each merge can be undone) and leaves the rest to a person. The task reread lets a new version of an "
+        "extractor read again what an older one has read. The task reviews, if it is switched on, lets a language "
+        "model judge facts that wait for review. If a task has an open run, it continues that run.",
         response_description="The job and its runs.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,

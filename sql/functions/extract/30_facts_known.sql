@@ -68,8 +68,8 @@ COMMENT ON FUNCTION memsvc.facts_to_compare(uuid, uuid, uuid[], text[], uuid[], 
   'Open versions that new facts meet, with when each was said.';
 
 -- What only other extractors found in what one has read again: open versions of facts, names and nodes that some of
--- p_passages speak for, all of whose evidence is theirs and lies in the part of the source up to p_upto. A node stays
--- while facts hang on it that do not go too.
+-- p_passages speak for, all of whose evidence is theirs and lies in the part of the source up to p_upto. What somebody
+-- else wrote, corrected, ended, validated or pinned stays. A node stays while facts hang on it that do not go too.
 CREATE OR REPLACE FUNCTION memsvc.found_by_others_alone(
   p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]
 ) RETURNS TABLE (
@@ -100,6 +100,27 @@ BEGIN
         k.asserted_by = ANY (p_others) AND k.passage_id <= p_upto AND p_source_id = (
           SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = k.passage_id
         )
+      ) OR k.stance = 'validated'
+    )
+    AND NOT EXISTS (SELECT FROM memory_signals AS s WHERE s.user_id = p_user_id AND s.memory_id = t.id AND s.pinned)
+    AND NOT EXISTS ( -- recorded by no extractor; undoing a re-reading brings back what extractors had recorded
+      SELECT FROM (
+        SELECT v.recorded_from FROM node_versions AS v
+        WHERE t.kind = 'node' AND v.user_id = p_user_id AND v.version_id = t.id
+        UNION ALL
+        SELECT v.recorded_from FROM edge_versions AS v
+        WHERE t.kind = 'edge' AND v.user_id = p_user_id AND v.version_id = t.id
+        UNION ALL
+        SELECT v.recorded_from FROM aliases AS v
+        WHERE t.kind = 'alias' AND v.user_id = p_user_id AND v.alias_id = t.id
+      ) AS w
+      INNER JOIN changes AS c ON c.user_id = p_user_id AND c.recorded_at = w.recorded_from
+      WHERE NOT EXISTS (
+        SELECT FROM extractions AS e
+        WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = c.asserted_by
+      ) AND NOT EXISTS (
+        SELECT FROM changes AS u
+        WHERE u.user_id = p_user_id AND u.change_id = c.undoes AND u.rereading_id IS NOT NULL
       )
     )
   ),
