@@ -26,10 +26,11 @@ log = structlog.get_logger()
 
 
 def part_of(window: Turns, most: Sizes) -> Turns:
-    """The part of a window that is read next; turns before it that cannot be read are passed over."""
-    over = tuple(takewhile(lambda passage: most.get(passage) == 0, window.passages))
+    """The part of a window that is read next; turns before it that cannot be read are passed over, but not the last."""
+    over = tuple(takewhile(lambda passage: most.get(passage) == 0, window.passages[:-1]))
     turns = window.turns[len(over) :]
-    return msgspec.structs.replace(window, turns=turns[: most.get(turns[0].passage_id, len(turns))], over=over)
+    number = most.get(turns[0].passage_id, len(turns)) or 1
+    return msgspec.structs.replace(window, turns=turns[:number], over=over)
 
 
 def divide(part: Turns, window: Turns, most: Sizes, error: Exception) -> bool:
