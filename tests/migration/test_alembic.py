@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import psycopg
@@ -17,23 +17,25 @@ from memsvc.server.reader import find_psql
 from memsvc.server.schema_dump import schema_of
 from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
+from tests.cluster import Cluster
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import all_rows, insert_samples, lost
 from tests.sql.world import APP, login_url, make_world, recall_rows, value
 
 TOP = Path(__file__).resolve().parents[2]
+NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 Alembic = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def alembic(settings: Settings, folder: Path) -> Alembic:
-    """Runs alembic in the checkout, for the database of a URL, while no other worker upgrades."""
+def alembic(settings: Settings, cluster: Cluster) -> Alembic:
+    """Runs alembic in the checkout, for the database of a URL; where it upgrades one, while no other worker does."""
 
     def run(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         inherited = {name: text for name, text in os.environ.items() if not name.startswith("MEMSVC_")}
         given = {"MEMSVC_DATABASE_URL": url, "MEMSVC_DATA_DIR": str(settings.data_dir), "MEMSVC_CYPHER": "off"}
-        with (folder / "template.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        changes = arguments[0] == "upgrade" and "--sql" not in arguments and url != NOWHERE
+        with cluster.alone() if changes else nullcontext():
             return subprocess.run(
                 [Path(sys.executable).with_name("alembic"), *arguments],
                 cwd=TOP, env={**inherited, **given}, capture_output=True, text=True, check=False, timeout=300,
@@ -82,7 +84,7 @@ def test_the_script_builds_what_an_upgrade_builds(
     empty: str, at_head: str, alembic: Alembic, run_upgrade: Upgrader, settings: Settings
 ) -> None:
     """Run by psql it is the upgrade but for secrets; 'memsvc db upgrade' then finds no file to apply."""
-    printed = alembic("postgresql://nobody@127.0.0.1:1/nothing", "upgrade", "head", "--sql")
+    printed = alembic(NOWHERE, "upgrade", "head", "--sql")
     assert printed.returncode == 0, printed.stderr
     for secret in ("app_password", "identity_secret", "reader_password"):
         assert settings.secret(secret) not in printed.stdout
@@ -99,8 +101,7 @@ def test_the_script_builds_what_an_upgrade_builds(
 
 
 def test_a_part_of_the_way_can_be_written_down(alembic: Alembic) -> None:
-    nowhere = "postgresql://nobody@127.0.0.1:1/nothing"
-    part = alembic(nowhere, "upgrade", "0017:0019", "--sql")
+    part = alembic(NOWHERE, "upgrade", "0017:0019", "--sql")
     assert part.returncode == 0, part.stderr
     assert "UPDATE memsvc.schema_version SET version_num='0019'" in part.stdout
     assert "CREATE TABLE memsvc.token_vectors" in part.stdout
@@ -119,7 +120,7 @@ def test_what_would_break_a_database_is_refused(at_head: str, alembic: Alembic, 
 
 def test_a_server_that_is_down_is_said_so(alembic: Alembic) -> None:
     for arguments in (("upgrade", "head"), ("current",)):
-        down = alembic("postgresql://nobody@127.0.0.1:1/nothing", *arguments)
+        down = alembic(NOWHERE, *arguments)
         assert down.returncode != 0
         assert "Traceback" not in down.stderr
         assert "cannot be reached" in down.stderr
