@@ -16,6 +16,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import EmbedderMissingError
 from memsvc.extract import registry
 from memsvc.llm.embedders import Embedder
+from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.residents import Residents
 from tests.fakes.embedders import NoisyEmbedder
 from tests.fakes.extractors import SayingExtractor
@@ -88,6 +89,12 @@ def _nothing_is_there(admin: psycopg.Connection, cleared: sql.Composed) -> None:
     for (model_id,) in admin.execute("DELETE FROM memsvc.embedding_models RETURNING model_id").fetchall():
         name = sql.Identifier("memsvc", f"embeddings_near_{model_id}")
         admin.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))
+
+
+@pytest.fixture(scope="session")
+def minilm() -> OnnxMiniLM:
+    """The default model, loaded once: it has no state but its weights."""
+    return OnnxMiniLM()
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ APART = [
 
 
 @pytest.fixture
-def models(settings: Settings) -> Alone:
-    return resident(OnnxMiniLM(), REAL, settings)
+def models(minilm: OnnxMiniLM, settings: Settings) -> Alone:
+    return resident(minilm, REAL, settings)
 
 
 async def things(db: Database, owner: Owner, *given: tuple[str, str], kind: str = "Object") -> list[UUID]:

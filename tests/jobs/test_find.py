@@ -72,8 +72,10 @@ async def found(
     return [(node.label, node.matched) for node in page.items]
 
 
-async def test_the_heart_doctor_is_the_cardiologist(db: Database, owner: Owner, settings: Settings) -> None:
-    models = resident(OnnxMiniLM(), REAL, settings)
+async def test_the_heart_doctor_is_the_cardiologist(
+    db: Database, owner: Owner, settings: Settings, minilm: OnnxMiniLM
+) -> None:
+    models = resident(minilm, REAL, settings)
     await made(
         db, owner,
         ops.Node(type="Person", label="Dr. Meyer", description="Cardiologist who treats Marcel since the bypass."),
