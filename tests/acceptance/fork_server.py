@@ -31,9 +31,11 @@ from pathlib import Path
 LIBRARIES = (
     "asyncio", "sqlalchemy.ext.asyncio", "sqlalchemy.dialects.postgresql.psycopg", "psycopg", "msgspec",
     "pydantic_settings", "structlog", "prometheus_client", "typer", "rich.progress", "httpx", "dramatiq",
-    "dramatiq_postgres", "rapidfuzz", "anyascii", "jwt",
+    "dramatiq_postgres", "rapidfuzz", "anyascii", "jwt", "numpy", "onnx", "tokenizers",
 )  # fmt: skip
 """None of them may start a thread when it is loaded: forks would lack it."""
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
+"""Lets numpy start none."""
 TAKE_TURNS = 2
 LONGEST_REQUEST = 200_000
 INTERPRETERS_OWN = "PYTHON"
@@ -108,6 +110,7 @@ class ForkServer:
             with theirs:
                 process = subprocess.Popen(
                     [sys.executable, __file__, str(program), str(theirs.fileno())],
+                    env={**os.environ, **WITHOUT_THREADS},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
