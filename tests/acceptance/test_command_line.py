@@ -19,18 +19,31 @@ from typer.testing import CliRunner
 
 from memsvc.cli.app import app
 from memsvc.db.files import folder
+from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import MEMSVC, Rig, free_port, refused, wait_until
 
 pytestmark = pytest.mark.acceptance
 PASSWORD = "pass-word-that-nobody-may-see"
+MOST_S = 0.5
+WORDS = {"embedding_model": ""}
+"""Where vectors say nothing about it, no model is loaded for each command."""
 QUESTION = "Outside which station was the lock of Rosinante cut?"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def running(rig: Rig) -> Iterator[None]:
-    """The server runs all the time, so that commands need not start it each time."""
-    with rig.admin():
-        yield
+@pytest.fixture(scope="module")
+def rig(prepared: Path) -> Iterator[Rig]:
+    """A private memsvc of this module, whose server runs all the time, so that commands need not start it.
+
+    It has no model: most commands here are not about vectors, and loading it takes longer than all else.
+    """
+    with private_folder(prepared) as data, Rig(data, **WORDS) as made, made.admin():
+        yield made
+
+
+@pytest.fixture
+def whole(rig: Rig) -> Rig:
+    """The same with the default model."""
+    return Rig(rig.data)
 
 
 # Help
@@ -43,7 +56,9 @@ def test_help_appears_at_once_and_imports_nothing_heavy(rig: Rig) -> None:
         assert rig.run_anew("--help").returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(used) < 0.5, "seconds of a processor; how many seconds of a clock is up to who else works"
+        if used[-1] < MOST_S:
+            break
+    assert min(used) < MOST_S, "seconds of a processor; how many seconds of a clock is up to who else works"
     imports = subprocess.run(
         [sys.executable, "-X", "importtime", str(MEMSVC), "--help"], capture_output=True, text=True, check=True
     ).stderr
@@ -61,87 +76,42 @@ def test_the_version_is_printed(rig: Rig) -> None:
 # The main job
 
 
-def test_the_demo_shows_facts_and_three_answers_whatever_was_there_and_touches_none_of_it(
-    rig: Rig, tmp_path: Path
-) -> None:
-    """The user's folder has a user of the demo's app and name, whose memory says otherwise."""
-    own = tmp_path / "own.jsonl"
-    own.write_text('{"conversation": "marcel-and-ines", "turn_id": "S1:1", "text": "Rosinante was never stolen."}\n')
-    rig.ok("user", "add", "--name", "Marcel", "--external-id", "marcel", "--app", "demo")
-    rig.ok("ingest", str(own), "--app", "demo")
-    apps = rig.ok("user", "list", "--app", "demo")
-    first = rig.ok("demo")
-    assert "208 messages stored" in first
-    picture, _, asked = first.partition(" passages have vectors")
-    assert asked
-    assert re.search(r"^\d+ facts extracted from 208 messages by names, grammar and rules", picture, re.MULTILINE)
-    for heading, shown in (("People: ", "Ines"), ("Places: ", "Porto")):
-        assert shown in picture.partition(heading)[2].partition("\n")[0]
-    told, _, changed = picture.partition("Facts, and who said so")[2].partition("What changed")
-    assert len(re.findall(r"^  \w.+“.+” \(\w+, \d+ \w{3} \d{4}\)$", told, re.MULTILINE)) >= 8
-    assert re.search(r"^  \w.+ \d{4} – now +“.+”$", changed, re.MULTILINE)
-    assert max(map(len, picture.splitlines())) <= 200
-    assert len(re.findall(r"^\? .+\?", first, re.MULTILINE)) == 3
-    for answer in ("Altona station", "Bernhard Pohl", "Saturday, 5 September 2026", "Saturday, 13 June 2026"):
-        assert answer in first
-    assert first.count("\n[memsvc context ") == 3
-    assert "] 1 November 2025, Marcel" in first
-    assert "memsvc ingest " in first
-    second = rig.ok("demo")
-    assert "208 messages stored" in second
-    assert rig.ok("user", "list", "--app", "demo") == apps
-    [kept] = json.loads(rig.ok("recall", "Rosinante", "--app", "demo", "--json"))["memories"]
-    assert kept["text"] == "Rosinante was never stolen."
-
-    def answers(text: str) -> list[str]:
-        return re.findall(r"^\[m:.*|^  \w.+“.+”.*", text.replace("\n  why: ", "\n"), re.MULTILINE)
-
-    # Ids are others each time, and with them which of two names of equal worth a reason gives.
-    first_answers, second_answers = (
-        [re.sub(r"\bm:\w+", "", line) for line in answers(text)] for text in (first, second)
-    )
-    assert first_answers == second_answers
-    assert len(first_answers) > 12
-
-
 def _modes_and_answers(rig: Rig) -> None:
     for mode, around in (("eager", False), ("deliberate", True)):
         packing = ("context", "--app", "sample", "--json", "--budget", "6000")  # neighbours get the room that is left
-        packed = json.loads(rig.ok(*packing, QUESTION, "--mode", mode))
+        packed = json.loads(rig.ok(*packing, QUESTION, "--mode", mode, **WORDS))
         kinds = {item["kind"] for section in packed["sections"] for item in section["items"]}
         assert ("neighbour" in kinds) is around
     _answers_are_quoted(rig)
 
 
 def _answers_are_quoted(rig: Rig) -> None:
-    told = json.loads(rig.ok("ask", "--app", "sample", QUESTION, "--json"))
+    told = json.loads(rig.ok("ask", "--app", "sample", QUESTION, "--json", **WORDS))
     assert (told["found"], told["by"]) == (True, "quotes")
     assert any("Altona station" in claim["text"] for claim in told["claims"])
     assert {name for claim in told["claims"] for name in claim["sources"]} == {one["id"] for one in told["sources"]}
     assert rig.ok("ask", "--app", "sample", "Which frogs live in Borneo?") == "Not in memory.\n"
 
 
-def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
-    rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
+def test_the_sample_files_go_in_and_come_out(whole: Rig, tmp_path: Path) -> None:
+    whole.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
     sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
     ingest = ("ingest", "--app", "sample", "--json")
-    assert json.loads(rig.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0, "paused": 0}
+    assert json.loads(whole.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0, "paused": 0}
     packed = tmp_path / "conversation.jsonl.gz"
     packed.write_bytes(gzip.compress(Path(sample).read_bytes()))
-    assert "0 new messages, 222 already stored." in rig.ok("ingest", "--app", "sample", str(packed), export)
+    assert "0 new messages, 222 already stored." in whole.ok("ingest", "--app", "sample", str(packed), export)
 
     recall = ("recall", "--app", "sample", "--json")
-    found = json.loads(rig.ok(*recall, QUESTION))["memories"]
+    found = json.loads(whole.ok(*recall, QUESTION))["memories"]
     assert (found[0]["message_id"], found[0]["speaker"], found[0]["role"]) == ("S5:1", "Marcel", "user")
     assert found[0]["said_at"] == "2025-11-01T16:20:00+01:00"
     assert len(found) == 5
-    shown = rig.ok("recall", "--app", "sample", QUESTION, "-k", "2")
+    shown = whole.ok("recall", "--app", "sample", QUESTION, "-k", "2", **WORDS)
     assert (shown.count("    why: "), "Altona station" in shown) == (2, True)
 
-    words = {"embedding_model": ""}  # where vectors say nothing about it, no model is loaded for each command
-
     def memories(*arguments: str) -> list[dict[str, str]]:
-        found: list[dict[str, str]] = json.loads(rig.ok(*recall, *arguments, **words))["memories"]
+        found: list[dict[str, str]] = json.loads(whole.ok(*recall, *arguments, **WORDS))["memories"]
         return found
 
     only = memories("Rui", "--conversation", "Bike tour Porto to Santiago", "--traces")
@@ -151,34 +121,34 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert late
     assert max(memory["said_at"] for memory in early) < "2025-12-01" <= min(memory["said_at"] for memory in late)
     for question, answered in ((QUESTION, True), ("Which frogs live in Borneo?", False)):
-        told = json.loads(rig.ok(*recall, question, "-k", "9"))
+        told = json.loads(whole.ok(*recall, question, "-k", "9"))
         assert told["relevant"] is answered, (question, told["confidence"])
         assert len(told["memories"]) == (9 if answered else 5)
     assert "system" in {memory["role"] for memory in memories("travel-planning assistant", "--traces")}
     assert "system" not in {memory["role"] for memory in memories("travel-planning assistant")}
     packing = ("context", "--app", "sample")
-    context = json.loads(rig.ok(*packing, "--json", QUESTION, "--budget", "400"))
+    context = json.loads(whole.ok(*packing, "--json", QUESTION, "--budget", "400"))
     assert context["tokens"] <= 400
     assert "Altona station" in context["text"]
     best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
-    assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
-    _modes_and_answers(rig)
+    assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", whole.ok("show", "--app", "sample", best["id"]))
+    _modes_and_answers(whole)
     last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
-    assert json.loads(rig.ok(*packing, "Rui", *last, **words))[0]["role"] == "system"
-    refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **words)
-    refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday", **words)
-    refused(rig, 2, "between 50 and", *packing, "Rui", "--budget", "3", **words)
-    refused(rig, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
+    assert json.loads(whole.ok(*packing, "Rui", *last, **WORDS))[0]["role"] == "system"
+    refused(whole, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **WORDS)
+    refused(whole, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday", **WORDS)
+    refused(whole, 2, "between 50 and", *packing, "Rui", "--budget", "3", **WORDS)
+    refused(whole, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
 
-    top = json.loads(rig.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
+    top = json.loads(whole.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
     assert [memory["why"][:14] for memory in top] == ["salient: said "] * 3
-    assert "why: salient: said" in rig.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
+    assert "why: salient: said" in whole.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
     given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
-    refused(rig, 3, "There is no recall", *given, "--app", "sample")
-    refused(rig, 3, "not a valid memory id", *given, "--irrelevant", "that", "--app", "sample")
-    answer = json.loads(rig.ok(*recall, QUESTION, **words))
+    refused(whole, 3, "There is no recall", *given, "--app", "sample")
+    refused(whole, 3, "not a valid memory id", *given, "--irrelevant", "that", "--app", "sample")
+    answer = json.loads(whole.ok(*recall, QUESTION, **WORDS))
     used = ("--used", answer["memories"][0]["memory_id"], "--app", "sample", "--json")
-    assert json.loads(rig.ok("feedback", answer["recall_id"], *used))["changed"] == 1
+    assert json.loads(whole.ok("feedback", answer["recall_id"], *used))["changed"] == 1
 
 
 def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_path: Path) -> None:
@@ -188,12 +158,11 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
         for n in range(1, 6)
     )
     (tmp_path / "herons.jsonl").write_text("\n".join(lines))
-    words = {"embedding_model": ""}  # no model has to be loaded for each command
-    rig.ok("ingest", str(tmp_path / "herons.jsonl"), "--app", "pages", **words)
+    rig.ok("ingest", str(tmp_path / "herons.jsonl"), "--app", "pages")
     recall = ("recall", "--app", "pages", "heron")
 
     def told(*arguments: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(rig.ok(*recall, "--json", *arguments, **words))
+        found: dict[str, Any] = json.loads(rig.ok(*recall, "--json", *arguments))
         return found
 
     assert {memory["message_id"] for memory in told("--as-of", "2026-03-02T00:00")["memories"]} == {"1", "2"}
@@ -207,7 +176,7 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
         page = told("--mode", "deliberate", "-k", "3", "--cursor", page["next_cursor"])
     assert sorted(seen) == ["1", "2", "3", "4", "5"]
 
-    table = rig.ok(*recall, "--explain", "-k", "2", "--mode", "deliberate", **words)
+    table = rig.ok(*recall, "--explain", "-k", "2", "--mode", "deliberate")
     for told_first in ("? heron", "words it knows", "why: ", "from: herons", "Left out", "behind the limit"):
         assert told_first in table
     assert re.search(r"^Weights \(order [-\d]+\): own words 0\.\d+ · ", table, re.MULTILINE)
@@ -216,9 +185,9 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     assert max(map(len, table.splitlines())) <= 120, "as wide as COLUMNS says"
     others = told("--explain", "--mode", "deliberate", "-k", "2", "--traces")
     assert others["explanation"]["words"] == ["heron"]
-    refused(rig, 2, "another question", *recall, "--mode", "deliberate", "--cursor", others["next_cursor"], **words)
+    refused(rig, 2, "another question", *recall, "--mode", "deliberate", "--cursor", others["next_cursor"])
     refused(rig, 2, "No reranker is configured(.|\n)*MEMSVC_RERANKER", *recall, "--rerank")
-    gone = words | {"reranker": "http:x", "reranker_url": f"http://127.0.0.1:{free_port()}"}
+    gone = {"reranker": "http:x", "reranker_url": f"http://127.0.0.1:{free_port()}"}
     done = rig.run(*recall, "--rerank", **gone)
     assert (done.returncode, "Searched without: reranker" in done.stderr) == (0, True)
     assert "heron" in done.stdout
@@ -245,10 +214,10 @@ def test_the_agenda_of_the_next_days_is_listed(rig: Rig, tmp_path: Path) -> None
     refused(rig, 2, "from must lie before to", *asked, "--from", "2026-11-22", "--to", "2026-11-22")
 
 
-def test_any_question_has_an_answer(rig: Rig) -> None:
-    rig.ok("user", "add", "--name", "Anybody", "--app", "questions")
+def test_any_question_has_an_answer(whole: Rig) -> None:
+    whole.ok("user", "add", "--name", "Anybody", "--app", "questions")
     for query in ("the and of", "'; DROP TABLE a & | ! <-> :* 日本語 🚲", "word " * 10_000):
-        assert json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query))["memories"] == []
+        assert json.loads(whole.ok("recall", "--app", "questions", "--json", "--", query))["memories"] == []
 
 
 # Users and keys
@@ -403,14 +372,14 @@ def test_a_port_in_use_is_a_clear_error(rig: Rig) -> None:
     refused(rig, 69, "Cannot listen on 192.0.2.1:", "api", "--host", "192.0.2.1")
 
 
-def test_the_doctor_says_what_is_there(rig: Rig) -> None:
-    report = json.loads(rig.ok("doctor", "--json"))
+def test_the_doctor_says_what_is_there(whole: Rig) -> None:
+    report = json.loads(whole.ok("doctor", "--json"))
     assert report["ok"] is True
     states = {check["name"]: check["state"] for check in report["checks"]}
     wanted = "embedded PostgreSQL, server, extension vector, time zones, schema, login memsvc_app, identity secret"
     for name in wanted.split(", "):
         assert states[name] == "ok"
-    assert "memsvc can work." in rig.ok("doctor")
+    assert "memsvc can work." in whole.ok("doctor")
 
 
 def test_the_doctor_says_what_is_wrong(rig: Rig, tmp_path: Path) -> None:
