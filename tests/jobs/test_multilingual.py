@@ -15,7 +15,7 @@ from memsvc.settings import Settings
 from tests.jobs.changing import ask, progress, say, work
 from tests.jobs.working import vectors_of
 
-pytestmark = [pytest.mark.server, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 SAID = {
     "English": "I am allergic to peanuts.",
     "German": "Meine Schwester heiratet im Juni.",
