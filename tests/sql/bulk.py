@@ -19,17 +19,20 @@ said AS (
     SELECT string_agg('w' || (hashint8(n * 31 + k) & 2047), ' ') FROM generate_series(1, 12) AS k
   ) || ' n' || n AS text
   FROM generate_series(0, %(passages)s - 1) AS n
-)
+),
+-- Both forms are the same: no word of these has another stem.
+read AS MATERIALIZED (SELECT n, text, memsvc.to_words('simple', 'english', text) AS words FROM said)
 INSERT INTO memsvc.passages (
   user_id, source_id, kind, session, ordinal, role, text, said_at, said_offset, language, tsv, tsv_simple, length,
   length_simple
 )
 SELECT
   %(user)s, s.source_id, 'message', '', d.n, 'user', d.text, timestamptz '2026-01-01Z' + d.n * interval '1 minute', 0,
-  'english', memsvc.to_words('stemmed', 'english', d.text), memsvc.to_words('simple', 'english', d.text), 14, 14
-FROM said AS d INNER JOIN source AS s ON s.nth = d.n %% %(conversations)s
+  'english', d.words, d.words, 14, 14
+FROM read AS d INNER JOIN source AS s ON s.nth = d.n %% %(conversations)s
 ORDER BY d.n
 """
+SAME_STEMS = "SELECT memsvc.to_words('stemmed', 'english', %s) = memsvc.to_words('simple', 'english', %s)"
 # What the statistics must be, counted from the passages themselves.
 SIZES = """
 SELECT p.kind, f.form, count(*) AS passages, sum(f.length) AS length
@@ -52,6 +55,8 @@ def fill(
     """Give a user passages that all hold the word ``lead``, 12 words of 2,048 and ``n0``, ``n1``, … of their own."""
     values: dict[str, object] = {"user": user_id, "passages": passages, "conversations": conversations, "lead": lead}
     with admin.transaction():
+        same = admin.execute(SAME_STEMS, [f"{lead} w17 n1234"] * 2).fetchone()
+        assert same == (True,), "the words of one form are written for both"
         admin.execute(FILL.encode(), values)
         for table, counted in (("corpora", SIZES), ("terms", FREQUENCIES)):
             admin.execute(f"INSERT INTO memsvc.{table} SELECT %(user)s, c.* FROM ({counted}) AS c".encode(), values)
