@@ -36,7 +36,7 @@ def rig(prepared: Path) -> Iterator[Rig]:
 
     It has no model: most commands here are not about vectors, and loading it takes longer than all else.
     """
-    with private_folder(prepared) as data, Rig(data, **WORDS) as made, made.admin():
+    with private_folder(prepared) as data, Rig(data, embedding_model="") as made, made.admin():
         yield made
 
 
