@@ -71,6 +71,13 @@ class BadFileError(InvalidRequestError):
     hint = "memsvc ingest reads chat JSONL and role/content exports; see docs/ingest.md."
 
 
+class SourceUnknownError(BadFileError):
+    """The file is of no kind that memsvc can read."""
+
+    code = "source_unknown"
+    hint = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
+
+
 class ImportInvalidError(InvalidRequestError):
     """The export cannot be imported."""
 

@@ -21,7 +21,7 @@ from typing import IO, Any, cast, get_args
 
 import msgspec
 
-from memsvc.errors import BadFileError
+from memsvc.errors import BadFileError, SourceUnknownError
 from memsvc.sources.foreign import OURS, foreign_document, foreign_text
 from memsvc.sources.messages import MessageIn, Role
 
@@ -43,7 +43,6 @@ TEXT = ("text", "content")
 CAPTION = ("image_caption", "caption")
 KNOWN = frozenset({*CONVERSATION, *SESSION, *IDENTITY, *SAID_AT, *SPEAKER, "role", *TEXT, *CAPTION, "metadata"})
 HINT = "Put other data of a message into its metadata; see docs/ingest.md for the fields."
-FOREIGN_HINT = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
 SNIFF_BYTES = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -185,7 +184,7 @@ def _refuse_foreign(found: str | None, path: Path) -> None:
     if found == OURS:
         raise BadFileError(f"{path.name} is {found}.", hint="Import its folder or zip file with 'memsvc import'.")
     if found is not None:
-        raise BadFileError(f"{path.name} is {found}, which memsvc ingest cannot read yet.", hint=FOREIGN_HINT)
+        raise SourceUnknownError(f"{path.name} looks like {found}, which memsvc ingest cannot read yet.")
 
 
 def _checked(

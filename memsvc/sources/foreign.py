@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 LOOKED_AT = 50
 """How many entries of a list are checked."""
 OURS = "an export of memsvc"
@@ -54,6 +56,9 @@ SENT = r"\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?[ \u202f]\d{1,2}[:.]\d{2}"
 """The start of a WhatsApp message: a date in the phone's format, and a time."""
 TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a zip file", re.compile(r"PK\x03\x04")),
+    ("subtitles", re.compile(r"\ufeff?(?:WEBVTT\b|\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> )")),
+    ("a calendar", re.compile(r"\ufeff?BEGIN:VCALENDAR", re.IGNORECASE)),
+    ("an address book", re.compile(r"\ufeff?BEGIN:VCARD", re.IGNORECASE)),
     ("a web page", re.compile(r"\s*<(?:!DOCTYPE\s+html|html)\b", re.IGNORECASE)),
     ("an export of WhatsApp", re.compile(rf"[\s\u200e\ufeff]*{SENT}")),
     ("a mailbox", re.compile(r"From \S+ .*\d\d:\d\d")),
@@ -63,7 +68,31 @@ TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("an export of Discord", re.compile(r"\ufeff?ID,Timestamp,Contents")),
     ("an export of DiscordChatExporter", re.compile(r"={10,}\r?\nGuild:")),
+    ("XML", re.compile(r"[\s\ufeff]*<(?:\?xml\b|!DOCTYPE|[A-Za-z][\w.:-]*[\s/>])")),
+    ("Markdown", re.compile(r"\ufeff?(?:---\r?\n(?:.*\n){0,100}?---\r?\n|\s*#{1,6} \S|(?:.*\n){0,20}#{1,6} \S)")),
 )
+BYTES: Mapping[bytes, str] = {
+    b"%PDF-": "a PDF",
+    b"\x89PNG\r\n": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"{\\rtf": "a document in rich text",
+    b"\xd0\xcf\x11\xe0": "a document of Microsoft Office",
+    b"SQLite format 3\x00": "a database",
+    b"ID3": "a sound file",
+    b"OggS": "a sound file",
+    b"RIFF": "a sound file, a film or a picture",
+    b"7z\xbc\xaf": "a packed file",
+    b"Rar!": "a packed file",
+    b"BZh": "a packed file",
+    b"\xfd7zXZ\x00": "a packed file",
+    b"(\xb5/\xfd": "a packed file",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+    b"\xff\xfe": "text in UTF-16, not UTF-8",
+    b"\xfe\xff": "text in UTF-16, not UTF-8",
+}
+"""How files begin that are not text."""
 
 
 def foreign_document(value: object) -> str | None:
@@ -82,6 +111,31 @@ def foreign_document(value: object) -> str | None:
 
 
 def foreign_text(head: bytes) -> str | None:
-    """Return what a file is that is not JSON, by how it starts; None if unknown."""
+    """Return what a file is that is not JSON, by how it starts; None if unknown or JSON."""
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if (named := next((name for start, name in BYTES.items() if head.startswith(start)), None)) is not None:
+        return named
+    if head[4:8] == b"ftyp":
+        return "a film or a picture"
     text = head.decode("utf-8", "replace")
-    return next((name for name, start in TEXTS if start.match(text)), None)
+    if (known := next((name for name, start in TEXTS if start.match(text)), None)) is not None:
+        return known
+    if text.lstrip().startswith(("{", "[")) or _is_json(head):
+        return None
+    if b"\0" in head:
+        return "a file of bytes, not of text"
+    return "a table in plain text" if _is_table(text) else "plain text"
+
+
+def _is_json(head: bytes) -> bool:
+    try:
+        msgspec.json.decode(head)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _is_table(text: str) -> bool:
+    """Return whether the first two lines have the same number of columns."""
+    first, second, *_ = (*text.split("\n", 2), "", "")
+    return any(first.count(comma) == second.count(comma) > 0 and f"{comma} " not in first for comma in (",", ";", "\t"))

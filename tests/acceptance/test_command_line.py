@@ -273,10 +273,10 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     "blank.jsonl": (b'{"text": "kept back"}\n\n{"text": " "}\n', "blank.jsonl, line 3: The text is empty"),
     "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "now"}\n', "line 2: 'now' is not a time"),
     "empty.jsonl": (b"", "empty.jsonl is empty"),
-    "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
+    "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary looks like a program"),
     "day.json": (
         b'[{"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "kept back"}]',
-        "day.json is an export of Slack, which memsvc ingest cannot read yet",
+        "day.json looks like an export of Slack, which memsvc ingest cannot read yet",
     ),
     "later.jsonl": (
         b'{"text": "kept back"}\n' * 600 + b'{"text": "x", "ts": 1}\n',
@@ -284,7 +284,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     ),
     "tree.json": (
         b'[{"title": "x", "mapping": {"n": {"message": {"content": {"parts": ["kept back"]}}}}}]',
-        "tree.json is an export of ChatGPT",
+        "tree.json looks like an export of ChatGPT",
     ),
     "long.jsonl": (
         b'{"text": "kept back"}\n{"text": "%s"}\n' % (b"x" * 2_000_001),

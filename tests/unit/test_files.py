@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memsvc.db.files import folder
-from memsvc.errors import BadFileError
+from memsvc.errors import BadFileError, SourceUnknownError
 from memsvc.sources.files import read_messages
 from memsvc.sources.messages import MessageIn
 
@@ -159,9 +159,9 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}\n', "a.jsonl, line 2: .*UTF-8"),
         ("a.jsonl", b'{"text": "\\ud800"}\n', "a.jsonl, line 1: "),
         ("a.jsonl", b"[" * 100_000 + b"\n", "a.jsonl, line 1: .*(deep|malformed|truncated)"),
-        ("a.jsonl", b"\x7fELF\x02\x01\x00\xff", "a.jsonl, line 1: "),
-        ("a", b"\x7fELF\x02\x01\x00\xff", "a: "),
-        ("a", b"\xff\xfe{\x00}\x00", "a: "),
+        ("a.jsonl", b"\x7fELF\x02\x01\x00\xff", "a.jsonl looks like a program"),
+        ("a", b"\x00\x01\x02\xff", "a looks like a file of bytes, not of text"),
+        ("a", b"\xff\xfe{\x00}\x00", "a looks like text in UTF-16, not UTF-8"),
         ("a.json", b'{"messages": [{"content": "caf\xe9"}]}', "a.json: .*UTF-8"),
         ("a.json", b"[" * 200_000 + b"]" * 200_000, "a.json: .*deep"),
         ("a.json", b'{"talk": []}', "a.json is JSON, but has no messages"),
@@ -276,15 +276,29 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
     "a mailbox": ("all.mbox", b"From mila@example.org Fri Jan  2 10:00:00 2026\n" + MAIL, "a mailbox"),
     "a web page": ("chat.html", b"<!DOCTYPE html>\n<html><body>x</body></html>", "a web page"),
     "a zip file": ("export.zip", b"PK\x03\x04\x14\x00\x08\x00", "a zip file"),
+    "a PDF": ("chat.jsonl", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
+    "a picture": ("chat.json", b"\x89PNG\r\n\x1a\n\0", "a picture"),
+    "a film": ("a.mp4", b"\0\0\0 ftypisom", "a film or a picture"),
+    "Markdown": ("note.md", b"# Keys\n\nThe key is with Jo.\n", "Markdown"),
+    "Markdown with properties": ("note.md", b"---\ntags: [keys]\n---\nThe key.\n", "Markdown"),
+    "Markdown, a title later": ("note", b"The key.\n\n## Keys\n", "Markdown"),
+    "subtitles": ("talk.srt", b"1\n00:00:01,000 --> 00:00:02,000\nThe key.\n", "subtitles"),
+    "subtitles of the web": ("talk.vtt", b"WEBVTT\n\n00:01.000 --> 00:02.000\nThe key.\n", "subtitles"),
+    "a calendar": ("my.ics", b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n", "a calendar"),
+    "XML": ("sms.xml", b"<?xml version='1.0'?>\n<smses count='1'/>", "XML"),
+    "a table": ("chat.csv", b"who,when,what\nMila,2026-01-02,The key\n", "a table in plain text"),
+    "prose": ("note.txt", b"Hello, Jo, where is the key?\nUnder the mat, I think.\n", "plain text"),
+    "a word": ("late.jsonl", b"oops", "plain text"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", FOREIGN)
 def test_the_exports_of_other_programs_are_refused_by_name(tmp_path: Path, case: str) -> None:
     name, content, says = FOREIGN[case]
-    with pytest.raises(BadFileError, match=f"^{name} is {says}, which memsvc ingest cannot read yet") as caught:
+    with pytest.raises(BadFileError, match=f"^{name} looks like {says}, which memsvc ingest cannot read yet") as caught:
         read(tmp_path / name, content)
     assert "Nothing was stored" in caught.value.advice
+    assert isinstance(caught.value, SourceUnknownError)
 
 
 def test_an_export_of_ours_is_for_another_command(tmp_path: Path) -> None:
