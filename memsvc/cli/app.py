@@ -18,6 +18,7 @@ from memsvc.cli import (
     extraction,
     forget,
     graph,
+    ingest,
     jobs,
     llm,
     mcp,
@@ -74,7 +75,7 @@ app.command("worker")(service.worker)
 app.command("mcp")(mcp.mcp)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
-app.command("ingest")(memories.ingest)
+app.command("ingest")(ingest.ingest)
 app.command("extract")(extraction.extract)
 app.add_typer(reread.reread, name="reread")
 app.add_typer(reviews.review, name="review")

@@ -83,7 +83,7 @@ def demo() -> None:
     async def work(db: Database, settings: Settings) -> None:
         from memsvc.access.users import add_user, app_id
         from memsvc.cli.demo_facts import read_and_show
-        from memsvc.cli.memories import ingest_files
+        from memsvc.cli.ingest import ingest_files
 
         user = await add_user(
             db,
@@ -93,8 +93,8 @@ def demo() -> None:
             time_zone="Europe/Berlin",
         )
         note(f"Storing {sample.name}: two friends, nine months.")
-        counts = await ingest_files(db, settings, user.owner, [sample])
-        print(f"{counts['created']} messages stored.")
+        stored = await ingest_files(db, settings, user.owner, [sample])
+        print(f"{stored.totals['created']} messages stored.")
         await read_and_show(db, settings, user.owner)
         with embedders(settings) as models:
             await ask(db, settings, user.owner, models)

@@ -1,10 +1,8 @@
-"""``memsvc ingest`` and ``memsvc recall``: store messages and find memories."""
+"""``memsvc recall``: find memories."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import typer
@@ -23,18 +21,16 @@ from memsvc.cli.common import (
 from memsvc.recall.kinds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator
 
-    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
     from memsvc.recall.kinds import Kind
     from memsvc.recall.options import SourceKind
     from memsvc.recall.rerank import ResidentReranker
     from memsvc.settings import Settings
-    from memsvc.sources.messages import MessageIn, Role, StoredMessage
+    from memsvc.sources.messages import Role
 
-BATCH, BATCH_CHARS = 500, 4_000_000
 Mode = Literal["eager", "balanced", "deliberate"]
 """Same as in memsvc.recall.options; repeated here, because --help must not import that module."""
 AskedAt = typer.Option(
@@ -43,122 +39,6 @@ AskedAt = typer.Option(
 HowHard = typer.Option(
     "balanced", "--mode", metavar="MODE", help="How thoroughly to search: eager, balanced or deliberate (in pages)."
 )
-
-
-async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Sequence[Path]) -> dict[str, int]:
-    """Store the messages of files in batches, with a progress bar on a terminal.
-
-    Each batch is one transaction, so an interrupted run can be repeated: stored messages are skipped. The background
-    jobs of the messages run at the end; a running worker takes part in them.
-
-    Returns:
-        The number of messages created, existing and erased.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from jobs.steps import all_steps
-    from memsvc.access.users import own_names
-    from memsvc.queue.execution import run_due
-    from memsvc.sources.files import read_messages
-
-    names = (await own_names(db, owner)).aliases
-    size = min(BATCH, settings.max_batch)
-    counts = {"created": 0, "existing": 0, "erased": 0, "paused": 0}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
-        for path in files:
-            task = progress.add_task(path.name, total=_count_checked(path, names, owner, settings))
-            placed = read_messages(path, names)
-            for batch in batches(placed, size):
-                for stored in await _append(db, owner, batch, settings):
-                    counts[stored.outcome] += 1
-                progress.advance(task, len(batch))
-        with embedders(settings) as models:
-            task = progress.add_task("vectors", total=None)
-            await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
-    return counts
-
-
-def batches(
-    placed: Iterable[tuple[str, MessageIn]], most: int, chars: int = BATCH_CHARS
-) -> Iterator[list[tuple[str, MessageIn]]]:
-    """Yield batches of at most ``most`` messages and ``chars`` characters; a longer message has its own batch."""
-    batch: list[tuple[str, MessageIn]] = []
-    length = 0
-    for one in placed:
-        if batch and (len(batch) == most or length + len(one[1].text) > chars):
-            yield batch
-            batch, length = [], 0
-        batch.append(one)
-        length += len(one[1].text)
-    if batch:
-        yield batch
-
-
-def _count_checked(path: Path, names: Sequence[str], owner: Owner, settings: Settings) -> int:
-    """Count the messages of a file and check that all can be stored, so that nothing of a bad file is stored.
-
-    Raises:
-        BadFileError, InvalidRequestError: a message is bad; names the line of the first one.
-    """
-    from memsvc.errors import InvalidRequestError
-    from memsvc.sources.files import read_messages
-    from memsvc.sources.messages import prepare
-
-    count = 0
-    for count, (line, message) in enumerate(read_messages(path, names), 1):  # noqa: B007 - the last value is used
-        try:
-            prepare([message], owner, settings)
-        except InvalidRequestError as error:
-            raise type(error)(f"{line}: {error.message}", hint=error.advice) from error
-    return count
-
-
-async def _append(
-    db: Database, owner: Owner, batch: Sequence[tuple[str, MessageIn]], settings: Settings
-) -> list[StoredMessage]:
-    """Store a batch; its errors name the line in the file and say how to resume."""
-    from memsvc.errors import DatabaseUnavailableError, MessageConflictError, OverloadedError, StorageFullError
-    from memsvc.sources.messages import append
-
-    try:
-        return await append(db, owner, [message for _, message in batch], settings)
-    except MessageConflictError as error:
-        line, message = batch[error.details["row"]]
-        raise MessageConflictError(
-            f"{line}: {message.id or 'this message'} in conversation {message.conversation!r} has other words already."
-        ) from error
-    except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
-        raise type(error)(error.message, hint="What was stored is kept; run the command again to resume.") from error
-
-
-def ingest(
-    files: list[Path] = typer.Argument(help="Chat JSONL or role/content exports, optionally gzipped.", metavar="FILE…"),
-    user: str | None = UserRef,
-    app: str = AppName,
-    as_json: bool = AsJson,
-) -> None:
-    """Store files of messages in a user's memory.
-
-    May be interrupted and run again: nothing is stored twice. A file with a bad line is refused as a whole.
-    """
-
-    async def work(db: Database, settings: Settings) -> dict[str, int]:
-        from memsvc.access.users import find_app
-
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
-        return await ingest_files(db, settings, owner, files)
-
-    counts = with_database(work)
-    if as_json:
-        print_json(counts)
-    else:
-        print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
-        if counts["erased"]:
-            print(f"{counts['erased']:,} were erased earlier and stay erased.")
-        if counts["paused"]:
-            print(f"{counts['paused']:,} were not stored: memory is paused ('memsvc user resume' ends that).")
 
 
 @asynccontextmanager

@@ -78,6 +78,13 @@ class SourceUnknownError(BadFileError):
     hint = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
 
 
+class OwnerRequiredError(InvalidRequestError):
+    """Several people speak, and it is not known which of them is the owner of the memory."""
+
+    code = "owner_required"
+    hint = "Nothing was stored. Say which speaker you are with --me NAME, or --not-me if you are none of them."
+
+
 class ImportInvalidError(InvalidRequestError):
     """The export cannot be imported."""
 

@@ -7,7 +7,7 @@ chat JSONL, it would become a message of the user, said now. Fields that only on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,11 @@ import msgspec
 LOOKED_AT = 50
 """How many entries of a list are checked."""
 OURS = "an export of memsvc"
+WHOLE: Mapping[str, str] = {
+    OURS: "Import its folder or zip file with 'memsvc import'.",
+    "an export of Slack": "Name the folder or zip file that has users.json: it says who speaks.",
+}
+"""What is not read file by file, and what to do instead."""
 Entry = Mapping[str, Any]
 
 
@@ -108,6 +113,20 @@ def foreign_document(value: object) -> str | None:
                 if matches(entry):
                     return name
     return None
+
+
+def part_of(name: str) -> str | None:
+    """Return what to do with a file that is only a part of something; None if it is no such part."""
+    return WHOLE.get(name)
+
+
+def packed_document(members: Collection[str]) -> str | None:
+    """Return what a zip file is that is one document, not a packed folder; None if it is none."""
+    if "[Content_Types].xml" in members:
+        return "a document of Microsoft Office"
+    if "mimetype" in members:
+        return "an OpenDocument or EPUB file"
+    return "a program" if "META-INF/MANIFEST.MF" in members else None
 
 
 def foreign_text(head: bytes) -> str | None:

@@ -173,3 +173,9 @@ WHERE l.user_id = :user_id AND l.passage_id = CAST(:passage_id AS uuid) AND l.ed
   AND l.recorded_to = 'infinity'
 ORDER BY v.version_id, l.link_id
 LIMIT 100;
+
+-- name: title_conversations
+-- Names for people of conversations whose identifiers are another program's ids.
+UPDATE memsvc.sources AS s SET title = n.title
+FROM unnest(CAST(:identifiers AS text []), CAST(:titles AS text [])) AS n (identifier, title)
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = n.identifier AND s.title <> n.title;

@@ -13,6 +13,7 @@ A ``Rig`` is a private memsvc: a data folder and the parts started on it (``mems
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -149,6 +150,12 @@ class Part:
     def running(self) -> bool:
         """False once it has ended."""
         return self.process.poll() is None
+
+
+def counted(output: str) -> dict[str, int]:
+    """The numbers of messages in the output of ``memsvc ingest --json``."""
+    told = json.loads(output)
+    return {outcome: told[outcome] for outcome in ("created", "existing", "erased", "paused")}
 
 
 class Rig:

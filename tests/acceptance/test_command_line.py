@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from memsvc.cli.app import app
 from memsvc.db.files import folder
 from tests.acceptance.conftest import private_folder
-from tests.acceptance.killpoints import MEMSVC, Rig, free_port, refused, wait_until
+from tests.acceptance.killpoints import MEMSVC, Rig, counted, free_port, refused, wait_until
 
 pytestmark = pytest.mark.acceptance
 PASSWORD = "pass-word-that-nobody-may-see"
@@ -97,7 +97,7 @@ def test_the_sample_files_go_in_and_come_out(whole: Rig, tmp_path: Path) -> None
     whole.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
     sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
     ingest = ("ingest", "--app", "sample", "--json")
-    assert json.loads(whole.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0, "paused": 0}
+    assert counted(whole.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0, "paused": 0}
     packed = tmp_path / "conversation.jsonl.gz"
     packed.write_bytes(gzip.compress(Path(sample).read_bytes()))
     assert "0 new messages, 222 already stored." in whole.ok("ingest", "--app", "sample", str(packed), export)
@@ -276,7 +276,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary looks like a program"),
     "day.json": (
         b'[{"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "kept back"}]',
-        "day.json looks like an export of Slack, which memsvc ingest cannot read yet",
+        "day.json looks like a part of an export of Slack",
     ),
     "later.jsonl": (
         b'{"text": "kept back"}\n' * 600 + b'{"text": "x", "ts": 1}\n',
@@ -284,7 +284,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     ),
     "tree.json": (
         b'[{"title": "x", "mapping": {"n": {"message": {"content": {"parts": ["kept back"]}}}}}]',
-        "tree.json looks like an export of ChatGPT",
+        "tree.json, conversation 0 has no id",
     ),
     "long.jsonl": (
         b'{"text": "kept back"}\n{"text": "%s"}\n' % (b"x" * 2_000_001),
@@ -331,7 +331,7 @@ def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_go_on(rig: Rig, tmp_path: Path
         assert "Traceback" not in message
         stored = rig.stored(admin, "long")
         assert stored < 1_000
-    counts = json.loads(rig.ok("ingest", str(file), "--app", "stopped", "--json"))
+    counts = counted(rig.ok("ingest", str(file), "--app", "stopped", "--json"))
     assert counts == {"created": 1_000 - stored, "existing": stored, "erased": 0, "paused": 0}
 
 

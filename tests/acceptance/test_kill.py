@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import private_folder
-from tests.acceptance.killpoints import Rig, assert_books_right, assert_no_job_waits, delays, wait_until
+from tests.acceptance.killpoints import Rig, assert_books_right, assert_no_job_waits, counted, delays, wait_until
 
 pytestmark = pytest.mark.acceptance
 TURNS = 1_500
@@ -71,7 +71,7 @@ def assert_all_there(
         assert rig.texts(admin, conversation) == texts
     assert_books_right(admin)
     assert_no_job_waits(admin)
-    assert json.loads(rig.ok(*command)) == {"created": 0, "existing": TURNS, "erased": 0, "paused": 0}
+    assert counted(rig.ok(*command)) == {"created": 0, "existing": TURNS, "erased": 0, "paused": 0}
     for conversation, texts in expected.items():
         assert rig.texts(admin, conversation) == texts
     assert_books_right(admin)
@@ -103,7 +103,7 @@ def test_an_ingest_killed_again_and_again_loses_and_doubles_nothing(rig: Rig) ->
             rig.kill(ingest)
         rig.wait_for_backends(admin)
         assert_books_right(admin)
-        done = json.loads(rig.ok(*command))
+        done = counted(rig.ok(*command))
         assert done == {"created": 0, "existing": TURNS, "erased": 0, "paused": 0}
         assert_all_there(rig, admin, command, expected)
 

@@ -10,10 +10,12 @@ import psycopg
 import pytest
 
 from memsvc.access.users import Owner
-from memsvc.cli.memories import batches, ingest_files
+from memsvc.cli.ingest import ingest_files
 from memsvc.db.engine import Database
 from memsvc.errors import TextTooLongError
 from memsvc.settings import Settings
+from memsvc.sources.ingesting import batches
+from memsvc.sources.kinds.kind import Placed
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.world import value
 
@@ -54,15 +56,15 @@ async def test_the_longest_line_of_a_file_is_taken_in_even_without_a_blank(
     path = tmp_path / "talk.jsonl"
     path.write_text(json.dumps({"text": long_text("7")}))
     words_alone = settings.model_copy(update={"embedding_model": "", "extractor": "none"})
-    counts = await ingest_files(db, words_alone, owner, [path])
-    assert counts == {"created": 1, "existing": 0, "erased": 0, "paused": 0}
+    report = await ingest_files(db, words_alone, owner, [path])
+    assert report.totals == {"created": 1, "existing": 0, "erased": 0, "paused": 0}
     assert (await found_at_the_end(ada)).endswith(END)
 
 
 def test_a_file_of_long_messages_is_stored_in_small_batches() -> None:
     def batched(*lengths: int) -> list[list[int]]:
-        placed = [("", MessageIn(conversation="c", text="x" * length)) for length in lengths]
-        return [[len(message.text) for _, message in batch] for batch in batches(placed, 3, chars=10)]
+        placed = [Placed("", MessageIn(conversation="c", text="x" * length)) for length in lengths]
+        return [[len(message.text) for _, message, *_ in batch] for batch in batches(placed, 3, chars=10)]
 
     assert batched() == []
     assert batched(1, 1, 1, 1) == [[1, 1, 1], [1]]

@@ -180,6 +180,7 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "x", "speaker": {"name": "Ada"}}', "line 1: speaker is neither a text nor a number"),
         ("a.jsonl", b'{"text": "x", "conversation": ["c"]}', "line 1: conversation is neither a text nor a number"),
         ("a.jsonl", b'{"text": "x", "metadata": []}', "a.jsonl, line 1: .*metadata"),
+        ("a.zip", b"PK\x03\x04\x14\x00\x08\x00", "a.zip cannot be read: File is not a zip file"),
         ("a.jsonl.gz", b'{"text": "x"}', "a.jsonl.gz cannot be read: .*gzip"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "a.jsonl.gz cannot be read"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n', mtime=0)[:12] + b"\xff" * 20, "a.jsonl.gz cannot be read"),
@@ -193,7 +194,7 @@ def test_bad_files_are_refused_with_their_place(tmp_path: Path, name: str, conte
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match=r"gone.jsonl cannot be read: No such file"):
         list(read_messages(tmp_path / "gone.jsonl"))
-    with pytest.raises(BadFileError, match="cannot be read: Is a directory"):
+    with pytest.raises(BadFileError, match=r" has no files\."):
         list(read_messages(tmp_path))
 
 
@@ -217,30 +218,13 @@ def sent(**fields: Any) -> list[dict[str, Any]]:
 TREE: dict[str, Any] = {
     "n": {"id": "n", "parent": None, "children": [], "message": {"author": {"role": "user"}, "content": {}}}
 }
-TELEGRAM = sent(id=1, type="message", date="2026-01-02T10:00:00", **{"from": "Mila"}, from_id="user7", text="The key.")
 MESSENGER = sent(sender_name="Mila", timestamp_ms=1_767_348_000_000, content="The key.")
 SLACK = {"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "The key is with Jo."}
 JOINED = {"type": "message", "subtype": "channel_join", "user": "U7", "ts": "1767348000.000100", "text": "joined"}
 MAIL = b"From: Mila <mila@example.org>\r\nTo: jo@example.org\r\nSubject: Keys\r\n\r\nThe key is with Jo.\r\n"
 FOREIGN: dict[str, tuple[str, object, str]] = {
-    "ChatGPT": ("conversations.json", [{"title": "Keys", "create_time": 1.0, "mapping": TREE}], "an export of ChatGPT"),
-    "one talk with ChatGPT": ("talk.json", {"title": "Keys", "mapping": TREE}, "an export of ChatGPT"),
-    "ChatGPT, a line a talk": ("talks.jsonl", [{"title": "Keys", "mapping": TREE}], "an export of ChatGPT"),
-    "Claude": (
-        "conversations.json",
-        [{"uuid": "7", "name": "Keys", "chat_messages": [{"sender": "human", "text": "The key."}]}],
-        "an export of Claude",
-    ),
-    "Claude, nothing said": ("claude.json", [{"uuid": "7", "name": "", "chat_messages": []}], "an export of Claude"),
-    "Telegram": (
-        "result.json",
-        {"name": "Mila", "type": "personal_chat", "id": 7, "messages": TELEGRAM},
-        "an export of Telegram",
-    ),
-    "Telegram, all chats": (
-        "result.json",
-        {"about": "x", "chats": {"about": "y", "list": [{"messages": TELEGRAM}]}},
-        "an export of Telegram",
+    "ChatGPT, a line a talk": (
+        "talks.jsonl", [{"title": "Keys", "mapping": TREE}] * 2, "an export of ChatGPT",
     ),
     "Slack": ("2026-01-02.json", [SLACK], "an export of Slack"),
     "Slack, somebody joins first": ("2026-01-02.json", [JOINED, SLACK], "an export of Slack"),
@@ -266,16 +250,10 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
     ),
     "Gemini": ("MyActivity.json", [{"header": "Gemini Apps", "title": "Prompted x"}], "an export of Gemini"),
     "Skype": ("messages.json", {"userId": "8:mila", "conversations": [{"MessageList": []}]}, "an export of Skype"),
-    "WhatsApp": ("chat.txt", b"02/01/2026, 10:00 - Mila: The key is with Jo.\n", "an export of WhatsApp"),
-    "WhatsApp of an iPhone": (
-        "_chat.txt", "\u200e[02.01.26, 10:00:00] Mila: The key is with Jo.\r\n".encode(), "an export of WhatsApp",
-    ),
-    "WhatsApp of America": ("chat", "1/2/26, 10:00\u202fAM - Mila: The key.\n".encode(), "an export of WhatsApp"),
     "an e-mail": ("keys.eml", MAIL, "an e-mail"),
     "an e-mail with its way": ("keys.eml", b"Return-Path: <x>\nDKIM: a;\n\tb=c\n" + MAIL, "an e-mail"),
     "a mailbox": ("all.mbox", b"From mila@example.org Fri Jan  2 10:00:00 2026\n" + MAIL, "a mailbox"),
     "a web page": ("chat.html", b"<!DOCTYPE html>\n<html><body>x</body></html>", "a web page"),
-    "a zip file": ("export.zip", b"PK\x03\x04\x14\x00\x08\x00", "a zip file"),
     "a PDF": ("chat.jsonl", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
     "a picture": ("chat.json", b"\x89PNG\r\n\x1a\n\0", "a picture"),
     "a film": ("a.mp4", b"\0\0\0 ftypisom", "a film or a picture"),
@@ -295,14 +273,13 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
 @pytest.mark.parametrize("case", FOREIGN)
 def test_the_exports_of_other_programs_are_refused_by_name(tmp_path: Path, case: str) -> None:
     name, content, says = FOREIGN[case]
-    with pytest.raises(BadFileError, match=f"^{name} looks like {says}, which memsvc ingest cannot read yet") as caught:
+    with pytest.raises(SourceUnknownError, match=f"^{name} looks like (a part of )?{says}[,.]") as caught:
         read(tmp_path / name, content)
     assert "Nothing was stored" in caught.value.advice
-    assert isinstance(caught.value, SourceUnknownError)
 
 
 def test_an_export_of_ours_is_for_another_command(tmp_path: Path) -> None:
-    with pytest.raises(BadFileError, match=r"manifest.json is an export of memsvc\.") as caught:
+    with pytest.raises(BadFileError, match=r"manifest.json looks like a part of an export of memsvc\.") as caught:
         read(tmp_path / "manifest.json", {"format": "memsvc-export", "version": 1, "files": []})
     assert "memsvc import" in caught.value.advice
 

@@ -1,0 +1,291 @@
+"""``memsvc ingest``: store what files, folders and zip files have, or show what would be stored."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, plain, print_json, with_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.errors import MemsvcError
+    from memsvc.settings import Settings
+    from memsvc.sources.finding import Source, Unread
+    from memsvc.sources.previewing import Choices, Preview, Reader
+
+OUTCOMES = ("created", "existing", "erased", "paused")
+SHOWN = 12
+"""Speakers and other entries of a list that are shown."""
+
+
+class FileOutcome(msgspec.Struct, kw_only=True):
+    """The result for one source or file."""
+
+    file: str
+    outcome: Literal["stored", "previewed", "refused", "passed_over"]
+    """refused: nothing of it is stored; passed_over: a file in a folder or zip file that is of no known kind."""
+    kind: str | None = None
+    preview: Any = None
+    created: int = 0
+    existing: int = 0
+    erased: int = 0
+    paused: int = 0
+    code: str | None = None
+    message: str | None = None
+    hint: str | None = None
+
+
+def _unstored(
+    file: str, outcome: Literal["refused", "passed_over"], error: MemsvcError, kind: str | None
+) -> FileOutcome:
+    return FileOutcome(file=file, outcome=outcome, kind=kind, code=error.code, message=error.message, hint=error.advice)
+
+
+class Report:
+    """The outcomes of a run; says on standard error what is refused, as soon as it is."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.files: list[FileOutcome] = []
+        self.errors: list[MemsvcError] = []
+
+    def refuse(self, file: str, error: MemsvcError, kind: str | None = None) -> None:
+        """Add a source that is refused."""
+        self.files.append(_unstored(file, "refused", error, kind))
+        self.errors.append(error)
+
+    def pass_over(self, unread: Unread) -> None:
+        """Add a file of a folder that is not read."""
+        self.files.append(_unstored(unread.name, "passed_over", unread.error, None))
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """The number of messages created, existing, erased and paused."""
+        return {name: sum(getattr(file, name) for file in self.files) for name in OUTCOMES}
+
+
+async def ingest_files(
+    db: Database,
+    settings: Settings,
+    owner: Owner,
+    paths: Sequence[Path],
+    choices: Choices | None = None,
+    *,
+    dry_run: bool = False,
+) -> Report:
+    """Store what paths have, or look at it, with a progress bar on a terminal.
+
+    Each batch is one transaction, so an interrupted run can be repeated: stored messages are skipped. The background
+    jobs of the messages run at the end; a running worker takes part in them.
+
+    Raises:
+        MemsvcError: the only source is refused, or the database cannot be used.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from jobs.steps import all_steps
+    from memsvc.access.users import own_names
+    from memsvc.queue.execution import run_due
+    from memsvc.sources.finding import Source, find
+    from memsvc.sources.previewing import Choices, Reader
+
+    reader = Reader(owner, (await own_names(db, owner)).aliases, choices or Choices())
+    report = Report()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    hidden = dry_run or not sys.stderr.isatty()
+    with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
+        found = list(find(paths, reader.choices.kind, sys.stdin.buffer, stack))
+        sources = [one for one in found if isinstance(one, Source)]
+        in_all = progress.add_task("files", total=len(sources), visible=len(sources) > 1)
+        for one in found:
+            if isinstance(one, Source):
+                await _take(db, settings, reader, one, report, progress, dry_run=dry_run)
+                progress.advance(in_all)
+            elif one.was_named or one.error.code != "source_unknown":
+                report.refuse(one.name, one.error)
+            else:
+                report.pass_over(one)
+        if len(report.errors) == 1 and not any(file.outcome in {"stored", "previewed"} for file in report.files):
+            raise report.errors[0]
+        if not dry_run:
+            with embedders(settings) as models:
+                task = progress.add_task("vectors", total=None)
+                await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
+    return report
+
+
+async def _take(
+    db: Database, settings: Settings, reader: Reader, source: Source, report: Report, progress: Any, *, dry_run: bool
+) -> None:
+    """Look at a source; then store it, or refuse it."""
+    from memsvc.errors import InvalidRequestError, MessageConflictError
+    from memsvc.sources.ingesting import checker, store
+
+    name, kind = source.bundle.name, source.kind.name
+    try:
+        preview = reader.preview(source, checker(reader.owner, settings))
+        if dry_run:
+            report.files.append(
+                FileOutcome(file=name, outcome="previewed", kind=kind, preview=preview, message=source.why)
+            )
+            return
+        if preview.must_ask:
+            reader = _with_owner(reader, preview, name, progress)
+        task = progress.add_task(name, total=preview.messages)
+        counts = await store(db, settings, reader, source, lambda stored: progress.advance(task, stored))
+    except (InvalidRequestError, MessageConflictError) as error:
+        report.refuse(name, error, kind)
+    else:
+        numbers = {str(outcome): count for outcome, count in counts.items()}
+        stored = FileOutcome(file=name, outcome="stored", kind=kind, preview=preview)
+        report.files.append(msgspec.structs.replace(stored, **numbers))
+    finally:
+        source.bundle.release()
+
+
+def _with_owner(reader: Reader, preview: Preview, name: str, progress: Any) -> Reader:
+    """Ask on a terminal which speaker is the owner.
+
+    Raises:
+        OwnerRequiredError: there is no terminal; names the speakers.
+    """
+    from dataclasses import replace
+
+    from memsvc.errors import OwnerRequiredError
+
+    people = [one for one in preview.speakers if one.role == "other" and one.speaker]
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        listed = ", ".join(f"{plain(one.speaker)} ({one.messages:,})" for one in people[:SHOWN])
+        more = f" and {len(people) - SHOWN:,} more" if len(people) > SHOWN else ""
+        raise OwnerRequiredError(
+            f"{name}: several people speak, and none has your name: {listed}{more}.",
+            hint=f'Nothing of it was stored. Add --me "{plain(people[0].speaker)}" if that is you, or --not-me.',
+        )
+    progress.stop()
+    note(f"{name}: which of them are you?")
+    for number, one in enumerate(people, 1):
+        note(f"  {number}  {plain(one.speaker)} ({one.messages:,} messages)")
+    note("  0  none of them")
+    chosen = -1
+    while not 0 <= chosen <= len(people):
+        chosen = typer.prompt("Number", type=int, err=True)
+    progress.start()
+    me = [people[chosen - 1].speaker] if chosen else []
+    return replace(reader, choices=replace(reader.choices, me=(*reader.choices.me, *me), is_nobody=not me))
+
+
+def ingest(
+    paths: list[Path] = typer.Argument(help="Files, folders, zip files, or - for standard input.", metavar="PATH…"),
+    kind: str | None = typer.Option(
+        None, "--as", metavar="KIND", help="Read everything as this kind, instead of recognising it by its content."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Show what would be stored: kind, messages, speakers, time and owner. Store nothing."
+    ),
+    me: list[str] = typer.Option(
+        [], "--me", metavar="NAME", help="The speaker who you are, if you have another name there; repeatable."
+    ),
+    not_me: bool = typer.Option(False, "--not-me", help="You are none of the speakers."),
+    since: str | None = typer.Option(
+        None, "--since", metavar="DATE", help="Leave out what was said before (ISO 8601)."
+    ),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Store chats and exports in a user's memory.
+
+    Recognises chat JSONL, role/content exports, and what docs/ingest.md lists. A file that is not recognised, or has a
+    bad line, is refused as a whole. May be interrupted and run again: nothing is stored twice.
+    """
+
+    async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
+        from memsvc.access.users import find_app
+        from memsvc.sources.moments import read_moment
+        from memsvc.sources.previewing import Choices
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        choices = Choices(kind=kind, me=me, is_nobody=not_me, since=read_moment(since, owner, "--since"))
+        return await ingest_files(db, settings, owner, paths, choices, dry_run=dry_run), owner
+
+    report, owner = with_database(work)
+    if as_json:
+        print_json({**report.totals, "files": report.files})
+    elif dry_run:
+        for file in report.files:
+            _show_preview(file, owner)
+    else:
+        _show_totals(report)
+    for file in report.files:
+        if file.outcome == "refused":
+            note(f"{plain(file.message or '')}\n{file.hint}")
+    if report.errors:
+        raise typer.Exit(report.errors[0].exit_code)
+
+
+def _show_totals(report: Report) -> None:
+    counts = report.totals
+    stored = [file for file in report.files if file.outcome == "stored"]
+    if len(report.files) > 1:
+        for file in stored:
+            print(f"{plain(file.file)} ({file.kind}): {file.created:,} new, {file.existing:,} already stored.")
+    print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
+    if counts["erased"]:
+        print(f"{counts['erased']:,} were erased earlier and stay erased.")
+    if counts["paused"]:
+        print(f"{counts['paused']:,} were not stored: memory is paused ('memsvc user resume' ends that).")
+    _show_odd(stored)
+    _show_passed_over(report)
+
+
+def _show_odd(stored: Sequence[FileOutcome]) -> None:
+    from collections import Counter
+
+    odd: Counter[str] = Counter()
+    for file in stored:
+        odd.update(file.preview.odd)
+    if odd:
+        print(f"Left out: {', '.join(f'{count:,} {what}' for what, count in odd.most_common())}.")
+
+
+def _show_passed_over(report: Report) -> None:
+    passed = [file for file in report.files if file.outcome == "passed_over"]
+    if passed:
+        names = ", ".join(plain(file.file) for file in passed[:SHOWN])
+        more = f" and {len(passed) - SHOWN:,} more" if len(passed) > SHOWN else ""
+        print(f"Not read, because of no known kind: {names}{more}.")
+
+
+def _show_preview(file: FileOutcome, owner: Owner) -> None:
+    """Print what a source would store."""
+    from memsvc.access.users import valid_zone
+
+    if file.outcome == "passed_over":
+        print(f"{plain(file.message or '')}")
+    if file.outcome != "previewed":
+        return
+    found: Preview = file.preview
+    zone = valid_zone(owner.time_zone)
+    print(f"{plain(file.file)}: {file.kind}, recognised by {file.message}")
+    print(f"  messages  {found.messages:,} in {found.conversations:,} conversations")
+    if found.first_said_at is not None and found.last_said_at is not None:
+        first, last = (moment.astimezone(zone).date() for moment in (found.first_said_at, found.last_said_at))
+        print(f"  said      {first} to {last}")
+    speakers = [f"{plain(one.speaker) or '(no name)'} {one.messages:,} {one.role}" for one in found.speakers[:SHOWN]]
+    more = f" and {len(found.speakers) - SHOWN:,} more" if len(found.speakers) > SHOWN else ""
+    print(f"  speakers  {', '.join(speakers)}{more}")
+    named = ", ".join(plain(one) for one in found.owner if one)
+    unnamed = "not known: add --me NAME, or --not-me" if found.must_ask else "none of the speakers"
+    print(f"  you are   {named or ('the role user' if found.owner else unnamed)}")
+    if found.odd:
+        print(f"  left out  {', '.join(f'{count:,} {what}' for what, count in found.odd.items())}")

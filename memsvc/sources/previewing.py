@@ -1,0 +1,135 @@
+"""Read a source for one owner, and say what it has before anything is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+
+from memsvc.access.users import Owner, valid_zone
+from memsvc.errors import InvalidRequestError, InvalidTimeError
+from memsvc.sources.finding import Source
+from memsvc.sources.kinds.kind import Placed, Reading
+from memsvc.sources.messages import MessageIn
+from memsvc.sources.times import parse_time
+
+ORIGIN = "origin"
+"""The key of a message's metadata that has its locator."""
+
+
+class Speaker(msgspec.Struct, frozen=True, kw_only=True):
+    """A speaker of a source."""
+
+    speaker: str
+    """Empty: the source names none."""
+    role: str
+    messages: int
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a source has, as it would be stored."""
+
+    messages: int
+    conversations: int
+    speakers: list[Speaker]
+    """Those with most messages first."""
+    first_said_at: datetime | None
+    last_said_at: datetime | None
+    owner: list[str]
+    """The names of the speakers who are the owner of the memory; empty: none is."""
+    must_ask: bool
+    """Whether several people speak and it is not known which of them is the owner."""
+    odd: dict[str, int]
+    """What is left out or looks strange, each with how often."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Choices:
+    """What the caller wants."""
+
+    kind: str | None = None
+    """Read everything as this kind; None: recognise it."""
+    me: Sequence[str] = ()
+    """Names or ids of the speaker who is the owner."""
+    is_nobody: bool = False
+    """The owner is none of the speakers."""
+    since: datetime | None = None
+    """Leave out what was said before."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads sources for one owner."""
+
+    owner: Owner
+    names: Sequence[str]
+    """The owner's names."""
+    choices: Choices = field(default_factory=Choices)
+
+    def read(self, source: Source, odd: Counter[str] | None = None) -> Iterator[Placed]:
+        """Yield a source's messages as they are stored: with their origin, since the chosen time."""
+        zone = valid_zone(self.owner.time_zone)
+        me = frozenset(name.casefold() for name in (*self.names, *self.choices.me))
+        reading = Reading(me, zone, Counter() if odd is None else odd)
+        name, kind = source.bundle.name, source.kind.name
+        for placed in source.kind.read(source.bundle, reading):
+            message = placed.message
+            since = self.choices.since
+            if since is not None and message.said_at is not None and _said(placed, self.owner) < since:
+                reading.odd[f"messages before {since.date()}"] += 1
+                continue
+            origin = {"kind": kind, "file": name, **placed.origin}
+            message.metadata = {ORIGIN: origin, **message.metadata}
+            yield placed
+
+    def preview(self, source: Source, check: Callable[[MessageIn], object] = lambda _: None) -> Preview:
+        """Read a source completely.
+
+        Args:
+            source: the source.
+            check: called with each message; what it raises gets the position.
+
+        Raises:
+            BadFileError, InvalidRequestError: a message is bad; names the position.
+        """
+        speakers: Counter[tuple[str, str]] = Counter()
+        conversations: set[str] = set()
+        odd: Counter[str] = Counter()
+        first: datetime | None = None
+        last: datetime | None = None
+        for placed in self.read(source, odd):
+            message = placed.message
+            try:
+                check(message)
+            except InvalidRequestError as error:
+                raise type(error)(f"{placed.where}: {error.message}", hint=error.advice) from error
+            speakers[message.speaker, message.role] += 1
+            conversations.add(message.conversation)
+            if message.said_at is not None:
+                moment = _said(placed, self.owner)
+                first = moment if first is None else min(first, moment)
+                last = moment if last is None else max(last, moment)
+        owners = [speaker for (speaker, role), _ in speakers.most_common() if role == "user"]
+        people = {speaker for speaker, role in speakers if role in {"user", "other"}}
+        return Preview(
+            messages=speakers.total(),
+            conversations=len(conversations),
+            speakers=[
+                Speaker(speaker=speaker, role=role, messages=count) for (speaker, role), count in speakers.most_common()
+            ],
+            first_said_at=first,
+            last_said_at=last,
+            owner=owners,
+            must_ask=source.kind.has_people and not owners and len(people) > 1 and not self.choices.is_nobody,
+            odd=dict(odd.most_common()),
+        )
+
+
+def _said(placed: Placed, owner: Owner) -> datetime:
+    try:
+        return parse_time(placed.message.said_at or "", valid_zone(owner.time_zone)).moment
+    except InvalidTimeError as error:
+        raise InvalidTimeError(f"{placed.where}: {error.message}", hint=error.advice) from error
