@@ -21,6 +21,11 @@ from memsvc.sources.kinds.kind import Detection, Kind
 ENTRY_POINTS = "memsvc.sources"
 BUILT_IN = (
     EntryPoint("jsonl", "memsvc.sources.kinds.jsonl:ChatJsonl", ENTRY_POINTS),
+    EntryPoint("chatgpt", "memsvc.sources.kinds.chatgpt:ChatGpt", ENTRY_POINTS),
+    EntryPoint("claude", "memsvc.sources.kinds.claude:Claude", ENTRY_POINTS),
+    EntryPoint("slack", "memsvc.sources.kinds.slack:Slack", ENTRY_POINTS),
+    EntryPoint("telegram", "memsvc.sources.kinds.telegram:Telegram", ENTRY_POINTS),
+    EntryPoint("whatsapp", "memsvc.sources.kinds.whatsapp:WhatsApp", ENTRY_POINTS),
     EntryPoint("role-content", "memsvc.sources.kinds.role_content:RoleContent", ENTRY_POINTS),
 )
 LEAST_SURE = 0.5

@@ -1,0 +1,191 @@
+"""ChatGPT's ``conversations.json``: a list of conversations, each a tree of messages.
+
+Of the tree the path that ChatGPT shows is read, from the root to ``current_node``; the other branches are counted. What
+the model thought, called and was told is kept as traces. A picture is kept by its reference, and by its prompt as
+caption if it was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memsvc.errors import BadFileError
+from memsvc.sources.kinds.bundles import Bundle
+from memsvc.sources.kinds.documents import decoded
+from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading, compact
+from memsvc.sources.kinds.trees import leaves, path_to
+from memsvc.sources.messages import MAX_CAPTION_CHARS, MessageIn, Role
+
+LOOKED_AT = 3
+URL = "https://chatgpt.com/c/"
+THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
+INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
+SPEAKERS = {"assistant": "ChatGPT"}
+
+
+class Author(msgspec.Struct):
+    """Who wrote a message."""
+
+    role: str
+    name: str | None = None
+
+
+class Message(msgspec.Struct):
+    """A message; other fields are not read."""
+
+    author: Author
+    content: dict[str, Any] = {}
+    id: str | None = None
+    create_time: float | None = None
+    recipient: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Node(msgspec.Struct):
+    """A node of the tree."""
+
+    message: Message | None = None
+    parent: str | None = None
+
+
+class Conversation(msgspec.Struct):
+    """A conversation; other fields are not read."""
+
+    mapping: dict[str, Node]
+    conversation_id: str | None = None
+    id: str | None = None
+    title: str | None = None
+    create_time: float | None = None
+    current_node: str | None = None
+
+
+class ChatGpt:
+    """Exports of ChatGPT."""
+
+    name = "chatgpt"
+    title = "an export of ChatGPT"
+    has_people = False
+
+    def detect(self, bundle: Bundle) -> Detection:
+        """Look for the tree of messages."""
+        if (file := bundle.only) is None or bundle.head(file).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in {b"[", b"{"}:
+            return NOT_MINE
+        found = bundle.document(file).outline(LOOKED_AT)
+        entries = found if isinstance(found, list) else [found]
+        if any(isinstance(one, dict) and isinstance(one.get("mapping"), dict) for one in entries):
+            return Detection(0.95, "the field mapping", (file,))
+        return NOT_MINE
+
+    def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
+        """Yield the messages, conversation by conversation, as the file has them."""
+        shown = bundle.shown(bundle.files[0])
+        document = bundle.document(bundle.files[0])
+        document.check()
+        for number, raw in enumerate(document.values):
+            where = f"{shown}, conversation {number}"
+            yield from _read(decoded(raw, Conversation, where), reading, where)
+
+
+def _read(talk: Conversation, reading: Reading, where: str) -> Iterator[Placed]:
+    key = talk.conversation_id or talk.id
+    if not key:
+        raise BadFileError(f"{where} has no id.")
+    parents = {name: node.parent for name, node in talk.mapping.items()}
+    shown = path_to(_leaf(talk, parents), parents, where) if parents else []
+    hidden = sum(node.message is not None for name, node in talk.mapping.items() if name not in set(shown))
+    if hidden:
+        reading.odd["messages on branches that are not shown"] += hidden
+    time = talk.create_time
+    for name in shown:
+        message = talk.mapping[name].message
+        if message is None:
+            continue
+        time = message.create_time or time
+        text, caption, pictures = _words(message)
+        if not text.strip() and not caption:
+            reading.odd["messages without words"] += bool(pictures)
+            continue
+        place = f"{where}, message {message.id or name}"
+        role = _role(message, place)
+        said = MessageIn(
+            conversation=f"chatgpt:{key}",
+            text=text,
+            caption=caption,
+            speaker=SPEAKERS.get(role, ""),
+            role=role,
+            id=message.id or name,
+            said_at=None if time is None else reading.clock(time, place),
+        )
+        if said.said_at is None:
+            raise BadFileError(f"{place} has no time, and its conversation neither.")
+        origin = compact(id=message.id or name, url=f"{URL}{key}", pictures=pictures, files=_files(message))
+        yield Placed(place, said, origin, talk.title or "")
+
+
+def _leaf(talk: Conversation, parents: dict[str, str | None]) -> str:
+    """Return the last message that is shown: the current one, else the newest of those that nothing follows."""
+    if talk.current_node in parents:
+        return talk.current_node or ""
+    ends = leaves(parents) or list(parents)[-1:]
+    return max(ends, key=lambda name: getattr(talk.mapping[name].message, "create_time", None) or 0.0)
+
+
+def _role(message: Message, where: str) -> Role:
+    role, form = message.author.role, _string(message.content.get("content_type"))
+    metadata = message.metadata or {}
+    if form in THOUGHTS:
+        return "thinking"
+    if form in INSTRUCTIONS or role == "system" or metadata.get("is_visually_hidden_from_conversation") is True:
+        return "system"
+    if role == "tool" or (role == "assistant" and message.recipient not in {None, "all"}):
+        return "tool"
+    if role == "assistant":
+        return "assistant"
+    if role == "user":
+        return "user"
+    raise BadFileError(f"{where}: the role {role[:60]!r} is not one of user, assistant, system and tool.")
+
+
+def _words(message: Message) -> tuple[str, str | None, list[str]]:
+    """Return the text, the caption of drawn pictures, and the references of pictures."""
+    content = message.content
+    texts: list[str] = []
+    prompts: list[str] = []
+    pictures: list[str] = []
+    for part in _list(content.get("parts")):
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            texts.append(_string(part.get("text")))
+            if isinstance(part.get("asset_pointer"), str) and part.get("content_type") == "image_asset_pointer":
+                pictures.append(part["asset_pointer"])
+                drawn = _dict(_dict(part.get("metadata")).get("dalle"))
+                prompts.append(_string(drawn.get("prompt")))
+    texts += [_string(content.get(name)) for name in ("title", "text", "result", "content", "url")]
+    texts += [_string(content.get(name)) for name in ("user_profile", "user_instructions", "model_set_context")]
+    for thought in _list(content.get("thoughts")):
+        texts += [_string(_dict(thought).get("summary")), _string(_dict(thought).get("content"))]
+    told = _dict(_dict(message.metadata).get("user_context_message_data"))
+    texts += [_string(told.get("about_user_message")), _string(told.get("about_model_message"))]
+    caption = "\n".join(prompt for prompt in prompts if prompt)[:MAX_CAPTION_CHARS]
+    return "\n".join(text for text in texts if text.strip()), caption or None, pictures
+
+
+def _files(message: Message) -> list[str]:
+    attached = _list(_dict(message.metadata).get("attachments"))
+    return [name for one in attached if (name := _string(_dict(one).get("name")))]
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

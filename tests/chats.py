@@ -1,0 +1,151 @@
+"""Chats in the forms of other programs, with words of our own."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write(path: Path, content: object) -> Path:
+    """Write bytes, text, or a value as JSON; makes the folders that are missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def tree(root: Path, files: Mapping[str, object]) -> Path:
+    """Write a folder of files."""
+    for name, content in files.items():
+        write(root / name, content)
+    return root
+
+
+def packed(path: Path, files: Mapping[str, object]) -> Path:
+    """Write a zip file."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content if isinstance(content, str | bytes) else json.dumps(content))
+    return path
+
+
+# Telegram
+
+
+def telegram_message(identity: int, sender: str, text: object, **more: Any) -> dict[str, Any]:
+    """A message in February 2026; who says it is "name/id"."""
+    name, _, key = sender.partition("/")
+    return {
+        "id": identity, "type": "message", "date": f"2026-02-01T10:00:{identity % 60:02}",
+        "date_unixtime": str(1_769_936_400 + identity % 60), "from": name, "from_id": key, "text": text,
+        "text_entities": [], **more,
+    }  # fmt: skip
+
+
+def telegram_chat(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A chat with Mila, who is user7."""
+    return {"name": "Mila", "type": "personal_chat", "id": 7, "messages": list(messages), **more}
+
+
+# Slack
+
+
+SLACK_USERS: list[dict[str, Any]] = [
+    {"id": "U1", "name": "mila", "tz": "Europe/Berlin", "profile": {"real_name": "Mila Horn", "display_name": "Mila"}},
+    {"id": "U2", "name": "jo", "real_name": "Jo Berg", "tz": "Asia/Tokyo", "profile": {"email": "jo@example.org"}},
+    {"id": "U3", "name": "builder", "is_bot": True, "profile": {"real_name": "Builder"}},
+]
+
+
+def slack(*messages: dict[str, Any], **more: object) -> dict[str, object]:
+    """The files of an export with one channel and one day."""
+    return {
+        "users.json": SLACK_USERS,
+        "channels.json": [{"id": "C1", "name": "garden", "members": ["U1", "U2"]}],
+        "garden/2026-02-01.json": list(messages),
+        **more,
+    }
+
+
+def slack_message(ts: str, user: str, text: str, **more: Any) -> dict[str, Any]:
+    """A message."""
+    return {"type": "message", "user": user, "ts": ts, "text": text, **more}
+
+
+# ChatGPT and Claude
+
+
+def chatgpt_node(
+    name: str, parent: str | None, role: str, content: object, time: float | None = None, **more: Any
+) -> dict[str, Any]:
+    """A node of the tree; a text stands for content with this part."""
+    form = {"content_type": "text", "parts": [content]} if isinstance(content, str) else content
+    message = {"id": name, "author": {"role": role}, "create_time": time, "content": form, "recipient": "all", **more}
+    return {"id": name, "parent": parent, "children": [], "message": message}
+
+
+def chatgpt_talk(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A conversation whose last node is the current one."""
+    root: dict[str, Any] = {"id": "root", "parent": None, "children": [], "message": None}
+    return {
+        "id": "t1", "conversation_id": "t1", "title": "Otters", "create_time": 1_769_936_400.0,
+        "mapping": {node["id"]: node for node in (root, *nodes)}, "current_node": nodes[-1]["id"] if nodes else "root",
+        **more,
+    }  # fmt: skip
+
+
+def claude_message(uuid: str, sender: str, text: str, **more: Any) -> dict[str, Any]:
+    """A message of February 2026."""
+    return {
+        "uuid": uuid, "sender": sender, "text": text, "created_at": f"2026-02-01T10:00:0{uuid[-1]}.000000Z",
+        "attachments": [], "files": [], **more,
+    }  # fmt: skip
+
+
+def claude_talk(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A conversation."""
+    return {"uuid": "t1", "name": "Otters", "account": {"uuid": "x"}, "chat_messages": list(messages), **more}
+
+
+WHATSAPP = (
+    "01/02/2026, 10:00 - Messages and calls are end-to-end encrypted.\n"
+    "01/02/2026, 10:01 - Mila: The key is under the mat.\n"
+    "14/02/2026, 10:02 - Jo: Thanks!\nI shall look.\n"
+)
+EXPORTS: dict[str, Mapping[str, object]] = {
+    "telegram": {
+        "result.json": telegram_chat(
+            telegram_message(1, "Mila/user7", "The key is under the mat."), telegram_message(2, "Jo/user9", "Thanks!")
+        )
+    },
+    "slack": slack(
+        slack_message("1769936400.000100", "U1", "The key is under the mat."),
+        slack_message("1769936401.000200", "U2", "Thanks, <@U1>!"),
+    ),
+    "chatgpt": {
+        "conversations.json": [
+            chatgpt_talk(
+                chatgpt_node("a1", "root", "user", "Where do otters sleep?", 1_769_936_400.5),
+                chatgpt_node("a2", "a1", "assistant", "In holts.", 1_769_936_402.0),
+            )
+        ]
+    },
+    "claude": {
+        "conversations.json": [
+            claude_talk(
+                claude_message("m1", "human", "Where do otters sleep?"), claude_message("m2", "assistant", "In holts.")
+            )
+        ]
+    },
+    "whatsapp": {"WhatsApp Chat with Mila.txt": WHATSAPP},
+    "jsonl": {"talk.jsonl": '{"id": "1", "text": "The key is under the mat."}\n{"id": "2", "text": "Thanks!"}\n'},
+    "role-content": {
+        "talk.json": {"messages": [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "There."}]}
+    },
+}
+"""The files of an export of each kind, with two messages each."""

@@ -1,0 +1,251 @@
+"""Sources in: each kind once, with its people; bad files among others; what is not recognised changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from memsvc.access.users import Owner
+from memsvc.cli.ingest import Report, ingest_files
+from memsvc.db.engine import Database
+from memsvc.errors import (
+    BadFileError,
+    InvalidRequestError,
+    MessageConflictError,
+    OwnerRequiredError,
+    SourceUnknownError,
+)
+from memsvc.settings import Settings
+from memsvc.sources.opening import open_memory
+from memsvc.sources.previewing import Choices
+from memsvc.sources.read import list_conversations
+from tests.chats import EXPORTS, SLACK_USERS, packed, slack, slack_message, telegram_chat, telegram_message, tree, write
+
+SAID = "SELECT speaker, role, text FROM memsvc.passages WHERE user_id = %s ORDER BY said_at, ordinal"
+MILA, JO = telegram_message(1, "Mila/user7", "The key is under the mat."), telegram_message(2, "Jo/user9", "Thanks!")
+GROUP = telegram_chat(MILA, JO, type="private_group", id=77, name="Garden")
+
+
+class Desk:
+    """Ingests for one user."""
+
+    def __init__(self, db: Database, settings: Settings, owner: Owner, admin: psycopg.Connection) -> None:
+        self.db, self.owner, self._admin = db, owner, admin
+        self._settings = settings.model_copy(update={"embedding_model": ""})
+
+    async def ingest(self, *paths: Path, dry_run: bool = False, **choices: Any) -> Report:
+        return await ingest_files(self.db, self._settings, self.owner, paths, Choices(**choices), dry_run=dry_run)
+
+    def stored(self) -> list[tuple[Any, ...]]:
+        return self._admin.execute(SAID, [self.owner.user_id]).fetchall()
+
+
+@pytest.fixture
+def desk(db: Database, settings: Settings, owner: Owner, admin: psycopg.Connection) -> Desk:
+    return Desk(db, settings, owner, admin)
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+async def test_twice_is_once_from_a_folder_and_from_a_zip_file(desk: Desk, tmp_path: Path, kind: str) -> None:
+    folder = tree(tmp_path / "export", EXPORTS[kind])
+    first = await desk.ingest(folder, me=["Jo"])
+    stored = desk.stored()
+    assert first.totals == {"created": 2, "existing": 0, "erased": 0, "paused": 0}
+    assert [(file.kind, file.outcome) for file in first.files] == [(kind, "stored")]
+    again = await desk.ingest(folder, packed(tmp_path / "export.zip", EXPORTS[kind]), me=["Jo"])
+    assert again.totals == {"created": 0, "existing": 4, "erased": 0, "paused": 0}
+    assert desk.stored() == stored
+
+
+async def test_a_message_can_be_opened_where_it_came_from(
+    desk: Desk, tmp_path: Path, admin: psycopg.Connection
+) -> None:
+    await desk.ingest(write(tmp_path / "result.json", GROUP), me=["Jo"])
+    [(passage,)] = admin.execute(
+        "SELECT passage_id FROM memsvc.passages WHERE user_id = %s AND speaker = 'Mila'", [desk.owner.user_id]
+    ).fetchall()
+    opened = await open_memory(desk.db, desk.owner, str(passage))
+    assert opened.message is not None
+    assert opened.message.metadata == {"origin": {"kind": "telegram", "file": "result.json", "id": 1}}
+    [talk] = (await list_conversations(desk.db, desk.owner)).items
+    assert (talk.identifier, talk.title) == ("telegram:77", "Garden")
+
+
+async def test_metadata_of_ones_own_named_origin_is_kept(desk: Desk, tmp_path: Path, admin: psycopg.Connection) -> None:
+    await desk.ingest(write(tmp_path / "a.jsonl", '{"text": "x", "metadata": {"origin": "mine"}}\n{"text": "y"}\n'))
+    found = admin.execute("SELECT metadata FROM memsvc.passages WHERE user_id = %s ORDER BY text", [desk.owner.user_id])
+    assert [row[0]["origin"] for row in found] == ["mine", {"kind": "jsonl", "file": "a.jsonl", "line": 2}]
+
+
+async def test_who_is_the_owner_is_asked_never_guessed(desk: Desk, tmp_path: Path) -> None:
+    path = write(tmp_path / "result.json", GROUP)
+    with pytest.raises(
+        OwnerRequiredError, match=r"result.json: several people speak, .*: Mila \(1\), Jo \(1\)\."
+    ) as caught:
+        await desk.ingest(path)
+    assert '--me "Mila"' in caught.value.advice
+    with pytest.raises(OwnerRequiredError):
+        await desk.ingest(path, me=["Somebody"])
+    assert desk.stored() == []
+    await desk.ingest(path, me=["jo"])
+    assert [row[:2] for row in desk.stored()] == [("Mila", "other"), ("Jo", "user")]
+
+
+async def test_the_owner_may_be_none_of_them_or_be_known_by_an_alias(desk: Desk, tmp_path: Path) -> None:
+    await desk.ingest(write(tmp_path / "result.json", GROUP), is_nobody=True)
+    other = telegram_chat(telegram_message(1, "AL/user3", "Here I am."), JO, type="private_group", id=78)
+    await desk.ingest(write(tmp_path / "other.json", other))
+    assert [row[:2] for row in desk.stored()] == [("Mila", "other"), ("AL", "user"), ("Jo", "other"), ("Jo", "other")]
+
+
+async def test_with_other_names_for_the_owner_the_stored_words_are_not_overwritten(desk: Desk, tmp_path: Path) -> None:
+    path = write(tmp_path / "result.json", GROUP)
+    await desk.ingest(path, me=["Mila"])
+    stored = desk.stored()
+    with pytest.raises(MessageConflictError):
+        await desk.ingest(path, me=["Jo"])
+    assert desk.stored() == stored
+
+
+UNKNOWN: dict[str, object] = {
+    "notes.md": "# Garden\n\nI live in Oslo.\n",
+    "letter.eml": "From: Mila <mila@example.org>\nSubject: Keys\n\nI live in Oslo.\n",
+    "paper.pdf": b"%PDF-1.7\nI live in Oslo.",
+    "users.json": SLACK_USERS,
+    "day.json": [slack_message("1769936400.000100", "U1", "I live in Oslo.")],
+    "discord.json": {"guild": {}, "messages": [{"id": "7", "content": "I live in Oslo."}]},
+    "table.csv": "who,what\nMila,I live in Oslo.\n",
+    "settings.json": {"name": "x", "version": 7, "words": ["I live in Oslo."]},
+    "next-year.json": {"format": "chats/9", "conversations": [{"messages_v9": [{"said": "I live in Oslo."}]}]},
+    "lines.jsonl": '{"said": "I live in Oslo."}\n',
+    "prose.txt": "I live in Oslo. Mila: so do I.\n",
+    "empty.json": "",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+async def test_a_file_that_is_not_recognised_changes_nothing(
+    desk: Desk, tmp_path: Path, name: str, admin: psycopg.Connection
+) -> None:
+    path = write(tmp_path / name, UNKNOWN[name])
+    with pytest.raises(BadFileError, match=name) as caught:
+        await desk.ingest(path)
+    assert caught.value.code in {"source_unknown", "bad_file"}
+    assert desk.stored() == []
+    assert admin.execute("SELECT count(*) FROM memsvc.sources WHERE user_id = %s", [desk.owner.user_id]).fetchone() == (
+        0,
+    )
+
+
+async def test_a_bad_file_of_several_does_not_stop_the_others(desk: Desk, tmp_path: Path) -> None:
+    bad = write(tmp_path / "bad.jsonl", '{"text": "half"}\noops\n')
+    good = write(tmp_path / "good.jsonl", '{"text": "whole"}\n')
+    report = await desk.ingest(bad, tmp_path / "gone.jsonl", write(tmp_path / "a.md", "# A\n"), good)
+    assert [(file.file, file.outcome, file.code) for file in report.files] == [
+        ("bad.jsonl", "refused", "bad_file"), ("gone.jsonl", "refused", "bad_file"),
+        ("a.md", "refused", "source_unknown"), ("good.jsonl", "stored", None),
+    ]  # fmt: skip
+    assert [row[2] for row in desk.stored()] == ["whole"]
+    assert [error.exit_code for error in report.errors] == [2, 2, 2]
+
+
+async def test_a_folder_is_read_with_its_folders_and_zip_files(desk: Desk, tmp_path: Path) -> None:
+    root = tree(
+        tmp_path / "Downloads",
+        {
+            "a.jsonl": '{"text": "a"}\n', "deep/er/b.json": {"messages": [{"role": "user", "content": "b"}]},
+            "photo.png": b"\x89PNG\r\n", ".hidden.jsonl": '{"text": "hidden"}\n', "bad.json": b'{"messages": [',
+        },
+    )  # fmt: skip
+    packed(root / "team.zip", slack(slack_message("1769936400.000100", "U1", "c"), **{"notes.txt": "x y\n"}))
+    (root / "loop").symlink_to(root)
+    report = await desk.ingest(root, is_nobody=True)
+    assert [(file.file, file.kind, file.outcome) for file in report.files] == [
+        ("Downloads/a.jsonl", "jsonl", "stored"),
+        ("Downloads/bad.json", "role-content", "refused"),
+        ("Downloads/deep/er/b.json", "role-content", "stored"),
+        ("Downloads/photo.png", None, "passed_over"),
+        ("Downloads/team.zip", "slack", "stored"),
+        ("Downloads/team.zip/notes.txt", None, "passed_over"),
+    ]
+    assert sorted(row[2] for row in desk.stored()) == ["a", "b", "c"]
+
+
+async def test_a_folder_with_nothing_to_read_is_refused(desk: Desk, tmp_path: Path) -> None:
+    root = tree(tmp_path / "photos", {"a.png": b"\x89PNG\r\n", "b.png": b"\x89PNG\r\n"})
+    with pytest.raises(SourceUnknownError, match=r"photos has nothing to read: photos/a\.png looks like a picture"):
+        await desk.ingest(root)
+
+
+async def test_a_dry_run_shows_what_would_happen_and_stores_nothing(desk: Desk, tmp_path: Path) -> None:
+    group = telegram_chat(MILA, JO, {"id": 3, "type": "service"}, type="private_group", id=77)
+    report = await desk.ingest(write(tmp_path / "result.json", group), dry_run=True)
+    [file] = report.files
+    found = file.preview
+    assert (file.kind, file.outcome, found.messages, found.conversations) == ("telegram", "previewed", 2, 1)
+    assert [(one.speaker, one.role, one.messages) for one in found.speakers] == [
+        ("Mila", "other", 1),
+        ("Jo", "other", 1),
+    ]
+    assert (found.owner, found.must_ask, found.odd) == ([], True, {"service messages": 1})
+    assert found.first_said_at == datetime(2026, 2, 1, 9, 0, 1, tzinfo=UTC)
+    assert found.last_said_at == datetime(2026, 2, 1, 9, 0, 2, tzinfo=UTC)
+    assert desk.stored() == []
+
+
+async def test_since_leaves_out_what_was_said_before_and_keeps_identities(desk: Desk, tmp_path: Path) -> None:
+    lines = '{"text": "old", "said_at": "2020-01-01"}\n{"text": "new", "said_at": "2026-01-01"}\n'
+    path = write(tmp_path / "talk.jsonl", lines)
+    await desk.ingest(path, since=datetime(2025, 1, 1, tzinfo=UTC))
+    assert [row[2] for row in desk.stored()] == ["new"]
+    assert (await desk.ingest(path)).totals["existing"] == 1
+    assert [row[2] for row in desk.stored()] == ["old", "new"]
+
+
+async def test_a_kind_may_be_named_but_not_forced_upon_what_it_cannot_read(desk: Desk, tmp_path: Path) -> None:
+    path = write(tmp_path / "talk", '{"messages": [{"role": "user", "content": "a"}]}')
+    with pytest.raises(BadFileError, match="unknown fields: 'messages'"):
+        await desk.ingest(path, kind="jsonl")
+    with pytest.raises(BadFileError):
+        await desk.ingest(path, kind="slack")
+    with pytest.raises(InvalidRequestError, match="no kind of source 'fax'"):
+        await desk.ingest(path, kind="fax")
+    assert desk.stored() == []
+    await desk.ingest(path, kind="role-content")
+    assert [row[2] for row in desk.stored()] == ["a"]
+
+
+async def test_standard_input_is_read(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    content = packed(tmp_path / "x.zip", EXPORTS["telegram"]).read_bytes()
+    for given, kind in ((b'{"text": "a"}\n', "jsonl"), (content, "telegram")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        [file] = (await desk.ingest(Path("-"))).files
+        assert (file.kind, file.outcome) == (kind, "stored")
+
+
+async def test_an_ingest_that_was_interrupted_goes_on(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memsvc.sources.ingesting.BATCH", 2)
+    messages = [telegram_message(i, "Mila/user7", f"word {i}") for i in range(9)]
+    path = write(tmp_path / "result.json", telegram_chat(*messages))
+    batches = iter([None, asyncio.CancelledError])
+
+    def advance(*_: object) -> None:
+        if (stop := next(batches)) is not None:
+            raise stop
+
+    monkeypatch.setattr("rich.progress.Progress.advance", advance)
+    with pytest.raises(asyncio.CancelledError):
+        await desk.ingest(path)
+    monkeypatch.undo()
+    stored = len(desk.stored())
+    assert 0 < stored < 9
+    assert (await desk.ingest(path)).totals == {"created": 9 - stored, "existing": stored, "erased": 0, "paused": 0}
+    assert [row[2] for row in desk.stored()] == [f"word {i}" for i in range(9)]

@@ -1,0 +1,161 @@
+"""ChatGPT: the path that is shown, forms of content, roles, pictures, times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memsvc.errors import BadFileError
+from memsvc.sources.kinds.bundles import opened
+from memsvc.sources.kinds.chatgpt import ChatGpt
+from memsvc.sources.kinds.kind import Placed, Reading
+from tests.chats import chatgpt_node, chatgpt_talk, write
+
+NODE, TALK = chatgpt_node, chatgpt_talk
+
+
+def read(tmp_path: Path, export: object, odd: Counter[str] | None = None) -> list[Placed]:
+    """The messages of an export."""
+    reading = Reading(zone=ZoneInfo("Europe/Berlin"), odd=Counter() if odd is None else odd)
+    with opened(write(tmp_path / "conversations.json", export), None) as bundle:  # type: ignore[arg-type]
+        assert ChatGpt().detect(bundle).sure > 0.9
+        return list(ChatGpt().read(bundle, reading))
+
+
+def said(placed: list[Placed]) -> list[tuple[str, str]]:
+    return [(one.message.role, one.message.text) for one in placed]
+
+
+def test_the_shown_path_is_read_and_other_branches_are_counted(tmp_path: Path) -> None:
+    odd: Counter[str] = Counter()
+    talk = TALK(
+        NODE("u1", "root", "user", "Hi"),
+        NODE("a1", "u1", "assistant", "the first answer"),
+        NODE("a2", "u1", "assistant", "the second answer"),
+        NODE("u2", "a1", "user", "Thanks"),
+    )
+    assert said(read(tmp_path, [talk], odd)) == [("user", "Hi"), ("assistant", "the first answer"), ("user", "Thanks")]
+    assert odd == {"messages on branches that are not shown": 1}
+    assert said(read(tmp_path, [talk | {"current_node": "a2"}]))[-1] == ("assistant", "the second answer")
+
+
+@pytest.mark.parametrize("current", [None, "gone"])
+def test_without_a_current_node_the_newest_end_counts(tmp_path: Path, current: str | None) -> None:
+    talk = TALK(
+        NODE("u1", "root", "user", "Hi", 1.0), NODE("a2", "u1", "assistant", "new", 9.0),
+        NODE("a1", "u1", "assistant", "old", 2.0), current_node=current,
+    )  # fmt: skip
+    assert said(read(tmp_path, [talk])) == [("user", "Hi"), ("assistant", "new")]
+
+
+def test_forms_of_content_and_their_roles(tmp_path: Path) -> None:
+    thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "Think", "content": "of otters"}]}
+    nodes = [
+        NODE("n1", "root", "system", ""),
+        NODE(
+            "n2",
+            "n1",
+            "user",
+            {"content_type": "user_editable_context", "user_profile": "I am Jo.", "user_instructions": "Be brief."},
+        ),
+        NODE("n3", "n2", "user", "Draw."),
+        NODE("n4", "n3", "assistant", thoughts),
+        NODE(
+            "n5",
+            "n4",
+            "assistant",
+            {"content_type": "code", "language": "python", "text": "print(1)"},
+            recipient="python",
+        ),
+        NODE("n6", "n5", "tool", {"content_type": "execution_output", "text": "1"}),
+        NODE("n7", "n6", "assistant", {"content_type": "code", "language": "c", "text": "int x;"}),
+        NODE("n8", "n7", "assistant", {"content_type": "reasoning_recap", "content": "Thought for 5 s"}),
+        NODE(
+            "n9",
+            "n8",
+            "tool",
+            {"content_type": "tether_quote", "title": "Otters", "text": "They swim.", "url": "https://example.org"},
+        ),
+        NODE("n10", "n9", "user", "secret", metadata={"is_visually_hidden_from_conversation": True}),
+        NODE(
+            "n11",
+            "n10",
+            "assistant",
+            {
+                "content_type": "text",
+                "parts": ["Done.", None, {"content_type": "audio_transcription", "text": "Spoken."}],
+            },
+        ),
+    ]
+    assert said(read(tmp_path, [TALK(*nodes)])) == [
+        ("system", "I am Jo.\nBe brief."), ("user", "Draw."), ("thinking", "Think\nof otters"), ("tool", "print(1)"),
+        ("tool", "1"), ("assistant", "int x;"), ("thinking", "Thought for 5 s"),
+        ("tool", "Otters\nThey swim.\nhttps://example.org"), ("system", "secret"), ("assistant", "Done.\nSpoken."),
+    ]  # fmt: skip
+
+
+def test_pictures_are_kept_by_reference_and_drawn_ones_by_their_prompt(tmp_path: Path) -> None:
+    odd: Counter[str] = Counter()
+
+    def picture(prompt: str | None) -> dict[str, Any]:
+        drawn = None if prompt is None else {"dalle": {"prompt": prompt}}
+        return {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-7", "metadata": drawn}
+
+    nodes = [
+        NODE("n1", "root", "user", {"content_type": "multimodal_text", "parts": [picture(None), "What is it?"]},
+             metadata={"attachments": [{"id": "file-7", "name": "otter.png"}]}),
+        NODE("n2", "n1", "tool", {"content_type": "multimodal_text", "parts": [picture("an otter in a hat")]}),
+        NODE("n3", "n2", "user", {"content_type": "multimodal_text", "parts": [picture(None)]}),
+    ]  # fmt: skip
+    first, second = read(tmp_path, [TALK(*nodes)], odd)
+    assert (first.message.text, first.origin["pictures"]) == ("What is it?", ["file-service://file-7"])
+    assert first.origin["files"] == ["otter.png"]
+    assert first.origin["url"] == "https://chatgpt.com/c/t1"
+    assert (second.message.caption, second.message.role) == ("an otter in a hat", "tool")
+    assert odd == {"messages without words": 1}
+
+
+def test_times_are_on_the_owners_clock_and_a_missing_one_is_that_before(tmp_path: Path) -> None:
+    nodes = [
+        NODE("n1", "root", "user", "a", 1_782_900_000.25), NODE("n2", "n1", "assistant", "b"),
+        NODE("n3", "n2", "user", "c", 1_769_936_400.0),
+    ]  # fmt: skip
+    assert [one.message.said_at for one in read(tmp_path, [TALK(*nodes)])] == [
+        "2026-07-01T12:00:00.250000+02:00", "2026-07-01T12:00:00.250000+02:00", "2026-02-01T10:00:00+01:00",
+    ]  # fmt: skip
+
+
+def test_one_talk_alone_and_talks_without_messages(tmp_path: Path) -> None:
+    talk = TALK(NODE("n1", "root", "user", "a"))
+    assert said(read(tmp_path, talk)) == [("user", "a")]
+    assert said(read(tmp_path, [TALK(), {**talk, "mapping": {}}, talk])) == [("user", "a")]
+
+
+def test_a_long_talk_is_read_whole(tmp_path: Path) -> None:
+    nodes = [NODE(f"n{i}", f"n{i - 1}" if i else "root", "user", str(i)) for i in range(5_000)]
+    assert [text for _, text in said(read(tmp_path, [TALK(*nodes)]))] == [str(i) for i in range(5_000)]
+
+
+CIRCLE = TALK(NODE("a", "b", "user", "x"), NODE("b", "a", "user", "y"))
+
+
+@pytest.mark.parametrize(
+    ("talk", "says"),
+    [
+        (CIRCLE, "the messages go round in a circle"),
+        (TALK(NODE("n1", "root", "captain", "x")), "the role 'captain' is not one of"),
+        (TALK(NODE("n1", "root", "user", "x", 1e18)), "message n1: 1e.18 is not a time"),
+        (TALK(NODE("n1", "root", "user", "x"), create_time=None), "message n1 has no time"),
+        (TALK(NODE("n1", "root", "user", "x"), id=None, conversation_id=None), "has no id"),
+        (TALK(NODE("n1", "root", "user", 7)), "Expected `object`, got `int`.*content"),
+        (TALK(NODE("n1", "root", "user", "x"), title=["x"]), "Expected `str .*title"),
+        ({"mapping": {"n": []}}, "Expected `object`, got `array`"),
+    ],
+)
+def test_a_talk_of_another_form_is_named(tmp_path: Path, talk: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadFileError, match=rf"^conversations\.json, conversation 0.*{says}"):
+        read(tmp_path, [talk])
