@@ -39,6 +39,8 @@ class FileOutcome(msgspec.Struct, kw_only=True):
     existing: int = 0
     erased: int = 0
     paused: int = 0
+    differs: int = 0
+    """Messages that are stored with other words or another speaker; they stay as they are."""
     code: str | None = None
     message: str | None = None
     hint: str | None = None
@@ -146,9 +148,8 @@ async def _take(
     except (InvalidRequestError, MessageConflictError) as error:
         report.refuse(name, error, kind)
     else:
-        numbers = {str(outcome): count for outcome, count in counts.items()}
         stored = FileOutcome(file=name, outcome="stored", kind=kind, preview=preview)
-        report.files.append(msgspec.structs.replace(stored, **numbers))
+        report.files.append(msgspec.structs.replace(stored, **counts))
     finally:
         source.bundle.release()
 
@@ -244,6 +245,8 @@ def _show_totals(report: Report) -> None:
         print(f"{counts['erased']:,} were erased earlier and stay erased.")
     if counts["paused"]:
         print(f"{counts['paused']:,} were not stored: memory is paused ('memsvc user resume' ends that).")
+    if differs := sum(file.differs for file in stored):
+        print(f"{differs:,} are stored with other words or another speaker, and stay as they are.")
     _show_odd(stored)
     _show_passed_over(report)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memsvc.errors.base import MemsvcError
 
 
@@ -65,10 +67,10 @@ class BatchTooLargeError(InvalidRequestError):
 
 
 class BadFileError(InvalidRequestError):
-    """The file cannot be read as a conversation."""
+    """The file cannot be read."""
 
     code = "bad_file"
-    hint = "memsvc ingest reads chat JSONL and role/content exports; see docs/ingest.md."
+    hint = "Nothing of it was stored. docs/ingest.md says what memsvc ingest reads."
 
 
 class SourceUnknownError(BadFileError):
@@ -265,6 +267,8 @@ class MessageConflictError(MemsvcError):
 
     code, status, exit_code = "message_conflict", 409, 3
     hint = "Nothing was overwritten. Send a correction as a new message with its own identity."
+    rows: Sequence[int] = ()
+    """All rows of the batch that differ; the error itself speaks of the first one."""
 
 
 class IdempotencyConflictError(MemsvcError):

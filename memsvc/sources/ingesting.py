@@ -16,7 +16,7 @@ from memsvc.errors import DatabaseUnavailableError, MessageConflictError, Overlo
 from memsvc.settings import Settings
 from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed
-from memsvc.sources.messages import MessageIn, Outcome, StoredMessage, append, prepare
+from memsvc.sources.messages import MAX_PARTS, MessageIn, StoredMessage, append, check_message, prepare
 from memsvc.sources.previewing import Reader
 
 BATCH, BATCH_CHARS = 500, 4_000_000
@@ -24,8 +24,11 @@ BATCH, BATCH_CHARS = 500, 4_000_000
 
 async def store(
     db: Database, settings: Settings, reader: Reader, source: Source, advance: Callable[[int], object]
-) -> Counter[Outcome]:
+) -> Counter[str]:
     """Store a source's messages in batches; returns how many had which outcome.
+
+    A later export may have other words or another name for a message that is stored, because a contact was renamed or
+    the owner is another one. It stays as it is, with the outcome ``differs``. Files that people wrote are refused.
 
     Args:
         db: the database.
@@ -35,14 +38,24 @@ async def store(
         advance: called after each batch with its number of messages.
 
     Raises:
-        MessageConflictError: a message is stored with other words; the batches before are kept.
+        MessageConflictError: a message of a file that no program exported is stored with other words; the batches
+            before are kept.
         DatabaseUnavailableError, OverloadedError, StorageFullError: what was stored is kept.
     """
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[str] = Counter()
     titled: set[str] = set()
     for batch in batches(reader.read(source), min(BATCH, settings.max_batch)):
-        for stored in await _append(db, reader.owner, batch, settings):
-            counts[stored.outcome] += 1
+        fresh = batch
+        while fresh:
+            try:
+                counts.update(one.outcome for one in await _append(db, reader.owner, fresh, settings))
+                break
+            except MessageConflictError as error:
+                if not source.kind.is_export:
+                    raise
+                counts["differs"] += len(error.rows)
+                differing = set(error.rows)
+                fresh = [one for index, one in enumerate(fresh) if index not in differing]
         titles = {one.message.conversation: one.title for one in batch if one.title}
         new = {name: title for name, title in titles.items() if name not in titled}
         if new:
@@ -79,13 +92,22 @@ async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings:
         return await append(db, owner, [one.message for one in batch], settings)
     except MessageConflictError as error:
         where, message = batch[error.details["row"]][:2]
-        raise MessageConflictError(
+        named = MessageConflictError(
             f"{where}: {message.id or 'this message'} in conversation {message.conversation!r} has other words already."
-        ) from error
+        )
+        named.rows = error.rows or [error.details["row"]]
+        raise named from error
     except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
         raise type(error)(error.message, hint="What was stored is kept; run the command again to resume.") from error
 
 
 def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], object]:
-    """Return the check of a message that storing it makes."""
-    return lambda message: prepare([message], owner, settings)
+    """Return the check of a message that storing it makes; only a long one is split for it."""
+
+    def check(message: MessageIn) -> None:
+        if len(message.text) > MAX_PARTS:
+            prepare([message], owner, settings)
+        else:
+            check_message(message, owner, settings)
+
+    return check

@@ -148,7 +148,12 @@ def _check_length(value: str | None, field: str, longest: int, hint: str = "Shor
         )
 
 
-def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
+def check_message(message: MessageIn, owner: Owner, settings: Settings) -> SaidAt:
+    """Check a message without splitting it, and return when it was said.
+
+    Raises:
+        MemsvcError: it cannot be stored.
+    """
     for field in ("conversation", "text", "caption", "speaker", "session", "id", "metadata"):
         check_storable(getattr(message, field), field)
     if not is_visible(message.conversation):
@@ -169,7 +174,11 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
             f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", hint="Shorten it.", field="metadata"
         )
     zone = valid_zone(owner.time_zone)
-    said_at = parse_time(message.said_at, zone) if message.said_at is not None else now_in(zone)
+    return parse_time(message.said_at, zone) if message.said_at is not None else now_in(zone)
+
+
+def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
+    said_at = check_message(message, owner, settings)
     client_id = message.id
     if client_id is None and message.ordinal is None and idempotency_key:
         client_id = f"idempotency:{idempotency_key}:{index}"
@@ -338,14 +347,17 @@ def _receipts(owner: Owner, prepared: Sequence[Prepared], rows: Sequence[Row[Any
     """Return the result for each message, from the rows of ``append_messages``."""
     unique = _firsts(prepared)
     stored = {row.message: row for row in rows}
-    for index, row in stored.items():
-        if row.outcome == "conflict":
-            raise MessageConflictError(
-                f"Row {index}: {prepared[index].client_id or 'this message'} in conversation "
-                f"{prepared[index].message.conversation!r} already has other words.",
-                row=index,
-                **({"passage_id": str(row.passage_id)} if row.passage_id else {}),
-            )
+    differing = [index for index, row in stored.items() if row.outcome == "conflict"]
+    if differing:
+        index, row = differing[0], stored[differing[0]]
+        error = MessageConflictError(
+            f"Row {index}: {prepared[index].client_id or 'this message'} in conversation "
+            f"{prepared[index].message.conversation!r} already has other words.",
+            row=index,
+            **({"passage_id": str(row.passage_id)} if row.passage_id else {}),
+        )
+        error.rows = differing
+        raise error
     receipts: list[StoredMessage] = []
     for index, item in enumerate(prepared):
         first = unique[item.identity or index]

@@ -21,6 +21,7 @@ from memsvc.cli.app import app
 from memsvc.db.files import folder
 from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import MEMSVC, Rig, counted, free_port, refused, wait_until
+from tests.chats import telegram_chat, telegram_message, write
 
 pytestmark = pytest.mark.acceptance
 PASSWORD = "pass-word-that-nobody-may-see"
@@ -284,7 +285,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     ),
     "tree.json": (
         b'[{"title": "x", "mapping": {"n": {"message": {"content": {"parts": ["kept back"]}}}}}]',
-        "tree.json, conversation 0 has no id",
+        "tree.json, conversation 0: Object missing required field",
     ),
     "long.jsonl": (
         b'{"text": "kept back"}\n{"text": "%s"}\n' % (b"x" * 2_000_001),
@@ -301,6 +302,32 @@ def test_a_bad_file_is_named_with_its_line_and_nothing_of_it_is_stored(rig: Rig,
         refused(rig, 2, says, "ingest", str(tmp_path / name), "--app", "bad")
     refused(rig, 2, "missing.jsonl cannot be read: No such file", "ingest", "missing.jsonl", "--app", "bad")
     assert rig.ok("recall", "kept back", "--app", "bad") == "No memory matches.\n"
+
+
+def test_an_export_is_shown_asked_about_and_stored(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "exports", "--zone", "Europe/Berlin")
+    group = telegram_chat(
+        telegram_message(1, "Mila/user7", "The key is under the mat."), telegram_message(2, "Jo/user9", "Thanks!"),
+        {"id": 3, "type": "service"}, type="private_group", id=77,
+    )  # fmt: skip
+    path, bad = write(tmp_path / "result.json", group), write(tmp_path / "note.md", "# Keys\n")
+    ingest = ("ingest", "--app", "exports", str(path))
+    shown = rig.ok(*ingest, "--dry-run")
+    assert "result.json: telegram, recognised by the field from_id" in shown
+    assert "speakers  Mila 1 other, Jo 1 other" in shown
+    assert "you are   not known: add --me NAME, or --not-me" in shown
+    assert "left out  1 service messages" in shown
+    refused(rig, 2, r"several people speak, and none has your name: Mila \(1\), Jo \(1\)\.", *ingest)
+    done = rig.run(*ingest, str(bad), "--me", "Jo")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2, "note.md looks like Markdown, which memsvc ingest cannot read yet.",
+    )  # fmt: skip
+    assert "2 new messages, 0 already stored.\nLeft out: 1 service messages." in done.stdout
+    told = json.loads(rig.run(*ingest, str(bad), "--me", "Jo", "--json").stdout)
+    assert [(file["outcome"], file["code"]) for file in told["files"]] == [
+        ("stored", None), ("refused", "source_unknown"),
+    ]  # fmt: skip
+    assert (told["created"], told["existing"]) == (0, 2)
 
 
 def test_other_words_under_a_stored_identity_are_refused(rig: Rig, tmp_path: Path) -> None:

@@ -104,13 +104,34 @@ async def test_the_owner_may_be_none_of_them_or_be_known_by_an_alias(desk: Desk,
     assert [row[:2] for row in desk.stored()] == [("Mila", "other"), ("AL", "user"), ("Jo", "other"), ("Jo", "other")]
 
 
-async def test_with_other_names_for_the_owner_the_stored_words_are_not_overwritten(desk: Desk, tmp_path: Path) -> None:
+async def test_of_a_later_export_what_differs_stays_and_what_is_new_is_added(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memsvc.sources.ingesting.BATCH", 4)
+    old = [telegram_message(i, "Mila/user7" if i % 2 else "Jo/user9", f"word {i}") for i in range(9)]
+    await desk.ingest(write(tmp_path / "result.json", telegram_chat(*old)))
+    stored = desk.stored()
+    renamed = [one | {"from": "Mila Horn" if one["from"] == "Mila" else "Jo"} for one in old]
+    new = telegram_message(9, "Mila Horn/user7", "word 9")
+    [file] = (await desk.ingest(write(tmp_path / "result.json", telegram_chat(*renamed, new)))).files
+    assert (file.outcome, file.created, file.existing, file.differs) == ("stored", 1, 5, 4)
+    assert desk.stored() == [*stored, ("Mila Horn", "other", "word 9")]
+
+
+async def test_with_another_owner_what_is_stored_stays(desk: Desk, tmp_path: Path) -> None:
     path = write(tmp_path / "result.json", GROUP)
     await desk.ingest(path, me=["Mila"])
     stored = desk.stored()
-    with pytest.raises(MessageConflictError):
-        await desk.ingest(path, me=["Jo"])
+    [file] = (await desk.ingest(path, me=["Jo"])).files
+    assert (file.created, file.differs) == (0, 2)
     assert desk.stored() == stored
+
+
+async def test_a_file_that_a_person_wrote_is_refused_where_it_differs(desk: Desk, tmp_path: Path) -> None:
+    await desk.ingest(write(tmp_path / "talk.jsonl", '{"id": "1", "text": "a"}\n'))
+    with pytest.raises(MessageConflictError, match=r"talk\.jsonl, line 2: 1 in conversation 'talk'"):
+        await desk.ingest(write(tmp_path / "talk.jsonl", '{"id": "2", "text": "b"}\n{"id": "1", "text": "c"}\n'))
+    assert [row[2] for row in desk.stored()] == ["a"]
 
 
 UNKNOWN: dict[str, object] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -212,6 +213,7 @@ class Notes:
     name = "notes"
     title = "notes of a test"
     has_people = False
+    is_export = False
     sure = 1.0
 
     def detect(self, bundle: Bundle) -> Detection:
@@ -255,6 +257,18 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 def test_a_kind_of_another_package_is_read_like_ours(tmp_path: Path, added: Callable[..., None]) -> None:
     added(Notes)
     assert [one.message.text for one in read(write(tmp_path / "a", "NOTES\none\n"))] == ["NOTES\n", "one\n"]
+
+
+def test_the_kind_of_the_docs_works(tmp_path: Path, added: Callable[..., None]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
+    [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    added(names["Pager"])
+    log = "PAGER 1\nmila [2026-02-01T10:00:00+01:00] Call me.\n\njo [2026-02-01T10:01:00+01:00] Soon.\n"
+    assert [(one.message.speaker, one.message.role, one.where) for one in read(write(tmp_path / "log", log), "jo")] == [
+        ("mila", "other", "log, line 2"), ("jo", "user", "log, line 4"),
+    ]  # fmt: skip
 
 
 def test_a_file_that_two_kinds_claim_is_not_guessed(tmp_path: Path, added: Callable[..., None]) -> None:

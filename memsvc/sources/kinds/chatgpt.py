@@ -24,6 +24,8 @@ URL = "https://chatgpt.com/c/"
 THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 SPEAKERS = {"assistant": "ChatGPT"}
+WORDS = ("title", "text", "result", "content", "url", "user_profile", "user_instructions", "model_set_context")
+"""The fields of a content that have words, besides its parts and thoughts."""
 
 
 class Author(msgspec.Struct):
@@ -68,6 +70,7 @@ class ChatGpt:
     name = "chatgpt"
     title = "an export of ChatGPT"
     has_people = False
+    is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for the tree of messages."""
@@ -95,7 +98,8 @@ def _read(talk: Conversation, reading: Reading, where: str) -> Iterator[Placed]:
         raise BadFileError(f"{where} has no id.")
     parents = {name: node.parent for name, node in talk.mapping.items()}
     shown = path_to(_leaf(talk, parents), parents, where) if parents else []
-    hidden = sum(node.message is not None for name, node in talk.mapping.items() if name not in set(shown))
+    on_path = set(shown)
+    hidden = sum(node.message is not None for name, node in talk.mapping.items() if name not in on_path)
     if hidden:
         reading.odd["messages on branches that are not shown"] += hidden
     time = talk.create_time
@@ -164,8 +168,7 @@ def _words(message: Message) -> tuple[str, str | None, list[str]]:
                 pictures.append(part["asset_pointer"])
                 drawn = _dict(_dict(part.get("metadata")).get("dalle"))
                 prompts.append(_string(drawn.get("prompt")))
-    texts += [_string(content.get(name)) for name in ("title", "text", "result", "content", "url")]
-    texts += [_string(content.get(name)) for name in ("user_profile", "user_instructions", "model_set_context")]
+    texts += [_string(content[name]) for name in WORDS if name in content]
     for thought in _list(content.get("thoughts")):
         texts += [_string(_dict(thought).get("summary")), _string(_dict(thought).get("content"))]
     told = _dict(_dict(message.metadata).get("user_context_message_data"))

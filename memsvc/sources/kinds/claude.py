@@ -78,6 +78,7 @@ class Claude:
     name = "claude"
     title = "an export of Claude"
     has_people = False
+    is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for the messages of a conversation."""

@@ -20,6 +20,7 @@ class ChatJsonl:
     name = "jsonl"
     title = "chat JSONL"
     has_people = False
+    is_export = False
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look at the first line."""

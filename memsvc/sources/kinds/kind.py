@@ -82,6 +82,9 @@ class Kind(Protocol):
     """For people: "an export of Telegram"."""
     has_people: bool
     """Whether people speak, so that it must be known which of them is the owner. False: roles say it."""
+    is_export: bool
+    """Whether a program wrote the files, with ids of its own. A message that is stored with other words or another
+    speaker stays as it is then; of a file that a person wrote, it is an error."""
 
     def detect(self, bundle: Bundle) -> Detection:
         """Say whether a bundle is of this kind, by its content. Must be quick and must not raise for foreign files."""

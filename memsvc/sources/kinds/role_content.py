@@ -28,6 +28,7 @@ class RoleContent:
     name = "role-content"
     title = "a role/content export"
     has_people = False
+    is_export = False
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look at the document, or at its first entries."""

@@ -154,6 +154,7 @@ class Slack:
     name = "slack"
     title = "an export of Slack"
     has_people = True
+    is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for the list of members and a channel's day."""

@@ -89,6 +89,7 @@ class Telegram:
     name = "telegram"
     title = "an export of Telegram"
     has_people = True
+    is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for fields that only Telegram writes."""

@@ -61,6 +61,7 @@ class WhatsApp:
     name = "whatsapp"
     title = "an export of WhatsApp"
     has_people = True
+    is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look at how the first line begins, and for a speaker."""
