@@ -18,6 +18,7 @@ from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed
 from memsvc.sources.messages import MAX_PARTS, MessageIn, StoredMessage, append, check_message, prepare
 from memsvc.sources.previewing import Reader
+from memsvc.sources.times import SaidAt
 
 BATCH, BATCH_CHARS = 500, 4_000_000
 
@@ -101,13 +102,12 @@ async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings:
         raise type(error)(error.message, hint="What was stored is kept; run the command again to resume.") from error
 
 
-def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], object]:
+def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], SaidAt]:
     """Return the check of a message that storing it makes; only a long one is split for it."""
 
-    def check(message: MessageIn) -> None:
+    def check(message: MessageIn) -> SaidAt:
         if len(message.text) > MAX_PARTS:
-            prepare([message], owner, settings)
-        else:
-            check_message(message, owner, settings)
+            return prepare([message], owner, settings)[0].said_at
+        return check_message(message, owner, settings)
 
     return check

@@ -14,7 +14,7 @@ from memsvc.errors import InvalidRequestError, InvalidTimeError
 from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed, Reading
 from memsvc.sources.messages import MessageIn
-from memsvc.sources.times import parse_time
+from memsvc.sources.times import SaidAt, parse_time
 
 ORIGIN = "origin"
 """The key of a message's metadata that has its locator."""
@@ -85,12 +85,13 @@ class Reader:
             message.metadata = {ORIGIN: origin, **message.metadata}
             yield placed
 
-    def preview(self, source: Source, check: Callable[[MessageIn], object] = lambda _: None) -> Preview:
+    def preview(self, source: Source, check: Callable[[MessageIn], SaidAt | None] = lambda _: None) -> Preview:
         """Read a source completely.
 
         Args:
             source: the source.
-            check: called with each message; what it raises gets the position.
+            check: called with each message; returns when it was said, if it has read that. What it raises gets the
+                position.
 
         Raises:
             BadFileError, InvalidRequestError: a message is bad; names the position.
@@ -103,13 +104,13 @@ class Reader:
         for placed in self.read(source, odd):
             message = placed.message
             try:
-                check(message)
+                checked = check(message)
             except InvalidRequestError as error:
                 raise type(error)(f"{placed.where}: {error.message}", hint=error.advice) from error
             speakers[message.speaker, message.role] += 1
             conversations.add(message.conversation)
             if message.said_at is not None:
-                moment = _said(placed, self.owner)
+                moment = checked.moment if checked is not None else _said(placed, self.owner)
                 first = moment if first is None else min(first, moment)
                 last = moment if last is None else max(last, moment)
         owners = [speaker for (speaker, role), _ in speakers.most_common() if role == "user"]

@@ -204,6 +204,18 @@ def test_unpacked_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not list((tmp_path / "unpacked").iterdir())
 
 
+def test_of_many_unpacked_files_few_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memsvc.sources.kinds.bundles.MOST_KEPT_BYTES", 100)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "unpacked"))
+    (tmp_path / "unpacked").mkdir()
+    files = {f"{number}.txt": f"{number} ".encode() * 30 for number in range(9)}
+    with opened(packed(tmp_path / "export.zip", files), STDIN) as bundle:
+        for _ in range(2):
+            for name, content in files.items():
+                assert bundle.path(name).read_bytes() == content
+                assert sum(path.stat().st_size for path in (tmp_path / "unpacked").rglob("*") if path.is_file()) < 200
+
+
 # Kinds of other packages
 
 

@@ -26,6 +26,8 @@ from memsvc.sources.kinds.documents import Document
 HEAD_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
 UNSUSPICIOUS_BYTES = 1 << 30
+MOST_KEPT_BYTES = 1 << 30
+"""What was unpacked is removed before another file is, if it is more."""
 MOST_TIMES = 200
 """A packed file may unpack to this many times its size, or to ``UNSUSPICIOUS_BYTES``."""
 STDIN = "-"
@@ -142,13 +144,15 @@ class Place:
         return (self._root / file if self._root.is_dir() else self._root).stat().st_size
 
     def path(self, file: str) -> Path:
-        """Return a local file with the unpacked content; the last unpacked files are kept."""
+        """Return a local file with the unpacked content."""
         if not file.endswith(".gz"):
             return self._root / file if self._root.is_dir() else self._root
         return self._unpack(file)
 
     def _unpack(self, file: str) -> Path:
         if file not in self._unpacked:
+            if sum(path.stat().st_size for path in self._unpacked.values()) > MOST_KEPT_BYTES:
+                self.release()
             target = self._folder / str(len(self._unpacked))
             with self.open(file) as content, target.open("wb") as unpacked:
                 copy(content, unpacked, self.size(file), file)

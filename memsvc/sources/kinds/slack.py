@@ -246,7 +246,8 @@ def _placed(message: Message, text: str, known: tuple[Team, Reading], day: str, 
     channel = team.channels.get(folder)
     user = message.user or message.bot_id or message.username or ""
     member = team.users.get(user)
-    is_bot = message.subtype == "bot_message" or not message.user or (member is not None and member.is_bot is True)
+    is_bot = message.subtype == "bot_message" or message.user in {None, "", "USLACKBOT"}
+    is_bot = is_bot or (member is not None and member.is_bot is True)
     role: Role = "tool" if is_bot else "user" if reading.is_me(*team.all_names(user)) else "other"
     speaker = message.username if is_bot and message.username else team.name(user, message.user_profile)
     origin = compact(
