@@ -159,12 +159,16 @@ def show(
 
 
 def _show_message(opened: OpenedMemory) -> None:
+    from memsvc.sources.origins import origin_in_words
     from memsvc.text.characters import flat
 
     source = opened.source
     if source is None:
         return
-    print(flat(f"message {opened.memory_id} in {source.identifier}"))
+    title = f"{source.title} ({source.identifier})" if source.title else source.identifier
+    print(flat(f"message {opened.memory_id} in {title}"))
+    if opened.message is not None and (origin := origin_in_words(opened.message.metadata)):
+        print(flat(f"from {origin}"))
     for message in source.messages:
         session = f" session {message.session}" if message.session else ""
         mark = ">" if message == opened.message else " "

@@ -14,10 +14,8 @@ from memsvc.errors import InvalidRequestError, InvalidTimeError
 from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed, Reading
 from memsvc.sources.messages import MessageIn
+from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, parse_time
-
-ORIGIN = "origin"
-"""The key of a message's metadata that has its locator."""
 
 
 class Speaker(msgspec.Struct, frozen=True, kw_only=True):

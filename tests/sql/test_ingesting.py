@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from memsvc.errors import (
 )
 from memsvc.settings import Settings
 from memsvc.sources.opening import open_memory
+from memsvc.sources.origins import origin_in_words
 from memsvc.sources.previewing import Choices
 from memsvc.sources.read import list_conversations
 from tests.chats import EXPORTS, SLACK_USERS, packed, slack, slack_message, telegram_chat, telegram_message, tree, write
@@ -44,6 +46,15 @@ class Desk:
 
     def stored(self) -> list[tuple[Any, ...]]:
         return self._admin.execute(SAID, [self.owner.user_id]).fetchall()
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    buffer = io.BytesIO()
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -73,6 +84,7 @@ async def test_a_message_can_be_opened_where_it_came_from(
     opened = await open_memory(desk.db, desk.owner, str(passage))
     assert opened.message is not None
     assert opened.message.metadata == {"origin": {"kind": "telegram", "file": "result.json", "id": 1}}
+    assert origin_in_words(opened.message.metadata) == "result.json, id 1"
     [talk] = (await list_conversations(desk.db, desk.owner)).items
     assert (talk.identifier, talk.title) == ("telegram:77", "Garden")
 
@@ -102,6 +114,19 @@ async def test_the_owner_may_be_none_of_them_or_be_known_by_an_alias(desk: Desk,
     other = telegram_chat(telegram_message(1, "AL/user3", "Here I am."), JO, type="private_group", id=78)
     await desk.ingest(write(tmp_path / "other.json", other))
     assert [row[:2] for row in desk.stored()] == [("Mila", "other"), ("AL", "user"), ("Jo", "other"), ("Jo", "other")]
+
+
+@pytest.mark.parametrize(("answers", "roles"), [(("7", "2"), ["other", "user"]), (("0",), ["other", "other"])])
+async def test_on_a_terminal_the_owner_is_asked_for(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], roles: list[str]
+) -> None:
+    given = iter(answers)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: int(next(given)))
+    await desk.ingest(write(tmp_path / "result.json", GROUP))
+    assert [row[1] for row in desk.stored()] == roles
+    assert "2  Jo (1 messages)" in sys.stderr.getvalue()  # type: ignore[attr-defined]
 
 
 async def test_of_a_later_export_what_differs_stays_and_what_is_new_is_added(
