@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -122,11 +121,12 @@ async def test_on_a_terminal_the_owner_is_asked_for(
 ) -> None:
     given = iter(answers)
     monkeypatch.setattr("sys.stdin", Terminal())
-    monkeypatch.setattr("sys.stderr", Terminal())
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setattr("typer.prompt", lambda *_, **__: int(next(given)))
     await desk.ingest(write(tmp_path / "result.json", GROUP))
     assert [row[1] for row in desk.stored()] == roles
-    assert "2  Jo (1 messages)" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "2  Jo (1 messages)" in shown.getvalue()
 
 
 async def test_of_a_later_export_what_differs_stays_and_what_is_new_is_added(
