@@ -206,8 +206,9 @@ def ingest(
 ) -> None:
     """Store chats and exports in a user's memory.
 
-    Recognises chat JSONL, role/content exports, and what docs/ingest.md lists. A file that is not recognised, or has a
-    bad line, is refused as a whole. May be interrupted and run again: nothing is stored twice.
+    Recognises exports of ChatGPT, Claude, Telegram, Slack and WhatsApp, chat JSONL and role/content exports by their
+    content. A file that is not recognised, or has a bad line, is refused as a whole. May be interrupted and run again:
+    nothing is stored twice.
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
