@@ -1,7 +1,7 @@
 """``python -m bench.worth``: could sentences themselves be kept as facts? How well it can be told which are worth it.
 
 A statement (``bench.statements``) is a sentence about somebody as it stands by itself, with names for "I" and "she".
-Readers graded 960 of them, from our own chats: false, trivial or useful (``bench/gold/statements``). Two logistic
+Readers graded 960 of them, from our own chats: false, trivial or useful (``bench/gold/graded``). Two logistic
 regressions over what the parse shows learn which are right and which are useful; each chat is judged by weights that
 have not seen it. Printed is how many of the best tenth, and of more, are right and useful, and for the talk of
 ``bench/gold/life`` how many of the facts worth keeping any statement says, and how many the extractor's facts say.
@@ -11,17 +11,13 @@ docs/adr/0045 has what follows from it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
-import msgspec
 import numpy as np
 
-from bench import chats
-from bench.datasets import Turn
 from bench.direct import SURE, Memory, windows_of
-from bench.gold import Conversation, Labels, Said
+from bench.gold import Conversation
+from bench.graded import graded, our_chats
 from bench.harness import Outcome, figures_table, progress, report, run
 from bench.life import says, talks
 from bench.logistic import Examples, unseen
@@ -33,7 +29,7 @@ from memsvc.extract.offline.extractor import read, read_turns
 from memsvc.extract.offline.traits import of_clause, of_end, of_sentence
 
 GOLD = Path(__file__).resolve().parent / "gold"
-GRADED = GOLD / "statements" / "graded.jsonl"
+GRADED = GOLD / "graded" / "statements.jsonl"
 FOLDS, RIDGE, LEAST = 6, 8.0, 3
 """Parts of the chats, penalty, and statements that a trait must stand in."""
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3)
@@ -42,15 +38,6 @@ LENGTHS = (5, 7, 9, 12, 16, 22)
 """Words that a statement may be longer than."""
 CLOSED = frozenset({"AUX", "PRON", "DET", "SCONJ", "ADP", "PART", "CCONJ", "INTJ"})
 """Parts of speech whose words are traits of their own."""
-
-
-class Graded(msgspec.Struct, frozen=True):
-    """A statement that somebody graded."""
-
-    turn: str
-    """Chat and turn."""
-    sentence: str
-    grade: Literal["useful", "trivial", "false"]
 
 
 def said_in(conversation: Conversation) -> Iterator[tuple[str, Statement, Clause | None]]:
@@ -71,22 +58,6 @@ def facts_in(conversation: Conversation) -> Iterator[tuple[str, str]]:
         extraction = read(window, by_gold)
         memory.learn(turns, extraction)
         yield from ((turns[fact.turn].turn_id, fact.sentence) for fact in extraction.facts if fact.confidence >= SURE)
-
-
-def our_chats() -> Iterator[Conversation]:
-    """Our own English chats, but those that are kept."""
-    for path in sorted(chats.FOLDER.glob("en-*.txt")):
-        if path.stem not in chats.KEPT:
-            yield Conversation(path.stem, [_said(turn) for turn in chats.turns(path)], Labels([], [], []))
-
-
-def _said(turn: Turn) -> Said:
-    names = {"user": "Owner", "assistant": "Assistant"}
-    return Said(
-        turn.conversation_id, turn.session_id, datetime.fromisoformat(turn.session_time).replace(tzinfo=UTC),
-        turn.turn_id, names.get(turn.speaker, turn.speaker), "assistant" if turn.speaker == "assistant" else "user",
-        turn.text,
-    )  # fmt: skip
 
 
 def traits(statement: Statement, clause: Clause | None) -> Iterator[str]:
@@ -113,7 +84,7 @@ def traits(statement: Statement, clause: Clause | None) -> Iterator[str]:
 
 def judge(outcome: Outcome) -> None:
     """How well it can be told which statements are right and useful, by chats that the weights have not seen."""
-    gold = {(one.turn, one.sentence): one for one in map(_graded, GRADED.read_bytes().splitlines())}
+    gold = graded(GRADED)
     seen: list[dict[str, float]] = []
     grades: list[str] = []
     folds: list[int] = []
@@ -121,10 +92,10 @@ def judge(outcome: Outcome) -> None:
     with progress("reading chats", len(conversations)) as done:
         for number, conversation in enumerate(conversations):
             for turn, statement, clause in said_in(conversation):
-                one = gold.get((f"{conversation.name}:{turn}", statement.retold.text))
-                if one is not None:
+                grade = gold.get((f"{conversation.name}:{turn}", statement.retold.text))
+                if grade is not None:
                     seen.append(dict.fromkeys(traits(statement, clause), 1.0))
-                    grades.append(one.grade)
+                    grades.append(grade)
                     folds.append(number % FOLDS)
             done(1)
     right, useful = np.array([grade != "false" for grade in grades]), np.array([grade == "useful" for grade in grades])
@@ -139,10 +110,6 @@ def judge(outcome: Outcome) -> None:
             f"best_{share}.right": float(right[among].mean()), f"best_{share}.useful": float(useful[among].mean()),
             f"best_{share}.found": float(useful[among].sum() / useful.sum()),
         }  # fmt: skip
-
-
-def _graded(line: bytes) -> Graded:
-    return msgspec.json.decode(line, type=Graded)
 
 
 def cover(outcome: Outcome) -> None:
