@@ -142,6 +142,9 @@ bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by
 bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones; SET=life: talk)
 	@$(BIN)/python -m bench.extract $(if $(filter life,$(SET)),--set life) $(ARGS)
 
+bench-graded: $(BIN)/.installed ## How many facts of unseen chats are right and useful, by the grades of readers
+	@$(BIN)/python -m bench.graded $(ARGS)
+
 bench-worth: $(BIN)/.installed ## How well it can be told which sentences are true and worth keeping as they stand
 	@$(BIN)/python -m bench.worth $(ARGS)
 

@@ -57,6 +57,7 @@ class Grade(msgspec.Struct, frozen=True):
     sentence: str
     grade: Literal["useful", "trivial", "false"]
     times_right: bool = True
+    """Its times are right to their precision; also where it has none."""
 
 
 @dataclass(slots=True)
@@ -88,6 +89,7 @@ def score(talk: Talk, graph: Graph, graded: Mapping[tuple[str, str], Grade]) -> 
         if grade is not None:
             scores.counts.update(("graded", f"graded.{grade.grade}"))
             scores.counts["graded.times_right"] += grade.times_right
+            scores.counts["graded.right"] += grade.times_right and grade.grade != "false"
     return scores
 
 
@@ -241,7 +243,7 @@ def figures(name: str, scores: Iterable[Scores], outcome: Outcome) -> None:
     }  # fmt: skip
     if graded := sums["graded"]:
         found |= {
-            "facts.precision": 1 - sums["graded.false"] / graded, "facts.useful": sums["graded.useful"] / graded,
+            "facts.precision": sums["graded.right"] / graded, "facts.useful": sums["graded.useful"] / graded,
             "facts.times_right": sums["graded.times_right"] / graded,
         }  # fmt: skip
     outcome.figures |= {f"{name}.{key}": value for key, value in found.items()}
