@@ -14,5 +14,16 @@ branch_labels = None
 depends_on = None
 
 
+ROLES = """
+DO $$ BEGIN
+  IF NOT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = 'memsvc.scope'::regclass AND attname = 'roles' AND NOT attisdropped
+  ) THEN
+    ALTER TYPE memsvc.scope ADD ATTRIBUTE roles text[];
+  END IF;
+END $$
+"""
+
+
 def upgrade() -> None:
-    op.execute("ALTER TYPE memsvc.scope ADD ATTRIBUTE roles text[]")
+    op.execute(ROLES)
