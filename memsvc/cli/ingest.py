@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, plain, print_json, with_database
@@ -27,7 +27,8 @@ SHOWN = 12
 """Speakers and other entries of a list that are shown."""
 
 
-class FileOutcome(msgspec.Struct, kw_only=True):
+@dataclass(kw_only=True, slots=True)
+class FileOutcome:
     """The result for one source or file."""
 
     file: str
@@ -149,7 +150,7 @@ async def _take(
         report.refuse(name, error, kind)
     else:
         stored = FileOutcome(file=name, outcome="stored", kind=kind, preview=preview)
-        report.files.append(msgspec.structs.replace(stored, **counts))
+        report.files.append(replace(stored, **counts))
     finally:
         source.bundle.release()
 
