@@ -149,8 +149,13 @@ async def _take(
     except (InvalidRequestError, MessageConflictError) as error:
         report.refuse(name, error, kind)
     else:
-        stored = FileOutcome(file=name, outcome="stored", kind=kind, preview=preview)
-        report.files.append(replace(stored, **counts))
+        report.files.append(
+            FileOutcome(
+                file=name, outcome="stored", kind=kind, preview=preview, created=counts["created"],
+                existing=counts["existing"], erased=counts["erased"], paused=counts["paused"],
+                differs=counts["differs"],
+            )
+        )  # fmt: skip
     finally:
         source.bundle.release()
 
@@ -161,8 +166,6 @@ def _with_owner(reader: Reader, preview: Preview, name: str, progress: Any) -> R
     Raises:
         OwnerRequiredError: there is no terminal; names the speakers.
     """
-    from dataclasses import replace
-
     from memsvc.errors import OwnerRequiredError
 
     people = [one for one in preview.speakers if one.role == "other" and one.speaker]
