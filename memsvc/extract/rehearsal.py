@@ -32,6 +32,7 @@ from memsvc.extract.rereading import (
     Count,
     Reread,
     Source,
+    Wanted,
     counted,
     instead,
     report_in,
@@ -232,7 +233,7 @@ async def _written(
     facts = list[Reread]()
     for outcome in OUTCOMES:
         shown = await report_in(
-            connection, stage.owner, rereading_id, outcome=outcome, passages=passages, limit=MOST_EXAMPLES
+            connection, stage.owner, rereading_id, Wanted(outcome, passages=passages), limit=MOST_EXAMPLES
         )
         facts += shown.facts
     return (await rereading_in(connection, stage.owner, rereading_id)).counts, facts

@@ -89,6 +89,19 @@ class Reread(msgspec.Struct, frozen=True, kw_only=True):
     valid_to: datetime | None
 
 
+class Wanted(NamedTuple):
+    """Which facts a report is about."""
+
+    outcome: str | None = None
+    """Only this one; None: all but refused."""
+    type: str | None = None
+    """Only facts of this type; None: all."""
+    not_undone: bool = False
+    """Only those that undoing the re-reading left."""
+    passages: Sequence[UUID] | None = None
+    """Of refused ones only those of these passages; None: all."""
+
+
 class Reported(NamedTuple):
     """One page of what a re-reading made of facts."""
 
@@ -324,36 +337,32 @@ async def report(
         raise InvalidRequestError(f"outcome is one of {', '.join(OUTCOMES)}.", field="outcome")
     async with db.transaction(owner.user_id) as connection:
         return await report_in(
-            connection, owner, rereading_id,
-            outcome=outcome, type_=type_, not_undone=not_undone, cursor=cursor, limit=limit,
-        )  # fmt: skip
+            connection, owner, rereading_id, Wanted(outcome, type_, not_undone), cursor=cursor, limit=limit
+        )
 
 
 async def report_in(
     connection: AsyncConnection,
     owner: Owner,
     rereading_id: UUID,
+    wanted: Wanted,
     *,
-    outcome: str | None,
-    type_: str | None = None,
-    not_undone: bool = False,
-    passages: Sequence[UUID] | None = None,
     cursor: str | None = None,
     limit: int,
 ) -> Reported:
-    """Do ``report`` in the caller's transaction; refused ones only of some passages, if they are given."""
-    refused = outcome == "refused"
+    """Do ``report`` in the caller's transaction."""
+    refused = wanted.outcome == "refused"
     at, last = read_cursor(cursor, tuple[Moment, UUID]) if cursor is not None and not refused else (None, None)
-    values: dict[str, Any] = {"user_id": owner.user_id, "type": type_, "limit": limit + 1, "at": at, "id": last}
+    values: dict[str, Any] = {"user_id": owner.user_id, "type": wanted.type, "limit": limit + 1, "at": at, "id": last}
     if refused:
         values["id"] = read_id(cursor)
     found = await rereading_in(connection, owner, rereading_id)
     if refused:
-        values |= {"extractor": found.extractor, "passages": passages}
+        values |= {"extractor": found.extractor, "passages": wanted.passages}
         reviews = (await connection.execute(query("facts_refused_again"), values)).all()
         more = str(reviews[limit - 1].review_id) if len(reviews) > limit else None
         return Reported([_refused(row) for row in reviews[:limit]], more)
-    values |= {"rereading_id": rereading_id, "outcome": outcome, "not_undone": not_undone}
+    values |= {"rereading_id": rereading_id, "outcome": wanted.outcome, "not_undone": wanted.not_undone}
     rows = (await connection.execute(query("facts_reread"), values)).mappings().all()
     end = rows[limit - 1] if len(rows) > limit else None
     more = write_cursor((end["recorded_at"], end["version_id"])) if end is not None else None

@@ -46,10 +46,12 @@ async def store(
     counts: Counter[str] = Counter()
     titled: set[str] = set()
     for batch in batches(reader.read(source), min(BATCH, settings.max_batch)):
-        fresh = batch
+        fresh, paused = batch, False
         while fresh:
             try:
-                counts.update(one.outcome for one in await _append(db, reader.owner, fresh, settings))
+                outcomes = [one.outcome for one in await _append(db, reader.owner, fresh, settings)]
+                counts.update(outcomes)
+                paused = "paused" in outcomes
                 break
             except MessageConflictError as error:
                 if not source.kind.is_export:
@@ -59,7 +61,7 @@ async def store(
                 fresh = [one for index, one in enumerate(fresh) if index not in differing]
         titles = {one.message.conversation: one.title for one in batch if one.title}
         new = {name: title for name, title in titles.items() if name not in titled}
-        if new:
+        if new and not paused:  # a title is the user's words, too
             await _give_titles(db, reader.owner, new)
             titled.update(new)
         advance(len(batch))

@@ -85,6 +85,8 @@ LEFT_OUT_COLUMNS = {
     ),
 }
 
+UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+"""What the libraries raise for files that are missing, damaged, encrypted or packed in an unknown way."""
 MAX_MANIFEST_BYTES = 1_000_000
 MAX_ZIP_ENTRIES = 200_000
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -366,7 +368,7 @@ def plain_reading(path: str) -> Iterator[None]:
         yield
     except (KeyError, FileNotFoundError, NotADirectoryError):
         raise ImportInvalidError(f"{path}: the export has no such file.", file=path) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except UNREADABLE as error:
         raise ImportInvalidError(f"{path}: the file cannot be read ({error}).", file=path) from error
 
 

@@ -22,9 +22,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVersionError, StorageFullError
 from memsvc.server import embedded
+from tests.acceptance.killpoints import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.acceptance
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user to run the server")
@@ -105,13 +106,6 @@ def ask(server: embedded.Server, query: str, **login: str) -> object:
     return row[0] if row else None
 
 
-def wait_until(true: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def modes(path: Path) -> dict[Path, tuple[int, int, int]]:
     return {above: (found.st_mode, found.st_uid, found.st_gid) for above in path.parents for found in [above.stat()]}
 
@@ -132,13 +126,13 @@ def test_a_fresh_folder_serves_and_stops_with_its_user(fresh: Path) -> None:
 
 def test_a_fresh_folder_serves_within_seconds(fresh: Path) -> None:
     """The best of three tries: whoever else works on the machine can only make a try slower."""
-    for number in range(3):
+
+    def seconds(data: Path) -> float:
         start = time.monotonic()
-        with embedded.running(fresh / str(number)):
-            pass
-        if time.monotonic() - start < 10:
-            return
-    pytest.fail("three tries took ten seconds or more each")
+        with embedded.running(data):
+            return time.monotonic() - start
+
+    assert any(seconds(fresh / str(number)) < 10 for number in range(3))
 
 
 def test_it_keeps_its_data_and_its_settings(data: Path) -> None:

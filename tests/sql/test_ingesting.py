@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from memsvc.access.pausing import pause
 from memsvc.access.users import Owner
 from memsvc.cli.ingest import Report, ingest_files
 from memsvc.db.engine import Database
@@ -86,6 +87,17 @@ async def test_a_message_can_be_opened_where_it_came_from(
     assert origin_in_words(opened.message.metadata) == "result.json, id 1"
     [talk] = (await list_conversations(desk.db, desk.owner)).items
     assert (talk.identifier, talk.title) == ("telegram:77", "Garden")
+
+
+async def test_while_memory_is_paused_not_even_a_title_is_taken_in(desk: Desk, tmp_path: Path) -> None:
+    await desk.ingest(write(tmp_path / "result.json", GROUP), me=["Jo"])
+    await pause(desk.db, desk.owner)
+    later = telegram_message(3, "Mila/user7", "Nobody may keep this.")
+    renamed = telegram_chat(MILA, JO, later, type="private_group", id=77, name="Nor this")
+    again = await desk.ingest(write(tmp_path / "later.json", renamed), me=["Jo"])
+    assert again.totals["paused"]
+    [talk] = (await list_conversations(desk.db, desk.owner)).items
+    assert talk.title == "Garden"
 
 
 async def test_metadata_of_ones_own_named_origin_is_kept(desk: Desk, tmp_path: Path, admin: psycopg.Connection) -> None:

@@ -12,7 +12,6 @@ import os
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
@@ -22,6 +21,7 @@ from typing import IO, BinaryIO
 from memsvc.errors import BadFileError, SourceUnknownError
 from memsvc.sources.foreign import packed_document
 from memsvc.sources.kinds.documents import Document
+from memsvc.transfer.archive import UNREADABLE
 
 HEAD_BYTES = 1 << 16
 PIECE_BYTES = 1 << 20
@@ -33,8 +33,6 @@ MOST_TIMES = 200
 STDIN = "-"
 ZIP = b"PK\x03\x04"
 TEMPORARY = "memsvc-ingest-"
-UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
-"""What the libraries raise for files that are missing, damaged, encrypted or packed in an unknown way."""
 
 
 class Bundle:

@@ -14,12 +14,10 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading, compact
-from memsvc.sources.kinds.trees import leaves, path_to
+from memsvc.sources.kinds.trees import conversations, first_conversations, leaves, path_to
 from memsvc.sources.messages import MAX_CAPTION_CHARS, MessageIn, Role
 
-LOOKED_AT = 3
 URL = "https://chatgpt.com/c/"
 THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
@@ -74,22 +72,14 @@ class ChatGpt:
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for the tree of messages."""
-        if (file := bundle.only) is None or bundle.head(file).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in {b"[", b"{"}:
-            return NOT_MINE
-        found = bundle.document(file).outline(LOOKED_AT)
-        entries = found if isinstance(found, list) else [found]
-        if any(isinstance(one, dict) and isinstance(one.get("mapping"), dict) for one in entries):
-            return Detection(0.95, "the field mapping", (file,))
+        if any(isinstance(one.get("mapping"), dict) for one in first_conversations(bundle)):
+            return Detection(0.95, "the field mapping", bundle.files)
         return NOT_MINE
 
     def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
         """Yield the messages, conversation by conversation, as the file has them."""
-        shown = bundle.shown(bundle.files[0])
-        document = bundle.document(bundle.files[0])
-        document.check()
-        for number, raw in enumerate(document.values):
-            where = f"{shown}, conversation {number}"
-            yield from _read(decoded(raw, Conversation, where), reading, where)
+        for talk, where in conversations(bundle, Conversation):
+            yield from _read(talk, reading, where)
 
 
 def _read(talk: Conversation, reading: Reading, where: str) -> Iterator[Placed]:

@@ -14,13 +14,11 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading, compact
-from memsvc.sources.kinds.trees import path_to
+from memsvc.sources.kinds.trees import conversations, first_conversations, path_to
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.text.characters import is_visible
 
-LOOKED_AT = 3
 URL = "https://claude.ai/chat/"
 ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 LONGEST_NAME = 200
@@ -82,22 +80,13 @@ class Claude:
 
     def detect(self, bundle: Bundle) -> Detection:
         """Look for the messages of a conversation."""
-        if (file := bundle.only) is None or bundle.head(file).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in {b"[", b"{"}:
-            return NOT_MINE
-        found = bundle.document(file).outline(LOOKED_AT)
-        entries = found if isinstance(found, list) else [found]
-        if any(isinstance(one, dict) and "chat_messages" in one for one in entries):
-            return Detection(0.95, "the field chat_messages", (file,))
+        if any("chat_messages" in one for one in first_conversations(bundle)):
+            return Detection(0.95, "the field chat_messages", bundle.files)
         return NOT_MINE
 
     def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
         """Yield the messages, conversation by conversation, as the file has them."""
-        shown = bundle.shown(bundle.files[0])
-        document = bundle.document(bundle.files[0])
-        document.check()
-        for number, raw in enumerate(document.values):
-            where = f"{shown}, conversation {number}"
-            talk: Conversation = decoded(raw, Conversation, where)
+        for talk, where in conversations(bundle, Conversation):
             for message in _shown(talk, reading, where):
                 yield from _placed(talk, message, reading, f"{where}, message {message.uuid}")
 
