@@ -171,15 +171,24 @@ async def test_messages_that_come_meanwhile_are_embedded_by_the_same_job(
 async def test_no_transaction_is_open_while_the_model_works(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
-    open_ones: list[int] = []
+    waited_for: list[bool] = []
     count = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'memsvc_app' "
         "AND xact_start IS NOT NULL"
     )
+
+    def none_is_open(_texts: Sequence[str]) -> None:
+        """The notifications of what was said are sent a moment later, by another connection; a step's own transaction
+        would stay open for as long as this waits."""
+        until = time.monotonic() + 5
+        while (is_open := value(admin, count) > 0) and time.monotonic() < until:
+            time.sleep(0.05)
+        waited_for.append(not is_open)
+
     await say(db, owner, settings, "a heron")
-    model = WordsEmbedder(8, lambda _texts: open_ones.append(value(admin, count)))
+    model = WordsEmbedder(8, none_is_open)
     assert await run_due(db, embedding_steps(resident(model, "words", settings))) == 1
-    assert open_ones == [0]
+    assert waited_for == [True]
 
 
 async def test_two_workers_do_not_do_the_same_work(
