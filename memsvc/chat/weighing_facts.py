@@ -24,6 +24,7 @@ from memsvc.extract.names import folded
 from memsvc.extract.offline.lexicon_places import COUNTRIES, REGIONS
 from memsvc.graph import read
 from memsvc.graph.operations import BESIDE
+from memsvc.times.untold import told_begin
 
 LEAST_DESCRIBED = 2
 """A description with fewer telling words fits too many things: "bike"."""
@@ -186,7 +187,8 @@ def _decide(one: Claimed, known: Known, *, over: bool) -> tuple[Verdict, read.Fa
     if (fact := next((fact for fact in known.holding if _same(one, fact)), None)) is not None:
         if denies:  # "used to", "lived": what is said of the past is no word about now
             return ("contradicted", fact) if over else ("unknown", None)
-        if one.since is not None and (fact.valid_from is None or abs(fact.valid_from - one.since) > SAME_TIME):
+        begun = told_begin(fact.valid_from, fact.data)
+        if one.since is not None and (begun is None or abs(begun - one.since) > SAME_TIME):
             return "unknown", fact
         return "supported", fact
     against = next((fact for fact in known.holding if _is_opposite(one, fact)), None)
@@ -278,7 +280,8 @@ def _reason(fact: read.Fact, at: datetime, *, over: bool) -> str:
         return f"It ended on {fact.valid_to.date().isoformat()}."
     if over:
         return "It still holds."
-    since = f" since {fact.valid_from.date().isoformat()}" if fact.valid_from is not None else ""
+    begun = told_begin(fact.valid_from, fact.data)
+    since = f" since {begun.date().isoformat()}" if begun is not None else ""
     return f"Something else holds{since}."
 
 

@@ -62,7 +62,13 @@ def _line(text: str | None) -> str:
 
 def _span(version: Version | Event, owner: Owner) -> str:
     """Format valid time for people."""
-    return f"{_clock(version.valid_from, owner) or '…'} – {_clock(version.valid_to, owner) or '…'}"
+    from memsvc.graph.read import Fact
+    from memsvc.times.untold import told_begin
+
+    begin = _clock(version.valid_from, owner)
+    if isinstance(version, Fact) and begin and told_begin(version.valid_from, version.data) is None:
+        begin = f"known since {begin}"
+    return f"{begin or '…'} – {_clock(version.valid_to, owner) or '…'}"
 
 
 def _clock(moment: datetime | None, owner: Owner) -> str:

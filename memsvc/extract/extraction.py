@@ -15,10 +15,6 @@ Change = Literal["holds", "ended", "corrects"]
 """holds: it is so (from ``since`` on, if told); ended: it is not so any more, since ``until`` or the time said;
 corrects: it is so, and what was said of the same relation before was wrong ("no, Porto")."""
 
-TIMES = "times"
-"""Key of a fact's data: what to call its times where they are not what they look like. ``since``: "about 2004", "the
-early 1990s"; ``until``: "by 2026-11-20", it is over and was so then, nobody knows since when."""
-
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody or something that the turns speak of."""

@@ -1,8 +1,9 @@
 """Facts over time: what a new fact does to those that are known. Pure: operations of ``memsvc.graph.operations``.
 
 The rules stand in docs/adr/0019-facts-from-text.md. In short: what is known already gets the evidence and stays as it
-is; a begin that nobody tells is unknown, but for types with one value at a time, where it is the time said; what was
-said later is never undone by what was said before it, in whatever order the two are read.
+is; a begin that nobody tells is unknown, and counts from the time said, which is marked, where a type has one value at
+a time or something else held; what was said later is never undone by what was said before it, in whatever order the
+two are read.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from uuid import UUID
 import msgspec
 
 from memsvc.extract.comparing import Relation, opposite, turned
-from memsvc.extract.extraction import TIMES, Change
+from memsvc.extract.extraction import Change
 from memsvc.graph.operations import BESIDE, MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
+from memsvc.times.untold import TIMES, by
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 Fate = Literal["new", "known", "changes", "superseded"]
@@ -228,6 +230,9 @@ class Timeline:
         draft.data = {**fact.data, **draft.data}
         if fact.since is not None and not draft.told:
             draft.begin, draft.told = fact.since, True
+            draft.data = {key: value for key, value in draft.data.items() if key != TIMES} | {
+                key: value for key, value in fact.data.items() if key == TIMES
+            }
         if fact.until is not None and draft.end is None:
             draft.end = fact.until
         return "known"
@@ -300,7 +305,7 @@ class Timeline:
                 end = _earlier(end, following)
         if begin is not None and end is not None and end <= begin:
             return "superseded"
-        data = dict(fact.data)
+        data = _marked(fact, begin)
         wrong = [rival for rival in rivals if not _stays(rival, fact) and _lies_in(rival, begin, end)]
         if wrong:
             data["contradicts"] = str(wrong[-1].version_id)
@@ -379,7 +384,7 @@ class Timeline:
             if room is None:  # the other home began who knows when: both were, and neither ends the other
                 fact = msgspec.structs.replace(fact, functional=False, beside=True)
             begin, end = (room[0], room[1] or moment) if room is not None else (begin, moment)
-            times["until"] = f"by {end.astimezone(UTC):%Y-%m-%d}"
+            times["until"] = by(end)
         self._drafts.append(
             _Draft(
                 fact=fact, begin=begin, end=end, data=fact.data | ({TIMES: times} if times else {}),
@@ -442,6 +447,13 @@ class Timeline:
         self._before.append((taken, fact.place))
         self._known.remove(last)
         return last.valid_from
+
+
+def _marked(fact: NewFact, begin: datetime | None) -> dict[str, Any]:
+    """Its data; a begin that is only the time at which it was said is marked as that."""
+    if begin is None or fact.since is not None or begin != fact.said_at:
+        return dict(fact.data)
+    return {**fact.data, TIMES: {**fact.data.get(TIMES, {}), "since": by(begin)}}
 
 
 def _newer(known: KnownFact, fact: NewFact) -> bool:

@@ -61,7 +61,7 @@ def span(fact: RecalledFact, zone: tzinfo) -> str:
         case None, None:
             return "no dates known"
         case start, None if start is not None:
-            return f"since {_clock(start, zone)}"
+            return f"{'since' if fact.begin_is_told else 'known since'} {_clock(start, zone)}"
         case None, end if end is not None:
             return f"until {_clock(end, zone)}"
         case start, end if start is not None and end is not None:

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.recall.kinds import Kind
+from memsvc.times.untold import is_untold
 
 Degraded = Literal["vector", "order", "reranker", "words"]
 """What should have been asked and could not be: the query's vector, the learnt order (the linear one counts), the
@@ -16,10 +17,11 @@ reranker, the query's words (nothing in it can be looked for by words)."""
 
 
 class Times(msgspec.Struct, frozen=True):
-    """How exactly the times of a fact are known, as ``memsvc.extract.extraction.TIMES`` has it."""
+    """How exactly the times of a fact are known, as ``memsvc.times.untold.TIMES`` has it."""
 
     since: str = ""
-    """What to call its begin: "about 2004", "the early 1990s"."""
+    """What to call its begin: "about 2004", "the early 1990s"; "by 2026-11-20": it was so then, and nobody
+    told since when."""
     until: str = ""
     """ "by 2026-11-20": it was over then, nobody knows since when."""
 
@@ -45,6 +47,16 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """Somebody disputes it, or something that is known contradicts it."""
     times: Times | msgspec.UnsetType = msgspec.UNSET
     """Where its times are not as exact as they look."""
+
+    @property
+    def begin_is_told(self) -> bool:
+        """Whether its begin is more than the time at which it was said."""
+        return not (self.times and is_untold(self.valid_from, self.times.since))
+
+    @property
+    def end_is_told(self) -> bool:
+        """Whether its end is more than the time at which it was said to be over."""
+        return not (self.times and is_untold(self.valid_to, self.times.until))
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):

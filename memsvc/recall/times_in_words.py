@@ -80,16 +80,15 @@ def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool =
         plain = validity(msgspec.structs.replace(fact, contested=False), now, zone, stale=stale)
         return f"{plain}, contested" if plain else "contested"
     begun = called(fact, zone)
-    unknown = end is not None and fact.times and fact.times.until == f"by {end.astimezone(UTC):%Y-%m-%d}"
     if end is not None and end <= now:
-        over = "" if unknown else f" since {since(end, zone)}"
-        return f"no longer true{over}{f', true from {begun}' if begun else ''}"
+        over = f" since {since(end, zone)}" if fact.end_is_told else ""
+        return f"no longer true{over}{f', true from {begun}' if begun and fact.begin_is_told else ''}"
     if stale:
         return "no longer true"
     parts = []
     if begin is not None:
-        parts.append(f"{'from' if begin > now else 'since'} {begun}")
-    if end is not None and not unknown:
+        parts.append(f"{'from' if begin > now else 'since' if fact.begin_is_told else 'known since'} {begun}")
+    if end is not None and fact.end_is_told:
         parts.append(f"until {since(end, zone)}")
     return ", ".join(parts)
 

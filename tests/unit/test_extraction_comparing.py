@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from memsvc.extract.comparing import compared, opposite, turned
-from memsvc.extract.extraction import TIMES
 from memsvc.extract.timeline import KnownFact, NewFact, Timeline
 from memsvc.graph.operations import BESIDE, Close, Edge, Evidence, new_id
+from memsvc.times.untold import TIMES
 
 ADA, BO = new_id(), new_id()
 THEN, NOW = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
@@ -164,3 +164,19 @@ def test_an_end_that_nobody_told_is_marked() -> None:
     timeline.add(lived(GRAZ, change="ended", until=THEN, since=THEN - YEAR))
     data = {operation.to_node: operation.data for operation, _ in timeline.operations() if isinstance(operation, Edge)}
     assert data == {CORK: {TIMES: {"until": "by 2025-01-01"}}, GRAZ: {}}
+
+
+def test_a_begin_that_nobody_told_is_marked_until_somebody_tells_it() -> None:
+    def data_of(*facts: NewFact) -> dict[UUID, tuple[datetime | None, Any]]:
+        timeline = Timeline([settled(ULM, THEN)])
+        for fact in facts:
+            timeline.add(fact)
+        edges = [operation for operation, _ in timeline.operations() if isinstance(operation, Edge)]
+        return {edge.to_node: (edge.valid_from, edge.data) for edge in edges}
+
+    assert data_of(lived(CORK)) == {CORK: (NOW, {TIMES: {"since": "by 2025-01-01"}})}
+    assert data_of(lived(CORK, since=NOW)) == {CORK: (NOW, {})}
+    told = lived(CORK, since=NOW - YEAR / 2, place=1, data={TIMES: {"since": "about 2024"}})
+    assert data_of(lived(CORK), told) == {CORK: (NOW - YEAR / 2, {TIMES: {"since": "about 2024"}})}
+    plain = lived(CORK, since=NOW - YEAR / 2, place=1)
+    assert data_of(lived(CORK), plain) == {CORK: (NOW - YEAR / 2, {})}

@@ -7,9 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from memsvc.extract.extraction import TIMES, Extraction, Fact
+from memsvc.extract.extraction import Extraction, Fact
 from memsvc.extract.offline.extractor import read
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
+from memsvc.times.untold import TIMES
 
 SAID = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
 TYPES = (

@@ -44,6 +44,9 @@ def test_validity_in_words(begin: datetime | None, end: datetime | None, stale: 
         ((1990, 1, 1), None, Times(since="the early 1990s"), "since the early 1990s"),
         ((1998, 9, 1), (2003, 1, 1), Times(since="autumn 1998"), "no longer true since 2003, true from autumn 1998"),
         ((2007, 1, 1), None, Times(since="about 2004"), "since 2007"),  # corrected since
+        ((2026, 5, 20), None, Times(since="by 2026-05-19"), "known since 20 May 2026"),
+        ((2026, 5, 21), None, Times(since="by 2026-05-19"), "since 21 May 2026"),  # corrected since
+        ((2024, 5, 20), (2024, 6, 1), Times(since="by 2024-05-19"), "no longer true since June 2024"),
         (None, (2026, 5, 20), Times(until="by 2026-05-19"), "no longer true"),
         (None, (2026, 6, 20), Times(until="by 2026-06-19"), ""),
         (None, (2024, 3, 1), Times(until="by 2026-05-19"), "no longer true since March 2024"),

@@ -14,6 +14,7 @@ from memsvc.recall.times_in_words import day, on_clock_of, since
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Message
 from memsvc.text.characters import flat
+from memsvc.times.untold import told_begin
 
 MOST_FACTS = 25
 """How many facts of a node are shown. explore and recall find the others."""
@@ -69,9 +70,9 @@ def block_lines(block: Block) -> list[str]:
     ]
 
 
-def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo) -> str:
-    """Format the bounds of valid time that are known."""
-    begin = f" since {since(valid_from, zone)}" if valid_from is not None else ""
+def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo, *, told: bool = True) -> str:
+    """Format the bounds of valid time that are known; a begin that nobody told is "known since"."""
+    begin = f"{'' if told else ' known'} since {since(valid_from, zone)}" if valid_from is not None else ""
     end = f" until {since(valid_to, zone)}" if valid_to is not None else ""
     return f" ({(begin + end).strip()})" if begin or end else ""
 
@@ -88,7 +89,8 @@ def _edge(edge: ShownEdge, zone: ZoneInfo) -> list[str]:
     lines = [flat(f"# {ends}")]
     for version in edge.versions:
         known = "" if version.recorded_to is None else " (corrected or taken back since)"
-        span = span_words(version.valid_from, version.valid_to, zone)
+        told = told_begin(version.valid_from, version.data) is not None
+        span = span_words(version.valid_from, version.valid_to, zone, told=told)
         doubt = ", contested" if version.contested else ""
         lines.append(flat(f"[f:{short_id(version.version_id)}] {version.fact}{span}{doubt}{known}"))
         lines += _sources(version.sources)
@@ -115,6 +117,6 @@ def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
 def fact_line(fact: ShownFact, zone: ZoneInfo) -> str:
     """Format a fact with its valid time and the ids of its evidence."""
     rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources if quote.stance == "supports")
-    span = span_words(fact.valid_from, fact.valid_to, zone)
+    span = span_words(fact.valid_from, fact.valid_to, zone, told=told_begin(fact.valid_from, fact.data) is not None)
     doubt = ", contested" if fact.contested else ""
     return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{doubt}{f' (from {rests})' if rests else ''}")

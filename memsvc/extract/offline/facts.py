@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from memsvc.extract.comparing import SYMMETRIC
-from memsvc.extract.extraction import TIMES, Change, Entity, Fact
+from memsvc.extract.extraction import Change, Entity, Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
@@ -32,6 +32,7 @@ from memsvc.extract.offline.when import Span, lasts, span
 from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 from memsvc.graph.operations import BESIDE
+from memsvc.times.untold import TIMES
 
 PERSON = "Person"
 BETWEEN_PEOPLE = frozenset({"KNOWS", "FAMILY_OF"})
