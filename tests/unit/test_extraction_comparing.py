@@ -167,7 +167,7 @@ def test_an_end_that_nobody_told_is_marked() -> None:
 
 
 def test_a_begin_that_nobody_told_is_marked_until_somebody_tells_it() -> None:
-    def data_of(*facts: NewFact) -> dict[UUID, tuple[datetime | None, Any]]:
+    def data_of(*facts: NewFact) -> dict[UUID | int, tuple[datetime | None, Any]]:
         timeline = Timeline([settled(ULM, THEN)])
         for fact in facts:
             timeline.add(fact)
