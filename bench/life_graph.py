@@ -23,7 +23,7 @@ WHERE f.user_id = %s AND f.predicate = ANY ('{FAMILY_OF,KNOWS}') AND f.data ->> 
 ORDER BY 1, 2, 3
 """
 TOLD = """
-SELECT f.fact, f.since, f.until,
+SELECT f.fact, CASE WHEN f.data #>> '{times,since}' LIKE 'by %%' THEN NULL ELSE f.since END AS since, f.until,
   array_agg(p.client_id ORDER BY p.said_at, p.passage_id) FILTER (WHERE p.client_id IS NOT NULL) AS turns
 FROM memsvc.facts_history AS f
 INNER JOIN memsvc.source_links AS l
@@ -31,7 +31,7 @@ INNER JOIN memsvc.source_links AS l
 INNER JOIN memsvc.passages AS p ON l.user_id = p.user_id AND l.passage_id = p.passage_id
 WHERE f.user_id = %s AND f.asserted_by = ANY (%s) AND NOT f.superseded AND f.object IS NOT NULL
   AND f.subject IS NOT NULL
-GROUP BY f.version_id, f.fact, f.since, f.until, f.learnt_at
+GROUP BY f.version_id, f.fact, f.data, f.since, f.until, f.learnt_at
 ORDER BY f.learnt_at, f.version_id
 """
 

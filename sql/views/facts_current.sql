@@ -28,11 +28,7 @@ SELECT
   o.label AS object,
   o.type AS object_type,
   v.fact,
-  CASE
-    -- A begin that is only the time at which it was said: nobody told it (memsvc.times.untold).
-    WHEN v.data #>> '{times,since}' = to_char(v.valid_from AT TIME ZONE 'UTC', '"by "YYYY-MM-DD') THEN NULL
-    ELSE nullif(v.valid_from, '-infinity')
-  END AS since,
+  nullif(v.valid_from, '-infinity') AS since,
   nullif(v.valid_to, 'infinity') AS until,
   v.confidence,
   v.weight,
@@ -85,7 +81,7 @@ COMMENT ON COLUMN memsvc.facts_current.object IS 'Its label.';
 COMMENT ON COLUMN memsvc.facts_current.object_type IS 'Its type.';
 COMMENT ON COLUMN memsvc.facts_current.fact IS 'The fact as a sentence.';
 COMMENT ON COLUMN memsvc.facts_current.since IS
-  'When it began; null: nobody told. Where it counts from the time at which it was said, data has "by" and that day.';
+  'When it began; null: no known start. Counted from when it was said, its data have "by" and that day.';
 COMMENT ON COLUMN memsvc.facts_current.until IS 'When it will end; null: no known end.';
 COMMENT ON COLUMN memsvc.facts_current.confidence IS 'How sure its author is: above 0, at most 1.';
 COMMENT ON COLUMN memsvc.facts_current.weight IS 'How strong the relation is.';

@@ -18,11 +18,7 @@ SELECT
   o.label AS object,
   o.type AS object_type,
   v.fact,
-  CASE
-    -- A begin that is only the time at which it was said: nobody told it (memsvc.times.untold).
-    WHEN v.data #>> '{times,since}' = to_char(v.valid_from AT TIME ZONE 'UTC', '"by "YYYY-MM-DD') THEN NULL
-    ELSE nullif(v.valid_from, '-infinity')
-  END AS since,
+  nullif(v.valid_from, '-infinity') AS since,
   nullif(v.valid_to, 'infinity') AS until,
   v.recorded_from AS learnt_at,
   nullif(v.recorded_to, 'infinity') AS believed_until,
@@ -76,7 +72,7 @@ COMMENT ON COLUMN memsvc.facts_history.object IS 'Its label now.';
 COMMENT ON COLUMN memsvc.facts_history.object_type IS 'Its type now.';
 COMMENT ON COLUMN memsvc.facts_history.fact IS 'The fact as a sentence.';
 COMMENT ON COLUMN memsvc.facts_history.since IS
-  'When it began; null: nobody told. Where it counts from the time at which it was said, data has "by" and that day.';
+  'When it began; null: no known start. Counted from when it was said, its data have "by" and that day.';
 COMMENT ON COLUMN memsvc.facts_history.until IS
   'The first moment at which it was not true any more; null: no known end.';
 COMMENT ON COLUMN memsvc.facts_history.learnt_at IS 'When this version was recorded.';
