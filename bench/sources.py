@@ -32,8 +32,11 @@ from memsvc.sources.ingesting import checker
 from memsvc.sources.previewing import Choices, Reader
 
 A_TALK = 40
+AN_ANSWER = 12
+"""Texts of the corpus in an assistant's answer; a person's message has one."""
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
-BARS = {"chatgpt.zip_s": "<= 5", "text.mb_per_s": ">= 2"}
+LARGE_MB, LARGE_DATA_MB = 1_024, 300
+BARS = {"chatgpt.zip_s": "<= 5", "text.mb_per_s": ">= 2", "export.data_mb": f"<= {LARGE_DATA_MB}"}
 
 
 def texts() -> Iterator[tuple[int, datetime, str]]:
@@ -46,19 +49,24 @@ def texts() -> Iterator[tuple[int, datetime, str]]:
 
 
 def talks() -> Iterator[list[tuple[int, datetime, str]]]:
-    """Yield conversations without end."""
+    """Yield conversations with an assistant without end; every other message is its answer, and longer."""
     given = texts()
     while True:
-        yield [next(given) for _ in range(A_TALK)]
+        talk = []
+        for nth in range(A_TALK):
+            number, said_at, text = next(given)
+            longer = [text, *(next(given)[2] for _ in range(AN_ANSWER - 1))] if nth % 2 else [text]
+            talk.append((number, said_at, "\n".join(longer)))
+        yield talk
 
 
 def chatgpt(talk: list[tuple[int, datetime, str]]) -> dict[str, Any]:
     """A conversation as ChatGPT writes it."""
     nodes: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": []}}
     parent = "root"
-    for number, said_at, text in talk:
+    for nth, (number, said_at, text) in enumerate(talk):
         name = str(uuid.UUID(int=number))
-        role = "assistant" if number % 2 else "user"
+        role = "assistant" if nth % 2 else "user"
         nodes[name] = {
             "id": name, "parent": parent, "children": [],
             "message": {
@@ -83,11 +91,11 @@ def claude(talk: list[tuple[int, datetime, str]]) -> dict[str, Any]:
         "updated_at": talk[-1][1].isoformat(), "account": {"uuid": "one"},
         "chat_messages": [
             {
-                "uuid": str(uuid.UUID(int=number)), "text": text, "sender": "assistant" if number % 2 else "human",
+                "uuid": str(uuid.UUID(int=number)), "text": text, "sender": "assistant" if nth % 2 else "human",
                 "content": [{"type": "text", "text": text}], "created_at": said_at.isoformat(),
                 "updated_at": said_at.isoformat(), "attachments": [], "files": [],
             }
-            for number, said_at, text in talk
+            for nth, (number, said_at, text) in enumerate(talk)
         ],
     }  # fmt: skip
 
@@ -169,11 +177,24 @@ def read(path: Path) -> dict[str, float]:
     return {"messages": count, "seconds": seconds, "peak_mb": peak}
 
 
-def measured(path: Path) -> dict[str, float]:
-    """Read a file in a process of its own."""
+def measured(path: Path, data_mb: int | None = None) -> dict[str, float]:
+    """Read a file in a process of its own.
+
+    Args:
+        path: the file.
+        data_mb: what the process may have of private memory; pages of a mapped file do not count.
+
+    Raises:
+        CalledProcessError: it could not be read, for want of memory perhaps.
+    """
+
+    def limit() -> None:
+        if data_mb is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (data_mb << 20, data_mb << 20))
+
     done = subprocess.run(
-        [sys.executable, "-m", "bench.sources", "--read", str(path)], capture_output=True, text=True, check=True,
-        env=dict(os.environ),
+        [sys.executable, "-m", "bench.sources", "--read", str(path)], stdout=subprocess.PIPE, text=True, check=True,
+        env=dict(os.environ), preexec_fn=limit,
     )  # fmt: skip
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -207,11 +228,22 @@ def measure(outcome: Outcome, kinds: list[str], megabytes: int) -> None:
     outcome.figures["text.mb_per_s"] = total_mb / total_s
 
 
+def measure_large(outcome: Outcome) -> None:
+    """Read an export of a gigabyte within the memory that it may take."""
+    name, make = MADE["chatgpt"]
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-") as folder:
+        path = Path(folder) / name
+        make(path, LARGE_MB << 20)
+        found = measured(path, LARGE_DATA_MB)
+    outcome.figures |= {"export.data_mb": LARGE_DATA_MB, "export.s": found["seconds"], "export.mb": LARGE_MB}
+
+
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m bench.sources")
     parser.add_argument("--kinds", default=",".join(MADE), help="with commas between")
     parser.add_argument("--mb", type=int, default=100, help="size of each export")
+    parser.add_argument("--large", action="store_true", help="also an export of a gigabyte, within 300 MB of memory")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.read is not None:
@@ -222,6 +254,8 @@ def main() -> None:
         outcome = Outcome("sources", bars=dict(BARS))
         outcome.configuration["mb"] = chosen.mb
         measure(outcome, chosen.kinds.split(","), chosen.mb)
+        if chosen.large:
+            measure_large(outcome)
         with database() as bench:
             figures_table("sources", outcome, ("",))
             report(outcome, bench)

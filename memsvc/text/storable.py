@@ -6,11 +6,13 @@ Every door checks this first.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from memsvc.errors import InvalidRequestError, InvalidTextError
 
 MAX_DEPTH = 100
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def check_storable(value: object, field: str, depth: int = MAX_DEPTH) -> None:
@@ -24,24 +26,22 @@ def check_storable(value: object, field: str, depth: int = MAX_DEPTH) -> None:
         raise InvalidRequestError(
             f"{field} is nested too deeply.", hint=f"At most {MAX_DEPTH} levels are allowed.", field=field
         )
-    match value:
-        case str():
-            _check_text(value, field)
-        case float() if not math.isfinite(value):
+    if isinstance(value, str):
+        if (found := UNSTORABLE.search(value)) is not None:
+            raise InvalidTextError(f"{field} contains {_named(found[0])}.", field=field)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
             raise InvalidRequestError(f"{field} contains {value}, which is not a finite number.", field=field)
-        case Mapping():
-            for key, inner in value.items():
-                check_storable(key, field)
-                check_storable(inner, field, depth - 1)
-        case list() | tuple():
-            for inner in value:
-                check_storable(inner, field, depth - 1)
-        case _:
-            pass
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            check_storable(key, field)
+            check_storable(inner, field, depth - 1)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            check_storable(inner, field, depth - 1)
 
 
-def _check_text(text: str, field: str) -> None:
-    if "\0" in text:
-        raise InvalidTextError(f"{field} contains a NUL character, which PostgreSQL cannot store.", field=field)
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise InvalidTextError(f"{field} contains half of a surrogate pair, so it is not valid UTF-8.", field=field)
+def _named(character: str) -> str:
+    if character == "\0":
+        return "a NUL character, which PostgreSQL cannot store"
+    return "half of a surrogate pair, so it is not valid UTF-8"

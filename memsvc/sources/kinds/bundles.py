@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -21,6 +20,7 @@ from typing import IO, BinaryIO
 from memsvc.errors import BadFileError, SourceUnknownError
 from memsvc.sources.foreign import packed_document
 from memsvc.sources.kinds.documents import Document
+from memsvc.sources.kinds.temporary import temporary_folder
 from memsvc.transfer.archive import UNREADABLE
 
 HEAD_BYTES = 1 << 16
@@ -32,7 +32,6 @@ MOST_TIMES = 200
 """A packed file may unpack to this many times its size, or to ``UNSUSPICIOUS_BYTES``."""
 STDIN = "-"
 ZIP = b"PK\x03\x04"
-TEMPORARY = "memsvc-ingest-"
 
 
 class Bundle:
@@ -110,10 +109,11 @@ class Place:
         self._root = root
         self._unpacked: dict[str, Path] = {}
         self._document: tuple[Path, Document] | None = None
+        self._temporary = ExitStack()
 
     @cached_property
     def _folder(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix=TEMPORARY))
+        return self._temporary.enter_context(temporary_folder())
 
     @property
     def is_folder(self) -> bool:
@@ -124,9 +124,8 @@ class Place:
         """Remove what was unpacked; it is unpacked again if it is needed."""
         self._document = None
         self._unpacked.clear()
-        if "_folder" in self.__dict__:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            del self._folder
+        self._temporary.close()
+        self.__dict__.pop("_folder", None)
 
     def close(self) -> None:
         """Remove what was unpacked, for good."""
@@ -250,8 +249,8 @@ def _bundle(path: Path, stdin: BinaryIO, stack: ExitStack) -> Bundle:
 @contextmanager
 def _copied(stdin: BinaryIO) -> Iterator[Path]:
     """Yield a file with what standard input has, because it is read twice."""
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
-        path = Path(folder) / "stdin"
+    with temporary_folder() as folder:
+        path = folder / "stdin"
         with path.open("wb") as file:
             shutil.copyfileobj(stdin, file, PIECE_BYTES)
         yield path
