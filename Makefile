@@ -112,6 +112,9 @@ lock: ## Write requirements.lock and the image's lock anew (without torch: see d
 digests: ## Write the digests of the base images into the Dockerfiles (needs Docker and the network)
 	@ops/docker/pin-digests.sh
 
+bench-sources: $(BIN)/.installed ## Speed of reading exports, as a dry run does it (ARGS=--large: also one of a gigabyte)
+	@$(BIN)/python -m bench.sources $(ARGS)
+
 bench-ingest: $(BIN)/.installed ## Speed of the write path
 	@$(BIN)/python -m bench.ingest $(ARGS)
 

@@ -155,7 +155,8 @@ def check_message(message: MessageIn, owner: Owner, settings: Settings) -> SaidA
         MemsvcError: it cannot be stored.
     """
     for field in ("conversation", "text", "caption", "speaker", "session", "id", "metadata"):
-        check_storable(getattr(message, field), field)
+        if value := getattr(message, field):
+            check_storable(value, field)
     if not is_visible(message.conversation):
         raise InvalidRequestError("conversation is empty.", hint="Name the conversation.", field="conversation")
     if not is_visible(message.text) and not is_visible(message.caption or ""):

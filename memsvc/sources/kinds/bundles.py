@@ -94,7 +94,7 @@ class Bundle:
         """Return the file's name for people."""
         return self.name if self.only is not None else f"{self.name}/{file}"
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The name without folder and ending, for a conversation that has no other name."""
         name = PurePosixPath(self.only or self.name).name.removesuffix(".gz")
