@@ -28,6 +28,10 @@ class ClaimEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """Of a fact: since when it holds; null: not known."""
     valid_to: datetime | None = None
     """Of a fact: when it ended; null: it has not, as far as known."""
+    begin_untold: bool = False
+    """Nobody told since when: ``valid_from`` is the time at which it was said, and is shown as "known since"."""
+    end_untold: bool = False
+    """Nobody told until when: ``valid_to`` is the time at which it was said to be over."""
 
 
 @dataclass(slots=True)

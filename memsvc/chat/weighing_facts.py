@@ -24,7 +24,7 @@ from memsvc.extract.names import folded
 from memsvc.extract.offline.lexicon_places import COUNTRIES, REGIONS
 from memsvc.graph import read
 from memsvc.graph.operations import BESIDE
-from memsvc.times.untold import told_begin
+from memsvc.times.untold import begin_is_untold, end_is_untold, told_begin
 
 LEAST_DESCRIBED = 2
 """A description with fewer telling words fits too many things: "bike"."""
@@ -277,7 +277,8 @@ def _covered(
 
 def _reason(fact: read.Fact, at: datetime, *, over: bool) -> str:
     if fact.valid_to is not None and fact.valid_to <= at:
-        return f"It ended on {fact.valid_to.date().isoformat()}."
+        word = "by" if end_is_untold(fact.valid_to, fact.data) else "on"
+        return f"It ended {word} {fact.valid_to.date().isoformat()}."
     if over:
         return "It still holds."
     begun = told_begin(fact.valid_from, fact.data)
@@ -293,4 +294,6 @@ def _evidence(fact: read.Fact) -> ClaimEvidence:
         text=fact.fact,
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
+        begin_untold=begin_is_untold(fact.valid_from, fact.data),
+        end_untold=end_is_untold(fact.valid_to, fact.data),
     )

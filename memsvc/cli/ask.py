@@ -113,9 +113,9 @@ def _dated(evidence: ClaimEvidence) -> str:
     """Who said a message and when, or from when until when a fact holds."""
     if evidence.said_at is not None:
         return f"{evidence.speaker}, {evidence.said_at.date().isoformat()}: ".removeprefix(", ")
-    bounds = [
-        f"{word} {moment.date().isoformat()}"
-        for word, moment in (("from", evidence.valid_from), ("until", evidence.valid_to))
-        if moment is not None
-    ]
-    return f"{' '.join(bounds)}: " if bounds else ""
+    from memsvc.times.untold import span_in_words
+
+    bounds = (evidence.valid_from, evidence.valid_to)
+    begin, end = (None if moment is None else moment.date().isoformat() for moment in bounds)
+    span = span_in_words(begin, end, begin_untold=evidence.begin_untold, end_untold=evidence.end_untold)
+    return f"{span}: " if span else ""

@@ -63,12 +63,14 @@ def _line(text: str | None) -> str:
 def _span(version: Version | Event, owner: Owner) -> str:
     """Format valid time for people."""
     from memsvc.graph.read import Fact
-    from memsvc.times.untold import told_begin
+    from memsvc.times.untold import begin_is_untold, end_is_untold
 
-    begin = _clock(version.valid_from, owner)
-    if isinstance(version, Fact) and begin and told_begin(version.valid_from, version.data) is None:
+    begin, end = _clock(version.valid_from, owner) or "…", _clock(version.valid_to, owner) or "…"
+    if isinstance(version, Fact) and begin_is_untold(version.valid_from, version.data):
         begin = f"known since {begin}"
-    return f"{begin or '…'} – {_clock(version.valid_to, owner) or '…'}"
+    if isinstance(version, Fact) and end_is_untold(version.valid_to, version.data):
+        end = f"ended by {end}"
+    return f"{begin} – {end}"
 
 
 def _clock(moment: datetime | None, owner: Owner) -> str:

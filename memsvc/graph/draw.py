@@ -19,6 +19,7 @@ import msgspec
 
 from memsvc.graph.overview import GraphPage
 from memsvc.graph.traverse import Graph, GraphEdge, GraphNode, Paths
+from memsvc.times.untold import span_in_words
 
 Format = Literal["json", "graphml", "mermaid", "dot"]
 MEDIA_TYPES: Mapping[Format, str] = {
@@ -131,9 +132,7 @@ def since(edge: GraphEdge, zone: tzinfo = UTC, *, clock: bool = True) -> str:
     """Return a fact's valid time in words; empty if neither bound is known."""
     begin = None if edge.valid_from is None else day(edge.valid_from, zone, clock=clock)
     end = None if edge.valid_to is None else day(edge.valid_to, zone, clock=clock)
-    if begin and end:
-        return f"{begin} to {end}"
-    return f"since {begin}" if begin else f"until {end}" if end else ""
+    return span_in_words(begin, end, begin_untold=edge.begin_untold, end_untold=edge.end_untold)
 
 
 def _edge_lines(edge: GraphEdge, zone: tzinfo) -> list[str]:
@@ -167,6 +166,8 @@ EDGE_KEYS: Mapping[str, tuple[str, Callable[[GraphEdge], object]]] = {
     "confidence": ("double", lambda edge: edge.confidence),
     "valid_from": ("string", lambda edge: edge.valid_from and edge.valid_from.isoformat()),
     "valid_to": ("string", lambda edge: edge.valid_to and edge.valid_to.isoformat()),
+    "begin_untold": ("boolean", lambda edge: edge.begin_untold or None),
+    "end_untold": ("boolean", lambda edge: edge.end_untold or None),
 }
 
 

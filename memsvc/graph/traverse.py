@@ -61,6 +61,10 @@ class GraphEdge(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
     valid_from: datetime | None
     valid_to: datetime | None
+    begin_untold: bool = False
+    """Nobody told since when: ``valid_from`` is the time at which it was said, and is shown as "known since"."""
+    end_untold: bool = False
+    """Nobody told until when: ``valid_to`` is the time at which it was said to be over."""
 
 
 class Graph(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from memsvc.recall.options import FACTORS
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.reasons import AT_THE_TIME
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Memory, Recalled, RecalledFact
+from memsvc.times.untold import span_in_words
 
 TEXT_CHARS, CUT_CHARS, NAME_CHARS = 240, 80, 60
 WORDS_SHOWN, CUT_SHOWN, MEANINGS_SHOWN, EVIDENCE_SHOWN = 20, 5, 5, 2
@@ -57,16 +58,9 @@ def _clock(moment: datetime, zone: tzinfo) -> str:
 
 def span(fact: RecalledFact, zone: tzinfo) -> str:
     """When a fact is true, for people: "since 2026-03-01", "2019-01-01 to 2026-03-01", "until 2026-03-01"."""
-    match fact.valid_from, fact.valid_to:
-        case None, None:
-            return "no dates known"
-        case start, None if start is not None:
-            return f"{'since' if fact.begin_is_told else 'known since'} {_clock(start, zone)}"
-        case None, end if end is not None:
-            return f"until {_clock(end, zone)}"
-        case start, end if start is not None and end is not None:
-            return f"{_clock(start, zone)} to {_clock(end, zone)}"
-    return ""
+    begin, end = (None if moment is None else _clock(moment, zone) for moment in (fact.valid_from, fact.valid_to))
+    words = span_in_words(begin, end, begin_untold=not fact.begin_is_told, end_untold=not fact.end_is_told)
+    return words or "no dates known"
 
 
 def _called(name: str) -> str:

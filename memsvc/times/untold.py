@@ -29,8 +29,39 @@ def is_untold(moment: datetime | None, told: str) -> bool:
     return moment is not None and told == by(moment)
 
 
+def span_in_words(begin: str | None, end: str | None, *, begin_untold: bool = False, end_untold: bool = False) -> str:
+    """When a fact holds, for people: "since 2026-03-01", "known since 2026-03-01", "2019 to 2023", "until 2023".
+
+    Args:
+        begin: the begin as it is to be shown; None or empty: not known.
+        end: the end as it is to be shown; None or empty: not known, or none.
+        begin_untold: the begin is only the time at which the fact was said.
+        end_untold: the end is only the time at which the fact was said to be over: "ended by 2023, day unknown".
+    """
+    if begin and end and not (begin_untold or end_untold):
+        return f"{begin} to {end}"
+    since = f"{'known since' if begin_untold else 'since'} {begin}" if begin else ""
+    until = (f"ended by {end}, day unknown" if end_untold else f"until {end}") if end else ""
+    return ", ".join(filter(None, (since, until)))
+
+
 def told_begin(valid_from: datetime | None, data: Mapping[str, Any]) -> datetime | None:
     """A fact's begin; None where nobody told it, also where it counts from the time at which it was said."""
+    return None if begin_is_untold(valid_from, data) else valid_from
+
+
+def begin_is_untold(valid_from: datetime | None, data: Mapping[str, Any]) -> bool:
+    """Whether a fact's begin is only the time at which it was said."""
+    return is_untold(valid_from, _called(data, "since"))
+
+
+def end_is_untold(valid_to: datetime | None, data: Mapping[str, Any]) -> bool:
+    """Whether a fact's end is only the time at which it was said to be over."""
+    return is_untold(valid_to, _called(data, "until"))
+
+
+def _called(data: Mapping[str, Any], bound: str) -> str:
+    """What a fact's data call its begin (``since``) or end (``until``); empty: they do not say."""
     times = data.get(TIMES)
-    told = times.get("since") if isinstance(times, Mapping) else None
-    return None if isinstance(told, str) and is_untold(valid_from, told) else valid_from
+    told = times.get(bound) if isinstance(times, Mapping) else None
+    return told if isinstance(told, str) else ""

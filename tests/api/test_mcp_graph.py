@@ -64,6 +64,24 @@ async def test_the_graph_is_changed_listed_and_restored(
         assert await refused(client, "list_facts", about=["Nessa"]) == "node_unknown"
 
 
+async def test_a_begin_that_nobody_told_is_shown_as_known_since(api: Litestar, ada: httpx.AsyncClient) -> None:
+    async with mcp_client(api, ada) as client:
+        for kind, name in (("Person", "Ines"), ("Place", "Porto")):
+            await use(client, "change_graph", action="add_node", type=kind, name=name)
+        live = {"action": "assert", "type": "LIVES_IN", "text": "Ines lives in Porto.", "valid_from": "2024-05-01"}
+        await use(client, "change_graph", **live, node="Ines", other="Porto")
+        [fact] = (await ada.get("/v1/facts", params={"about": "Ines"})).json()["items"]
+        mark = {"times": {"since": "by " + fact["valid_from"][:10]}}
+        (await ada.patch(f"/v1/facts/{fact['edge_id']}", json={"data": mark})).raise_for_status()
+        for tool, given in (
+            ("explore", {"node": "Ines"}),
+            ("list_facts", {"about": ["Ines"]}),
+            ("verify", {"claim": "Ines lives in Porto."}),
+        ):
+            text, _ = await use(client, tool, **given)
+            assert "Ines lives in Porto. (known since " in text, tool
+
+
 async def test_facts_come_in_pages(api: Litestar, ada: httpx.AsyncClient) -> None:
     async with mcp_client(api, ada) as client:
         await use(client, "change_graph", action="add_node", type="Person", name="Rui")

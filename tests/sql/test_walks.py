@@ -231,6 +231,27 @@ async def labels(db: Database, owner: Owner, start: UUID, end: UUID, **more: Any
     return ["".join((node.label or "?")[1:] for node in path.nodes) for path in found.paths]
 
 
+async def test_facts_say_where_nobody_told_their_times(db: Database, owner: Owner) -> None:
+    nodes = await make(db, owner, 5)
+    begin, end = day(0) + timedelta(hours=9), day(9)
+    marks = {"since": "by 2020-01-01", "until": "by 2020-01-10"}
+    await write(
+        db,
+        owner,
+        [
+            *joins(nodes, (0, 1), valid_from=begin, valid_to=end, data={"times": marks}),
+            *joins(nodes, (0, 2), valid_from=day(1), valid_to=end + timedelta(1), data={"times": marks}),
+            *joins(nodes, (0, 3), data={"times": marks}),
+            *joins(nodes, (0, 4), valid_from=begin, data={"times": "by 2020-01-01"}),
+        ],
+        asserted_by=ME,
+    )
+    found = await neighbourhood(db, owner, nodes[:1], as_of=day(5))
+    assert {edge.fact: (edge.begin_untold, edge.end_untold) for edge in found.edges} == {
+        "0 1": (True, True), "0 2": (False, False), "0 3": (False, False), "0 4": (False, False),
+    }  # fmt: skip
+
+
 async def test_the_shortest_paths_are_found_whichever_way_they_point(db: Database, owner: Owner) -> None:
     nodes = await joined(db, owner, 9, (0, 1), (2, 1), (2, 3), (0, 4), (4, 5), (5, 6), (6, 3), (3, 7), (0, 0), (3, 0))
     await write(db, owner, joins(nodes, (0, 1), key="again", fact="stronger", weight=3), asserted_by=ME)

@@ -264,6 +264,24 @@ def test_times_in_words(begin: datetime | None, end: datetime | None, said: str)
     assert since(edge(1, 1, 2, valid_from=begin, valid_to=end), BERLIN) == said
 
 
+def test_times_that_nobody_told_are_drawn_as_that() -> None:
+    known = edge(1, 1, 2, valid_from=SPRING, begin_untold=True)
+    ended = edge(2, 1, 2, valid_from=SPRING - timedelta(days=1), valid_to=SPRING, end_untold=True)
+    over = edge(3, 1, 2, valid_to=SPRING, end_untold=True)
+    assert [since(one, BERLIN, clock=False) for one in (known, ended, over)] == [
+        "known since 2026-03-15", "since 2026-03-14, ended by 2026-03-15, day unknown",
+        "ended by 2026-03-15, day unknown",
+    ]  # fmt: skip
+    graph = Graph(nodes=[node(1, "A"), node(2, "B")], edges=[known, over], truncated=False)
+    for form in ("mermaid", "dot"):
+        drawn = draw(graph, form, BERLIN)
+        assert "known since 2026-03-15" in drawn, form
+        assert "ended by 2026-03-15, day unknown" in drawn, form
+    _, edges = read_graphml(draw(graph, "graphml"))
+    marks = [{key for key in one if key.endswith("_untold")} for one in edges.values()]
+    assert sorted(marks, key=sorted) == [{"begin_untold"}, {"end_untold"}]
+
+
 def test_pages_and_ways_become_one_graph() -> None:
     a, b, c = node(1, "A"), node(2, "B"), node(3, "C")
     first, second = edge(1, 1, 2), edge(2, 2, 3)

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from memsvc.recall.explain import ambiguous_lines, found_by, span, table, verdic
 from memsvc.recall.kinds import Kind
 from memsvc.recall.options import FACTORS
 from memsvc.recall.reasons import NO_REASON, reason
-from memsvc.recall.results import AmbiguousName, Cut, Explanation, Meaning, NamedNode, Recalled
+from memsvc.recall.results import AmbiguousName, Cut, Explanation, Meaning, NamedNode, Recalled, RecalledFact, Times
 from tests.recalled import NOON, fact, memory
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -207,6 +208,17 @@ def test_facts_say_since_when(begin: datetime | None, end: datetime | None, says
     told = fact(1, valid_from=begin, valid_to=end).fact
     assert told is not None
     assert span(told, BERLIN) == says
+
+
+def test_facts_say_where_nobody_told_since_when_or_until_when() -> None:
+    def says(times: Times, **bounds: datetime | None) -> str:
+        told = fact(1, **bounds).fact
+        assert isinstance(told, RecalledFact)
+        return span(msgspec.structs.replace(told, times=times), BERLIN)
+
+    assert says(Times(since="by 2026-03-14"), valid_from=NOON, valid_to=None) == "known since 2026-03-14 13:00"
+    over = says(Times(until="by 2026-03-14"), valid_from=None, valid_to=NOON)
+    assert over == "ended by 2026-03-14 13:00, day unknown"
 
 
 @pytest.mark.parametrize(

@@ -197,13 +197,12 @@ def _near_lines(found: Explored, owner: Owner) -> list[str]:
         flat(f"[n:{short_id(node.node_id)}] {node.label or '?'} ({node.type or 'unknown type'}), {node.hop} away")
         for node in found.nodes
     ]
-    lines += [
-        flat(
-            f"[f:{short_id(edge.version_id)}] {edge.fact}{span_words(edge.valid_from, edge.valid_to, zone)} "
-            f"({edge.type}, n:{short_id(edge.from_node)} to n:{short_id(edge.to_node)})"
+    for edge in found.edges:
+        span = span_words(
+            edge.valid_from, edge.valid_to, zone, begin_untold=edge.begin_untold, end_untold=edge.end_untold
         )
-        for edge in found.edges
-    ]
+        ends = f"n:{short_id(edge.from_node)} to n:{short_id(edge.to_node)}"
+        lines.append(flat(f"[f:{short_id(edge.version_id)}] {edge.fact}{span} ({edge.type}, {ends})"))
     if found.next_cursor:
         lines.append(f"* There is more. Call explore again with cursor={found.next_cursor}")
     elif found.truncated:

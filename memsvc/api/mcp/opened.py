@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
-from memsvc.graph.describe import Quote, ShownEdge, ShownFact, ShownNode
+from memsvc.graph.describe import FactVersion, Quote, ShownEdge, ShownFact, ShownNode
 from memsvc.profiles.blocks import Block
 from memsvc.recall.times_in_words import day, on_clock_of, since
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Message
 from memsvc.text.characters import flat
-from memsvc.times.untold import told_begin
+from memsvc.times.untold import begin_is_untold, end_is_untold, span_in_words
 
 MOST_FACTS = 25
 """How many facts of a node are shown. explore and recall find the others."""
@@ -70,11 +70,28 @@ def block_lines(block: Block) -> list[str]:
     ]
 
 
-def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo, *, told: bool = True) -> str:
-    """Format the bounds of valid time that are known; a begin that nobody told is "known since"."""
-    begin = f"{'' if told else ' known'} since {since(valid_from, zone)}" if valid_from is not None else ""
-    end = f" until {since(valid_to, zone)}" if valid_to is not None else ""
-    return f" ({(begin + end).strip()})" if begin or end else ""
+def span_words(
+    valid_from: datetime | None,
+    valid_to: datetime | None,
+    zone: ZoneInfo,
+    *,
+    begin_untold: bool = False,
+    end_untold: bool = False,
+) -> str:
+    """Format the bounds of valid time that are known, in brackets; a begin that nobody told is "known since"."""
+    begin, end = (None if moment is None else since(moment, zone) for moment in (valid_from, valid_to))
+    words = span_in_words(begin, end, begin_untold=begin_untold, end_untold=end_untold)
+    return f" ({words})" if words else ""
+
+
+def _span_of(fact: FactVersion | ShownFact, zone: ZoneInfo) -> str:
+    return span_words(
+        fact.valid_from,
+        fact.valid_to,
+        zone,
+        begin_untold=begin_is_untold(fact.valid_from, fact.data),
+        end_untold=end_is_untold(fact.valid_to, fact.data),
+    )
 
 
 def _sources(quotes: Sequence[Quote]) -> list[str]:
@@ -89,8 +106,7 @@ def _edge(edge: ShownEdge, zone: ZoneInfo) -> list[str]:
     lines = [flat(f"# {ends}")]
     for version in edge.versions:
         known = "" if version.recorded_to is None else " (corrected or taken back since)"
-        told = told_begin(version.valid_from, version.data) is not None
-        span = span_words(version.valid_from, version.valid_to, zone, told=told)
+        span = _span_of(version, zone)
         doubt = ", contested" if version.contested else ""
         lines.append(flat(f"[f:{short_id(version.version_id)}] {version.fact}{span}{doubt}{known}"))
         lines += _sources(version.sources)
@@ -117,6 +133,6 @@ def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
 def fact_line(fact: ShownFact, zone: ZoneInfo) -> str:
     """Format a fact with its valid time and the ids of its evidence."""
     rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources if quote.stance == "supports")
-    span = span_words(fact.valid_from, fact.valid_to, zone, told=told_begin(fact.valid_from, fact.data) is not None)
+    span = _span_of(fact, zone)
     doubt = ", contested" if fact.contested else ""
     return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{doubt}{f' (from {rests})' if rests else ''}")

@@ -17,6 +17,7 @@ from memsvc.recall.times_in_words import day
 from memsvc.sources.moments import read_moment
 from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
+from memsvc.times.untold import span_in_words
 
 
 class VerifyArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -68,13 +69,10 @@ async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
 
 
 def _line(evidence: ClaimEvidence) -> str:
-    dates = [
-        f"{word} {day(moment)}"
-        for word, moment in (
-            ("said on", evidence.said_at), ("since", evidence.valid_from), ("until", evidence.valid_to),
-        )
-        if moment is not None
-    ]  # fmt: skip
+    said_on = "" if evidence.said_at is None else f"said on {day(evidence.said_at)}"
+    begin, end = (None if moment is None else day(moment) for moment in (evidence.valid_from, evidence.valid_to))
+    span = span_in_words(begin, end, begin_untold=evidence.begin_untold, end_untold=evidence.end_untold)
+    dates = [part for part in (said_on, span) if part]
     said = f"{flat(evidence.speaker)}: " if evidence.speaker else ""
     return f"[{evidence.id}] {said}{flat(evidence.text)}" + (f" ({', '.join(dates)})" if dates else "")
 

@@ -236,7 +236,12 @@ BEGIN
     FROM unnest(p_versions) WITH ORDINALITY AS w (version_id, position)
     INNER JOIN (
       SELECT o.version_id, o.edge_id, o.from_node, o.type, o.to_node, o.fact, o.weight, o.confidence,
-        nullif(o.valid_from, '-infinity') AS valid_from, nullif(o.valid_to, 'infinity') AS valid_to
+        nullif(o.valid_from, '-infinity') AS valid_from, nullif(o.valid_to, 'infinity') AS valid_to,
+        -- only the time at which it was said: nobody told it (memsvc.times.untold)
+        coalesce(o.data #>> '{times,since}' = to_char(o.valid_from AT TIME ZONE 'UTC', '"by "YYYY-MM-DD'), false)
+          AS begin_untold,
+        coalesce(o.data #>> '{times,until}' = to_char(o.valid_to AT TIME ZONE 'UTC', '"by "YYYY-MM-DD'), false)
+          AS end_untold
       FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions)
       ORDER BY o.version_id OFFSET 0
     ) AS v ON v.version_id = w.version_id
@@ -258,7 +263,8 @@ BEGIN
     SELECT coalesce(json_agg(json_object(
       'version_id': f.version_id, 'edge_id': f.edge_id, 'from_node': coalesce(s.canonical_id, f.from_node),
       'type': f.type, 'to_node': coalesce(e.canonical_id, f.to_node), 'fact': f.fact, 'weight': f.weight,
-      'confidence': f.confidence, 'valid_from': f.valid_from, 'valid_to': f.valid_to
+      'confidence': f.confidence, 'valid_from': f.valid_from, 'valid_to': f.valid_to,
+      'begin_untold': f.begin_untold, 'end_untold': f.end_untold
     ) ORDER BY f.position), '[]')
     FROM fact AS f
     LEFT JOIN resolved AS s ON s.node_id = f.from_node
