@@ -16,6 +16,7 @@ from memsvc.errors import MemsvcError
 from memsvc.graph import operations as graph
 from memsvc.graph.operations import Evidence
 from memsvc.sources.moments import read_moment
+from memsvc.times.untold import begin_is_untold, end_is_untold, unmarked
 
 Names = Annotated[list[str], msgspec.Meta(min_length=1)]
 Ref = UUID | int
@@ -94,17 +95,23 @@ class FactFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
     """Above 0, at most 1."""
 
     def edge(self, owner: Owner, from_node: Ref, to_node: Ref) -> graph.Edge:
-        """Return the operation."""
+        """Return the operation; a begin or end that is sent is told, whatever data copied from a fact call it."""
+        span = self.span(owner)
+        data = self.data
+        if begin_is_untold(span["valid_from"], data):
+            data = unmarked(data, "since")
+        if end_is_untold(span["valid_to"], data):
+            data = unmarked(data, "until")
         return graph.Edge(
             from_node=from_node,
             type=self.type,
             to_node=to_node,
             fact=self.fact,
             key=self.key,
-            data=self.data,
+            data=data,
             weight=self.weight,
             confidence=self.confidence,
-            **self.span(owner),
+            **span,
         )
 
 

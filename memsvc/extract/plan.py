@@ -11,11 +11,12 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc.extract.compared_facts import KnownFact, NewFact
 from memsvc.extract.comparing import SYMMETRIC, compared
 from memsvc.extract.extraction import Entity
 from memsvc.extract.names import folded
 from memsvc.extract.quotes import Span
-from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
+from memsvc.extract.timeline import Fate, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
 from memsvc.graph.operations import BESIDE, MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id

@@ -43,6 +43,7 @@ from memsvc.extract.write import Found, compared_with, known_nodes
 from memsvc.graph.history import Change, write_in
 from memsvc.identity import resolving
 from memsvc.identity.mentions import Resolved
+from memsvc.times.untold import Bound, unmarked
 
 State = Literal["doubtful", "refused", "accepted", "edited", "rejected"]
 STATES: tuple[State, ...] = ("doubtful", "refused", "accepted", "edited", "rejected")
@@ -238,9 +239,12 @@ def edited(proposal: Proposal, edit: Edit) -> Proposal:
     for field in ("type", "sentence", "data"):
         if getattr(edit, field) is not None:
             changed[field] = getattr(edit, field)
-    for field in ("since", "until"):
+    bounds: tuple[Bound, ...] = ("since", "until")
+    for field in bounds:
         moment = getattr(edit, field)
         if moment is not msgspec.UNSET:
+            if edit.data is None:  # what the extractor called it goes with the old one
+                changed["data"] = unmarked(changed.get("data", proposal.data), field)
             if moment is not None and moment.utcoffset() is None:
                 raise InvalidTimeError(f"{field} has no offset.", field=field)
             changed[field] = moment

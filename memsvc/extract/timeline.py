@@ -9,101 +9,33 @@ two are read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
+from memsvc.extract.compared_facts import (
+    LONG_AGO,
+    KnownFact,
+    NewFact,
+    earlier,
+    ending,
+    holds_from,
+    lies_in,
+    newer,
+    retold,
+    stays,
+    with_mark,
+    with_untold_begin,
+)
 from memsvc.extract.comparing import Relation, opposite, turned
-from memsvc.extract.extraction import Change
-from memsvc.graph.operations import BESIDE, MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
-from memsvc.times.untold import TIMES, by
+from memsvc.graph.operations import BESIDE, MAX_EVIDENCE, Correct, Edge, Evidence, Operation, Retract, Thread
+from memsvc.times.untold import TIMES, by, marked, unmarked
 
-LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 Fate = Literal["new", "known", "changes", "superseded"]
 """new; known: it was known, evidence was added; changes: something known ended or was replaced; superseded: what is
 known was said later and says otherwise, so nothing was written."""
-
-
-class KnownFact(msgspec.Struct, frozen=True, kw_only=True):
-    """An open version, as ``memsvc.facts_to_compare`` gives it; unbounded times are None."""
-
-    version_id: UUID
-    edge_id: UUID
-    from_node: UUID
-    type: str
-    to_node: UUID
-    stored_from: UUID
-    stored_to: UUID
-    key: str
-    fact: str
-    data: dict[str, Any]
-    weight: float
-    confidence: float
-    asserted_by: str
-    valid_from: datetime | None
-    valid_to: datetime | None
-    said: list[datetime]
-    """When passages said so, in order; when it was recorded, where there are none."""
-    supported: bool
-    """Passages speak for it; what was entered by hand gets no evidence, or it would go with the message."""
-    here: UUID | None
-    """The last passage of the same source that does."""
-
-    @property
-    def relation(self) -> Relation:
-        """Its start, type and end."""
-        return self.from_node, self.type, self.to_node
-
-    @property
-    def last_said(self) -> datetime:
-        """When it was said last."""
-        return self.said[-1] if self.said else LONG_AGO
-
-    def said_after(self, moment: datetime) -> datetime | None:
-        """When it was said next, if it was said before that moment, too: it was interrupted, not denied."""
-        following = [said for said in self.said if said > moment]
-        return following[0] if following and len(following) < len(self.said) else None
-
-    def holds_at(self, moment: datetime) -> bool:
-        """Whether it is said to hold then."""
-        return (self.valid_from is None or self.valid_from <= moment) and (
-            self.valid_to is None or moment < self.valid_to
-        )
-
-
-class NewFact(msgspec.Struct, kw_only=True):
-    """A fact that is to be written; its ends are nodes by now."""
-
-    place: int
-    """Of the fact, in the caller's list."""
-    from_node: UUID
-    type: str
-    to_node: UUID
-    sentence: str
-    said_at: datetime
-    evidence: Evidence
-    change: Change = "holds"
-    since: datetime | None = None
-    until: datetime | None = None
-    earlier: bool = False
-    """It began before it was said; nobody knows when."""
-    lasts: bool = False
-    """So it did, and it is said to go on."""
-    moved: bool = False
-    """It is the home to which somebody moved: of the homes before, none is theirs that is not said to be beside it."""
-    confidence: float = 1.0
-    data: dict[str, Any] = {}
-    functional: bool = False
-    """Its type has one value at a time, and this is not said to hold beside another ("I also work at Lidl")."""
-    beside: bool = False
-    """It is said so of a type that has one value at a time."""
-
-    @property
-    def relation(self) -> Relation:
-        """Its start, type and end."""
-        return self.from_node, self.type, self.to_node
 
 
 class _Draft(msgspec.Struct, kw_only=True):
@@ -183,7 +115,7 @@ class Timeline:
             and known.to_node != fact.to_node
         ]
         mains = [known for known in others if known.key != BESIDE]
-        goes_on = [known for known in others if known.valid_to is None and not _newer(known, fact)]
+        goes_on = [known for known in others if known.valid_to is None and not newer(known, fact)]
         left = goes_on if fact.moved and not any(known.key != BESIDE for known in goes_on) else []
         return [known for known in self._known if known.relation == denied or known in mains or known in left]
 
@@ -217,9 +149,9 @@ class Timeline:
         """Whether somebody moves to what was a second home so far: then it is no longer that, but the home."""
         if not (fact.moved and fact.functional and known.key == BESIDE and known.holds_at(moment)):
             return False
-        if known.valid_from is None or known.valid_from >= moment or _newer(known, fact):
+        if known.valid_from is None or known.valid_from >= moment or newer(known, fact):
             return False
-        self._before.append((_ending(known, (moment, known.valid_to), fact.evidence), fact.place))
+        self._before.append((ending(known, (moment, known.valid_to), fact.evidence), fact.place))
         return True
 
     @staticmethod
@@ -230,9 +162,7 @@ class Timeline:
         draft.data = {**fact.data, **draft.data}
         if fact.since is not None and not draft.told:
             draft.begin, draft.told = fact.since, True
-            draft.data = {key: value for key, value in draft.data.items() if key != TIMES} | {
-                key: value for key, value in fact.data.items() if key == TIMES
-            }
+            draft.data = retold(draft.data, fact)
         if fact.until is not None and draft.end is None:
             draft.end = fact.until
         return "known"
@@ -296,20 +226,25 @@ class Timeline:
             begin = begin or fact.said_at
             if denied.begin is None or denied.begin < begin:
                 denied.end = begin
-        end = self._bound(fact, begin, [*same, *(rival for rival in rivals if _stays(rival, fact))])
-        for rival in rivals:
-            if _newer(rival, fact) and _holds_from(rival, begin):
-                following = rival.said_after(fact.said_at)
-                if following is None:
-                    return "superseded"
-                end = _earlier(end, following)
-        if begin is not None and end is not None and end <= begin:
+        end = self._bound(fact, begin, [*same, *(rival for rival in rivals if stays(rival, fact))])
+        said_again = [
+            rival.said_after(fact.said_at) for rival in rivals if newer(rival, fact) and holds_from(rival, begin)
+        ]
+        untold_end = min((moment for moment in said_again if moment is not None), default=None)
+        last = earlier(end, untold_end)
+        if None in said_again or (begin is not None and last is not None and last <= begin):
             return "superseded"
-        data = _marked(fact, begin)
-        wrong = [rival for rival in rivals if not _stays(rival, fact) and _lies_in(rival, begin, end)]
+        data = with_mark(fact, begin)
+        if last is not None and last != end:  # by then it was otherwise again, and the rest of that begins untold, too
+            end, data = last, marked(data, "until", last)
+        wrong = [rival for rival in rivals if not stays(rival, fact) and lies_in(rival, begin, end)]
         if wrong:
             data["contradicts"] = str(wrong[-1].version_id)
         changed = [rival for rival in rivals if self._give_way(rival, fact, begin, end)]
+        later = with_untold_begin(same, fact, end)
+        if later is not None:
+            self._correct_known(later, fact, retold(later.data, fact), begins=fact.since)
+            return "changes" if changed else "known"
         self._drafts.append(
             _Draft(
                 fact=fact, begin=begin, end=end, data=data, evidence=[fact.evidence], places=[fact.place],
@@ -318,13 +253,37 @@ class Timeline:
         )  # fmt: skip
         return "changes" if changed else "new"
 
+    def _correct_known(
+        self, known: KnownFact, fact: NewFact, data: dict[str, Any], *, begins: datetime | None = None
+    ) -> None:
+        """Correct a known version's data, and when it began: it can be corrected once, so all in one.
+
+        What says that it is over is no evidence for it.
+        """
+        if known.version_id not in self._refined:
+            self._refined[known.version_id] = len(self._before)
+            self._before.append((Correct(version=known.version_id, content={}, refines=True), fact.place))
+        place = self._refined[known.version_id]
+        said, first = self._before[place]
+        assert isinstance(said, Correct)  # noqa: S101 - _refined says where the corrections are
+        evidence = said.evidence if fact.change == "ended" else (*said.evidence, fact.evidence)
+        self._before[place] = (
+            msgspec.structs.replace(
+                said, content={**said.content, "data": data}, begins=begins or said.begins,
+                evidence=tuple(dict.fromkeys(evidence))[:MAX_EVIDENCE],
+            ),
+            first,
+        )  # fmt: skip
+        now = msgspec.structs.replace(known, data=data, valid_from=begins or known.valid_from)
+        self._known[self._known.index(known)] = now  # what the window says next is compared with that
+
     @staticmethod
     def _bound(fact: NewFact, begin: datetime | None, following: Sequence[KnownFact]) -> datetime | None:
         """Until when it holds: as told, and at most until something else does."""
         end = fact.until
         for known in following:
             if known.valid_from is not None and (begin is None or known.valid_from > begin):
-                end = _earlier(end, known.valid_from)
+                end = earlier(end, known.valid_from)
         return end
 
     def _begin(self, fact: NewFact, same: Sequence[KnownFact], rivals: Sequence[KnownFact]) -> datetime | None:
@@ -349,8 +308,8 @@ class Timeline:
         same_line = rival.type == fact.type and rival.stored_from == fact.from_node
         on_line = fact.functional and same_line and rival.key != BESIDE
         if not on_line:
-            span = (begin, _earlier(end, rival.valid_to))
-            self._before.append((_ending(rival, span, fact.evidence), fact.place))
+            span = (begin, earlier(end, rival.valid_to))
+            self._before.append((ending(rival, span, fact.evidence), fact.place))
         return True
 
     def _end(self, fact: NewFact) -> Fate:
@@ -363,13 +322,14 @@ class Timeline:
             if draft.begin is not None and draft.begin >= moment:
                 draft.begin = fact.since
             draft.end = moment
+            draft.data = unmarked(draft.data, "until") if fact.until else marked(draft.data, "until", moment)
             return "changes"
         same = self._same(fact) or self._turned(fact)
         holding = [known for known in same if known.holds_at(moment)]
         if any(known.last_said > fact.said_at for known in holding):
             return "superseded"
         for known in holding:
-            self._before.append((_ending(known, (moment, known.valid_to), fact.evidence), fact.place))
+            self._end_known(known, fact, moment)
         if holding:
             return "changes"
         over = next((known for known in same if known.valid_to is not None and known.valid_to <= moment), None)
@@ -392,6 +352,12 @@ class Timeline:
             )
         )  # fmt: skip
         return "new"
+
+    def _end_known(self, known: KnownFact, fact: NewFact, moment: datetime) -> None:
+        """End a version; an end that nobody told is marked."""
+        if fact.until is None and known.supported:
+            self._correct_known(known, fact, marked(known.data, "until", moment))
+        self._before.append((ending(known, (moment, known.valid_to), fact.evidence), fact.place))
 
     def _room(self, fact: NewFact, end: datetime | None) -> tuple[datetime | None, datetime | None] | None:
         """When a value of a functional type can have held that was over, or had begun, at a time that nobody told.
@@ -447,46 +413,3 @@ class Timeline:
         self._before.append((taken, fact.place))
         self._known.remove(last)
         return last.valid_from
-
-
-def _marked(fact: NewFact, begin: datetime | None) -> dict[str, Any]:
-    """Its data; a begin that is only the time at which it was said is marked as that."""
-    if begin is None or fact.since is not None or begin != fact.said_at:
-        return dict(fact.data)
-    return {**fact.data, TIMES: {**fact.data.get(TIMES, {}), "since": by(begin)}}
-
-
-def _newer(known: KnownFact, fact: NewFact) -> bool:
-    """Whether what is known was said after what is said."""
-    return known.last_said > fact.said_at
-
-
-def _stays(known: KnownFact, fact: NewFact) -> bool:
-    """Whether a rival that begins later is left alone: it was said later, or speaks of what lies ahead."""
-    return _newer(known, fact) or (known.valid_from is not None and known.valid_from > fact.said_at)
-
-
-def _lies_in(known: KnownFact, begin: datetime | None, end: datetime | None) -> bool:
-    """Whether what is known begins within a time, so that it is denied from its beginning."""
-    return (
-        begin is not None
-        and known.valid_from is not None
-        and known.valid_from >= begin
-        and (end is None or known.valid_from < end)
-    )
-
-
-def _holds_from(known: KnownFact, begin: datetime | None) -> bool:
-    return known.holds_at(begin) if begin is not None else known.valid_from is None
-
-
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    return min(one, other) if one is not None and other is not None else one or other
-
-
-def _ending(known: KnownFact, span: tuple[datetime, datetime | None], evidence: Evidence) -> Operation:
-    """What ends a version: a close where nothing follows, else only its own time is taken away."""
-    thread = Thread(edge=known.edge_id)
-    if span[1] is None and (known.valid_from is None or known.valid_from < span[0]):
-        return Close(thread=thread, at=span[0], evidence=(evidence,))
-    return Retract(thread=thread, valid_from=span[0], valid_to=span[1], evidence=(evidence,))

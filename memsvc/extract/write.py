@@ -16,11 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.files import query
 from memsvc.errors import MemsvcError, PassageUnknownError
+from memsvc.extract.compared_facts import KnownFact
 from memsvc.extract.grounding import Grounded
 from memsvc.extract.names import folded
 from memsvc.extract.outcomes import note_window
 from memsvc.extract.plan import KnownNode, Plan, Planner, Said, digest_of, mentions_of
-from memsvc.extract.timeline import KnownFact
 from memsvc.extract.unread import Turns
 from memsvc.extract.validation import Checked, Left
 from memsvc.graph import history

@@ -148,7 +148,7 @@ class Retract(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Corrects the content of a version that is known now, over the same valid time."""
+    """Corrects the content of a version that is known now, over the same valid time, or from an earlier begin on."""
 
     version: UUID
     content: Mapping[str, Any]
@@ -156,6 +156,8 @@ class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     edge; confidence of a name; latitude, longitude, radius_m of a location."""
     refines: bool = False
     """The evidence of the version supports the correction too, though all its words are replaced."""
+    begins: datetime | None = None
+    """Since when it holds, where that is earlier than the version says."""
 
 
 class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -258,6 +260,7 @@ def _row(operation: Operation, index: int, made: Mapping[int, UUID]) -> Row:
                 "version_id": operation.version,
                 "content": _content(operation.content),
                 "refines": operation.refines,
+                "valid_from": _moment(operation.begins, "begins") if operation.begins is not None else None,
             }
         case Merge():
             if operation.node == operation.canonical:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 TIMES = "times"
 """Key of a fact's data: what to call its times where they are not what they look like. ``since``: "about 2004", "the
 early 1990s", or "by 2026-11-20": it was so then, and nobody told since when; ``until``: "by 2026-11-20", it was over
 then, and nobody told since when."""
+
+
+Bound = Literal["since", "until"]
 
 
 def by(moment: datetime) -> str:
@@ -58,6 +61,27 @@ def begin_is_untold(valid_from: datetime | None, data: Mapping[str, Any]) -> boo
 def end_is_untold(valid_to: datetime | None, data: Mapping[str, Any]) -> bool:
     """Whether a fact's end is only the time at which it was said to be over."""
     return is_untold(valid_to, _called(data, "until"))
+
+
+def marked(data: Mapping[str, Any], bound: Bound, moment: datetime) -> dict[str, Any]:
+    """A fact's data with the mark that its begin or end is only the time at which it was said.
+
+    Args:
+        data: of the fact.
+        bound: since or until.
+        moment: the begin or the end.
+    """
+    times = data.get(TIMES)
+    return {**data, TIMES: {**(times if isinstance(times, Mapping) else {}), bound: by(moment)}}
+
+
+def unmarked(data: Mapping[str, Any], *bounds: Bound) -> dict[str, Any]:
+    """A fact's data without what its begin (since) or its end (until) is called: it was told anew."""
+    times = data.get(TIMES)
+    if not isinstance(times, Mapping):
+        return dict(data)
+    left = {key: value for key, value in times.items() if key not in bounds}
+    return {key: value for key, value in data.items() if key != TIMES} | ({TIMES: left} if left else {})
 
 
 def _called(data: Mapping[str, Any], bound: str) -> str:

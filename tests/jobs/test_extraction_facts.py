@@ -143,6 +143,45 @@ async def test_an_end_that_nobody_told_is_shown_without_a_date(desk: Desk) -> No
     assert validity(fact, datetime.now(UTC), ZoneInfo("UTC")) == "no longer true"
 
 
+CALLED = """
+SELECT fact, to_char(nullif(valid_from, '-infinity'), 'YYYY'), to_char(nullif(valid_to, 'infinity'), 'YYYY'),
+  data -> 'times'
+FROM memsvc.edge_versions WHERE user_id = %s AND recorded_to = 'infinity' ORDER BY valid_from
+"""
+
+
+async def test_a_begin_told_later_is_the_begin_of_the_one_version(desk: Desk) -> None:
+    await desk.say("I LIVES_IN Faro.", said="2020-01-01T00:00:00Z")
+    await desk.say("I LIVES_IN Porto.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("I LIVES_IN Porto since 2022.", said="2025-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.rows(CALLED) == [
+        ("I LIVES_IN Faro.", "2020", "2022", {"since": "by 2020-01-01"}), ("I LIVES_IN Porto.", "2022", None, None),
+    ]  # fmt: skip
+
+
+async def test_where_another_was_said_in_between_nobody_told_when_the_rest_begins(desk: Desk) -> None:
+    for year, text in (("2022", "I LIVES_IN Faro."), ("2024", "I LIVES_IN Faro."), ("2023", "I LIVES_IN Porto.")):
+        await desk.say(text, said=f"{year}-01-01T00:00:00Z", conversation=year)
+        await desk.read()
+    assert desk.rows(CALLED) == [
+        ("I LIVES_IN Faro.", "2022", "2023", {"since": "by 2022-01-01"}),
+        ("I LIVES_IN Porto.", "2023", "2024", {"since": "by 2023-01-01", "until": "by 2024-01-01"}),
+        ("I LIVES_IN Faro.", "2024", None, {"since": "by 2024-01-01"}),
+    ]  # fmt: skip
+
+
+async def test_what_is_said_to_be_over_ends_at_a_time_that_nobody_told(desk: Desk) -> None:
+    await desk.say("I OWNS Rex.", said="2022-01-01T00:00:00Z", conversation="one")
+    await desk.read()
+    over = await desk.say("no longer I OWNS Rex.", said="2024-01-01T00:00:00Z", conversation="two")
+    await desk.read()
+    assert desk.rows(CALLED) == [("I OWNS Rex.", None, "2024", {"until": "by 2024-01-01"})]
+    await erase(desk.db, desk.owner, "source", over, requested_by="user")
+    assert [row[:1] for row in desk.rows(CALLED)] == [("I OWNS Rex.",)]
+
+
 async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
     await desk.say("I LIVES_IN Faro.", said="2024-01-01T00:00:00Z")
     await desk.read()

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 import psycopg
 import pytest
 
@@ -142,6 +143,59 @@ async def test_a_remainder_keeps_its_evidence_and_its_author(db: Database, owner
     assert (old.asserted_by, new.asserted_by) == ("first", "second")
     for fact, passage in ((old, one), (new, two)):
         assert [s.passage_id for s in await read.evidence(db, owner, "edge", [fact.version_id])] == [passage]
+
+
+async def test_what_times_are_called_goes_where_they_change(db: Database, owner: Owner) -> None:
+    ada, berlin, paris = await make(db, owner, "Person", "Place", "Place")
+    marks = {"since": "by " + f"{day(1):%Y-%m-%d}", "until": "by " + f"{day(9):%Y-%m-%d}"}
+    hour = timedelta(hours=1)
+
+    async def after(*operations: Operation) -> list[Any]:
+        """What is called what, the first first, when these are written after that; then all is taken back."""
+        home = lives(ada, berlin, valid_from=day(1), valid_to=day(9), data={"times": marks, "floor": 2})
+        made = await write(db, owner, [home], asserted_by=ME)
+        edge = made.results[0].edge_id
+        assert edge is not None
+        thread = Thread(edge=edge)
+        placed = [
+            msgspec.structs.replace(one, thread=thread) if isinstance(one, Close | Retract) else one
+            for one in operations
+        ]
+        if placed:
+            await write(db, owner, placed, asserted_by="user")
+        found = await read.facts(db, owner, [ada], as_of=read.ALWAYS)
+        await write(db, owner, [Retract(thread=Thread(edge=one.edge_id)) for one in found], asserted_by=ME)
+        assert all(one.data.get("floor") == 2 for one in found if one.to_node == berlin)
+        return [one.data.get("times") for one in reversed(found) if one.to_node == berlin]
+
+    any_thread = Thread(edge=new_id())
+    assert await after() == [marks]
+    assert await after(Retract(thread=any_thread, valid_to=day(1) + hour)) == [{"until": marks["until"]}]
+    assert await after(Close(thread=any_thread, at=day(9) - hour)) == [{"since": marks["since"]}]
+    inner = Retract(thread=any_thread, valid_from=day(1) + hour, valid_to=day(9) - hour)
+    assert await after(inner) == [{"since": marks["since"]}, {"until": marks["until"]}]
+    both = lives(ada, paris, valid_from=day(3), valid_to=day(5))
+    assert await after(both) == [{"since": marks["since"]}, {"until": marks["until"]}]
+    by = f"by {day(5):%Y-%m-%d}"
+    untold = msgspec.structs.replace(both, data={"times": {"until": by}})
+    assert await after(untold) == [{"since": marks["since"]}, {"since": by, "until": marks["until"]}]
+
+
+async def test_a_correction_may_say_that_it_began_earlier(db: Database, owner: Owner, settings: Settings) -> None:
+    one, two = await said(db, owner, settings, "I live in Paris.", "I have lived here since the third.")
+    ada, berlin, paris = await make(db, owner, "Person", "Place", "Place")
+    await write(db, owner, [lives(ada, berlin, valid_from=day(1))], asserted_by=ME)
+    moved = lives(ada, paris, valid_from=day(5), data={"known": True}, evidence=[Evidence(passage_id=one)])
+    version = (await write(db, owner, [moved], asserted_by=ME)).results[0].versions[0]
+    for begins, begin in ((day(3), day(3)), (day(4), day(3))):
+        correct = Correct(
+            version=version, content={"data": {"began": str(begins)}}, refines=True, begins=begins,
+            evidence=[Evidence(passage_id=two)],
+        )  # fmt: skip
+        version = (await write(db, owner, [correct], asserted_by=ME)).results[0].versions[0]
+        assert await known(db, owner, ada, as_of=read.ALWAYS) == [(paris, begin, None), (berlin, day(1), begin)]
+        evidence = await read.evidence(db, owner, "edge", [version])
+        assert {link.passage_id for link in evidence} == {one, two}
 
 
 async def test_the_reason_for_an_end_stays_with_what_ended(db: Database, owner: Owner, settings: Settings) -> None:

@@ -9,9 +9,10 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from memsvc.extract.compared_facts import KnownFact, NewFact
 from memsvc.extract.comparing import compared, opposite, turned
-from memsvc.extract.timeline import KnownFact, NewFact, Timeline
-from memsvc.graph.operations import BESIDE, Close, Edge, Evidence, new_id
+from memsvc.extract.timeline import Timeline
+from memsvc.graph.operations import BESIDE, Close, Correct, Edge, Evidence, new_id
 from memsvc.times.untold import TIMES
 
 ADA, BO = new_id(), new_id()
@@ -180,3 +181,43 @@ def test_a_begin_that_nobody_told_is_marked_until_somebody_tells_it() -> None:
     assert data_of(lived(CORK), told) == {CORK: (NOW - YEAR / 2, {TIMES: {"since": "about 2024"}})}
     plain = lived(CORK, since=NOW - YEAR / 2, place=1)
     assert data_of(lived(CORK), plain) == {CORK: (NOW - YEAR / 2, {})}
+
+
+def test_a_begin_that_is_told_later_is_the_begin_of_what_was_only_known_since() -> None:
+    marked = msgspec.structs.replace(settled(CORK, NOW), data={TIMES: {"since": "by 2025-01-01"}, "told": "here"})
+    moved = lived(CORK, said_at=NOW + YEAR, since=THEN, data={TIMES: {"since": "about 2024"}})
+    timeline = Timeline([settled(ULM, THEN - YEAR, NOW), marked])
+    timeline.add(moved)
+    [(correct, _)] = timeline.operations()
+    assert isinstance(correct, Correct)
+    assert (correct.version, correct.begins, correct.refines) == (marked.version_id, THEN, True)
+    assert correct.content == {"data": {TIMES: {"since": "about 2024"}, "told": "here"}}
+    timeline.add(lived(CORK, said_at=NOW + YEAR, since=THEN, place=1))
+    assert timeline.fates == {0: "changes", 1: "known"}
+
+    told = settled(CORK, NOW)  # somebody told that it began then, so it was so twice, or the talk is of two things
+    assert spans([told], moved) == [(CORK, THEN, NOW)]
+    by_hand = msgspec.structs.replace(marked, supported=False)
+    assert spans([by_hand], moved) == [(CORK, THEN, NOW)]
+
+
+def test_an_end_is_marked_where_a_value_is_said_to_be_over_or_another_is_said_again() -> None:
+    home = settled(CORK, THEN)
+    timeline = Timeline([home])
+    timeline.add(lived(CORK, change="ended"))
+    (correct, _), (close, _) = timeline.operations()
+    assert isinstance(correct, Correct)
+    assert (correct.version, correct.content) == (home.version_id, {"data": {TIMES: {"until": "by 2025-01-01"}}})
+    assert isinstance(close, Close)
+    assert (correct.evidence, len(close.evidence)) == ((), 1)
+    timeline = Timeline([home])
+    timeline.add(lived(CORK, change="ended", until=NOW - YEAR / 2))
+    assert [type(operation) for operation, _ in timeline.operations()] == [Close]
+
+    again = msgspec.structs.replace(settled(CORK, THEN - YEAR), said=[THEN - YEAR, NOW + YEAR])
+    timeline = Timeline([again])
+    timeline.add(lived(GRAZ))
+    [(edge, _)] = timeline.operations()
+    assert isinstance(edge, Edge)
+    assert (edge.valid_from, edge.valid_to) == (NOW, NOW + YEAR)
+    assert edge.data == {TIMES: {"since": "by 2025-01-01", "until": "by 2026-01-01"}}

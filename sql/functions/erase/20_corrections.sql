@@ -104,7 +104,8 @@ DECLARE
 BEGIN
   FOR m IN -- versions come after those that they derive from
     SELECT d.kind, d.version_id, d.derived_from, d.content, b.content AS was,
-      b.content IS DISTINCT FROM d.content AS corrects, k.born OR t.marked AS born, k.stays,
+      -- what its times are called is no correction of a remainder (memsvc.content_of_remainder)
+      b.content #- '{data,times}' IS DISTINCT FROM d.content #- '{data,times}' AS corrects, k.born OR t.marked AS born, k.stays,
       b.kind IS NOT NULL OR t.marked AS known
     FROM memsvc.derivations_of(p_user_id, p_others || p_gone) AS d
     CROSS JOIN LATERAL (

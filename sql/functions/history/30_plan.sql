@@ -57,6 +57,36 @@ RETURN (
 ));
 COMMENT ON FUNCTION memsvc.words_beyond(jsonb, jsonb) IS 'One content without the parts that it shares with another.';
 
+-- The content of a remainder of an edge's version. What its times are called (data.times, memsvc.times.untold) was said of
+-- the begin and the end of the whole: where those lie elsewhere now, it goes. p_before: the content of the step that
+-- stands before it now (null: none); where nobody told when that ended, nobody told since when the remainder holds.
+CREATE OR REPLACE FUNCTION memsvc.content_of_remainder(
+  p_content jsonb, p_begins boolean, p_ends boolean, p_valid_from timestamptz, p_before jsonb
+) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE
+-- callers: app
+RETURN (
+  SELECT CASE
+    WHEN jsonb_typeof(t.was) <> 'object' OR k.times = coalesce(t.was, '{}') THEN p_content
+    WHEN k.times = '{}' THEN p_content #- '{data,times}'
+    ELSE jsonb_set(p_content, '{data,times}', k.times)
+  END
+  FROM (
+    SELECT p_content #> '{data,times}' AS was,
+      'by ' || to_char(p_valid_from AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS began
+  ) AS t
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN jsonb_typeof(t.was) = 'object' THEN t.was ELSE '{}' END
+      - CASE WHEN p_begins THEN '{}' ELSE '{since}'::text[] END - CASE WHEN p_ends THEN '{}' ELSE '{until}'::text[] END
+      || CASE
+        WHEN NOT p_begins AND p_before #>> '{data,times,until}' = t.began THEN jsonb_build_object('since', t.began)
+        ELSE '{}'
+      END AS times
+  ) AS k
+);
+COMMENT ON FUNCTION memsvc.content_of_remainder(jsonb, boolean, boolean, timestamptz, jsonb) IS
+  'The content of a remainder of an edge''s version; what its times are called goes where they changed.';
+
 -- Open versions on a line of valid time. On a line at most one thing is true at a time: a node's properties ('node',
 -- node), a name of a node ('alias', node, normal form), a node's location ('place', node), an edge ('edge', edge), and
 -- for functional types all edges of one start node ('edge', start, type), but for those whose key is 'beside': they
@@ -197,12 +227,20 @@ BEGIN ATOMIC
   ),
   written AS MATERIALIZED (
     SELECT p.version_id, p.n, p.subject, p.position, p.first, p.last, b.cell_from AS valid_from, e.cell_to AS valid_to,
-      coalesce(p.origin, s.derived_from) AS derived_from, coalesce(o.content, s.content) AS content,
+      coalesce(p.origin, s.derived_from) AS derived_from, CASE
+        WHEN p.origin IS NULL THEN s.content
+        WHEN l.kind <> 'edge' THEN o.content
+        ELSE memsvc.content_of_remainder(
+          o.content, b.cell_from = o.valid_from, e.cell_to = o.valid_to, b.cell_from, w.content
+        )
+      END AS content,
       coalesce(o.asserted_by, s.asserted_by) AS asserted_by
     FROM piece AS p
     INNER JOIN cell AS b ON b.n = p.n AND b.cell = p.first
     INNER JOIN cell AS e ON e.n = p.n AND e.cell = p.last
+    INNER JOIN line AS l ON l.n = p.n
     LEFT JOIN old AS o ON o.version_id = p.origin
+    LEFT JOIN winner AS w ON w.n = p.n AND w.cell = p.first - 1
     LEFT JOIN step AS s ON s.position = p.position
   ),
   borne AS MATERIALIZED (

@@ -8,7 +8,8 @@
 --   place    node_id, latitude, longitude, radius_m
 --   retract  one of: edge_id; node_id and alias; node_id and place (true: its location); node_id (its properties)
 --   close    the same, with valid_from as the moment at which it ended
---   correct  version_id, content (what is replaced), refines (true: the version's evidence supports the correction too)
+--   correct  version_id, content (what is replaced), refines (true: the version's evidence supports the correction too),
+--            with valid_from where it began earlier
 --   merge    node_id, canonical_id, reason, confidence
 --   unmerge  node_id
 --   annotate version_id, stance (validated or disputed), evidence: the reason
@@ -141,7 +142,8 @@ BEGIN
       'subject', coalesce(v.subject, e.edge_id, o.node_id),
       'line', coalesce(v.line, CASE WHEN e.functional THEN e.from_node END, e.edge_id, o.node_id),
       'form', coalesce(v.form, CASE WHEN e.functional THEN e.type END, memsvc.normal_form(o.alias), ''),
-      'valid_from', coalesce(v.valid_from, o.valid_from, '-infinity'),
+      -- a correction may say that it began earlier
+      'valid_from', coalesce(least(v.valid_from, o.valid_from), '-infinity'),
       'valid_to', coalesce(v.valid_to, o.valid_to, 'infinity'),
       'content', CASE
         WHEN o.op = 'correct' THEN v.content || o.content
