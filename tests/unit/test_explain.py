@@ -211,7 +211,7 @@ def test_facts_say_since_when(begin: datetime | None, end: datetime | None, says
 
 
 def test_facts_say_where_nobody_told_since_when_or_until_when() -> None:
-    def says(times: Times, **bounds: datetime | None) -> str:
+    def says(times: Times, **bounds: Any) -> str:
         told = fact(1, **bounds).fact
         assert isinstance(told, RecalledFact)
         return span(msgspec.structs.replace(told, times=times), BERLIN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -245,3 +245,68 @@ def test_relatives_are_not_acquaintances_as_well() -> None:
     found = said("My sister Ana and I went climbing. I told Ana everything.")
     assert "Sam FAMILY_OF Ana" in found
     assert not [each for each in found if "KNOWS" in each]
+
+
+def on(day: int, text: str, type_: str) -> Fact:
+    """The one fact of this type that a turn of 26 (a Thursday) to 28 November 2026 tells."""
+    turn = Turn(
+        passage_id=uuid4(), speaker="Sam", role="user", text=text, said_at=datetime(2026, 11, day, 15, tzinfo=UTC)
+    )
+    owner = Candidate(number=0, node_id=uuid4(), label="Sam", type="Person")
+    found = read(Window(turns=(turn,), candidates=(owner,), speakers={"Sam": 0}, ontology=ONTOLOGY))
+    (told,) = (fact for fact in found.facts if fact.type == type_ and fact.confidence >= SURE)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("My exam was on Friday.", {26: 20, 27: 20, 28: 27}),
+        ("We had a picnic this Friday.", {26: 20, 27: 27, 28: 27}),
+        ("We had a picnic last Friday.", {26: 20, 27: 20, 28: 27}),
+        ("I have an audition on Friday.", {26: 27, 27: 27, 28: 34}),
+        ("I have an audition this Friday.", {26: 27, 27: 27, 28: 34}),
+        ("got an audition on Friday", {26: 27, 27: 27, 28: 34}),
+        ("got an audition friday", {26: 27, 27: 27, 28: 34}),
+    ],
+)
+def test_the_tense_says_which_friday_is_meant(text: str, days: dict[int, int]) -> None:
+    for said_on, day in days.items():
+        begin = on(said_on, text, "PARTICIPATED_IN").since
+        assert begin == datetime(2026, 11, 1, tzinfo=UTC) + timedelta(day - 1), (said_on, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have a pottery class every Friday.",
+        "Each Monday we have a team meeting.",
+        "I go to a pottery class every other Tuesday evening.",
+        "I do a pottery class on Tuesday nights.",
+        "We have rehearsal most Fridays.",
+    ],
+)
+def test_what_is_done_again_and_again_did_not_begin_when_it_was_mentioned(text: str) -> None:
+    for said_on in (26, 27, 28):
+        told = on(said_on, text, "PARTICIPATED_IN")
+        assert (told.since, told.until) == (None, None), said_on
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("I'm writing a novel called Dusk.", "CREATED"),
+        ("I'm moving to Ghent.", "LIVES_IN"),
+        ("I've moved to Ghent!", "LIVES_IN"),
+        ("We've adopted a cat.", "OWNS"),
+        ("I have started at Bosch.", "WORKS_AT"),
+    ],
+)
+def test_what_goes_on_or_is_done_by_now_did_not_begin_today(text: str, type_: str) -> None:
+    assert on(26, text, type_).since is None
+
+
+def test_what_is_told_to_begin_now_begins_today() -> None:
+    today = datetime(2026, 11, 26, tzinfo=UTC)
+    assert on(26, "I moved to Ghent today.", "LIVES_IN").since == today
+    assert on(26, "I've just started at Bosch.", "WORKS_AT").since == today

@@ -24,7 +24,7 @@ MOST = 3
 """Times of a clause that count."""
 LONGEST, NEAR = 1_000, 60
 """Signs of a clause that are read, and those before a time that tell how it counts."""
-DAY = timedelta(1)
+DAY, WEEK = timedelta(1), timedelta(7)
 SINCE = frozenset({"since", "from", "after", "starting", "onwards", "beginning"})
 UNTIL = frozenset({"until", "till", "til", "by", "before", "through", "to"})
 SKIPPED = frozenset({"the", "about", "around", "like", "roughly", "early", "late", "mid", "end", "of", "start", "on",
@@ -50,6 +50,14 @@ FEASTS = {
     "easter friday": (0, -2), "easter sunday": (0, 0), "easter monday": (0, 1), "pentecost": (0, 49),
 }  # fmt: skip
 """Month and day; month 0: so many days after Easter."""
+
+
+DAY_ALONE = SINCE | UNTIL | words.WEEKDAYS.keys() | {"this", "on", "the", "morning", "afternoon", "evening", "night"}
+"""Words of a phrase that names a weekday, and not which one."""
+EVERY = re.compile(r"\b(?:every|each|most|any)(?: (?:other|second|third|single))? $", re.IGNORECASE)
+"""Before a time at which something happens again and again."""
+AGAIN = re.compile(r" ?(?:mornings|afternoons|evenings|nights|lunchtimes)\b", re.IGNORECASE)
+"""After it: "on Tuesday nights"."""
 
 
 class Moment(NamedTuple):
@@ -98,7 +106,13 @@ def moments(text: str, now: datetime, *, ahead: bool) -> list[Moment]:
     ]
     taken += [(place.start, place.stop) for place in places]
     places += of_rules(RULES, text, calendar.today, ahead, taken=taken)
-    return joined(text, sorted(places)[: 2 * MOST], calendar, clock)
+    once = [place for place in sorted(places)[: 2 * MOST] if not is_repeated(text, place)]
+    return joined(text, once, calendar, clock)
+
+
+def is_repeated(text: str, place: Read) -> bool:
+    """Whether something happens at each such time, so that none is named: "every Friday", "on Tuesday nights"."""
+    return EVERY.search(text, 0, place.start) is not None or AGAIN.match(text, place.stop) is not None
 
 
 def of_library(text: str, now: datetime, zone: ZoneInfo, *, ahead: bool) -> Iterator[Read]:
@@ -111,7 +125,21 @@ def of_library(text: str, now: datetime, zone: ZoneInfo, *, ahead: bool) -> Iter
         at = start + len(window.phrase)
         to_come = ahead and lead(text, start, window.phrase) not in words.SINCE
         begin, end = moved_on(window, now) if to_come else middle(window)
-        yield Read(start, at, begin, end)
+        weeks = weeks_off(window.phrase, (begin, end), now.date(), to_come=to_come)
+        yield Read(start, at, begin + weeks * WEEK, end + weeks * WEEK)
+
+
+def weeks_off(phrase: str, days: tuple[date, date], today: date, *, to_come: bool) -> int:
+    """By how many weeks a weekday without "last" or "next" was read off: the tense says whether it is past.
+
+    "This Friday" may be today, and so may a Friday that is still to come; of a Friday that is past it is said "today".
+    """
+    said = phrase.lower().split()
+    if not DAY_ALONE.issuperset(said) or days[1] - days[0] != DAY or not words.WEEKDAYS.keys() & set(said):
+        return 0
+    if to_come:
+        return 1 if days[0] < today else 0
+    return -1 if days[0] > today or (days[0] == today and "this" not in said) else 0
 
 
 def middle(window: TimeWindow) -> tuple[date, date]:

@@ -68,6 +68,8 @@ WHEN_I_WAS = re.compile(
 )
 BORN_IN = re.compile(r"\bI was born\b[^.!?;]{0,40}\b(?P<year>(?:19|20)\d\d)\b")
 AGED = re.compile(rf"\bI(?: am|['’]m) (?:now )?(?P<age>{NUMBER}|\d{{1,3}})(?: years old)?(?= now|[.,;!?]| and\b|$)")
+GOT = re.compile(r"(?:^|[.!?;:])\W*got\b", re.IGNORECASE)
+"""Without a subject, as a sentence begins."""
 LONGEST, A_YEAR = timedelta(93), timedelta(366)
 """Of a time that is to come, and of one that is past, in which something happens as a whole."""
 
@@ -126,8 +128,14 @@ def times(clause: Clause, tokens: Iterable[Token]) -> list[Moment]:
     """The times that some words name, read with the tense of the verb that they stand with."""
     tokens = list(tokens)
     verb = verb_of_times(tokens) or clause.verb
-    ahead = not (clause.past or perfect(clause)) if verb == clause.verb else not over(verb)
+    ahead = not (clause.past or perfect(clause)) or has_got(clause) if verb == clause.verb else not over(verb)
     return moments(words_of(tokens), told_at(clause), ahead=ahead or clause.means(BOOKING))
+
+
+def has_got(clause: Clause) -> bool:
+    """Whether somebody has what is told, in short: "got an interview on Friday"; of "I got a bike" it is the past."""
+    in_short = clause.verb.lower_ == "got" and GOT.search(clause.words) is not None
+    return in_short and any(noun.lemma_.lower() in things.EVENTS for noun in clause.objects)
 
 
 def verb_of_times(tokens: list[Token]) -> Token | None:
@@ -211,17 +219,20 @@ def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
 
 
 def of_now(clause: Clause, type_: str, change: Change) -> Span:
-    """What is told as just begun, just over, or felt now is so since, or until, the day it is told."""
+    """What is told as just begun, just over, or felt now is so since, or until, the day it is told.
+
+    What goes on ("I'm writing a novel"), or is done by now ("I've moved"), began on a day that nobody told.
+    """
     today = today_of(clause)
     present = not clause.past and not perfect(clause)
-    going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
-    fresh = bool(clause.adverbs & NOW) or perfect(clause) or str(clause.verb.sent).rstrip().endswith("!")
+    cried = str(clause.verb.sent).rstrip().endswith("!") and not perfect(clause)
+    fresh = bool(clause.adverbs & NOW) or cried
     planned = present and clause.verb.tag_ == "VBG" and not clause.adverbs & NOW
     begun = fresh and not planned and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
     gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
     if change == "ended" or gone:
         return Span(until=today) if gone or clause.adverbs & NOW else Span()
-    return Span(since=today) if going_on or begun or (type_ == "FEELS" and present) else Span()
+    return Span(since=today) if begun or (type_ == "FEELS" and present) else Span()
 
 
 def of_its_day(clause: Clause, type_: str, found: Span) -> Span:
