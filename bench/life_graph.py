@@ -24,6 +24,7 @@ ORDER BY 1, 2, 3
 """
 TOLD = """
 SELECT f.fact, CASE WHEN f.data #>> '{times,since}' LIKE 'by %%' THEN NULL ELSE f.since END AS since, f.until,
+  coalesce(f.data #>> '{times,until}' LIKE 'by %%', false) AS until_untold,
   array_agg(p.client_id ORDER BY p.said_at, p.passage_id) FILTER (WHERE p.client_id IS NOT NULL) AS turns
 FROM memsvc.facts_history AS f
 INNER JOIN memsvc.source_links AS l
@@ -59,6 +60,8 @@ class Told:
     """That support it, at least one."""
     since: datetime | None
     until: datetime | None
+    until_untold: bool = False
+    """It is over, and was so by then; nobody told when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,8 @@ def graph_of(bench: Bench, owner: Owner) -> Graph:
             for node_id, kind, label, named, aliases in admin.execute(THINGS, [owner.user_id])
         }
         told = [
-            Told(sentence, tuple(dict.fromkeys(turns)), since, until)
-            for sentence, since, until, turns in admin.execute(TOLD, [owner.user_id, readers])
+            Told(sentence, tuple(dict.fromkeys(turns)), since, until, untold)
+            for sentence, since, until, untold, turns in admin.execute(TOLD, [owner.user_id, readers])
             if turns
         ]
     return Graph(nodes, told)

@@ -4,10 +4,11 @@
 of the turns that support it is one of the fact's. **Times** are those of the sentences that say a fact, or a part of
 it: right if one is right and none is wrong. A day, month or year is right to its precision, on the clock of the place.
 With ``~`` it may be off by a fifth of its distance from the talk, or by a year; ``past`` is right where it is over.
-Where a fact still holds, an end before the end of the talk is wrong. **Junk** is what can be told automatically: a
-Person whom the labels do not know, by name or by a word for a relative; another node that is called by a pronoun, a
-finite verb, a function word, a time or a clause, or like a person. The rest may be junk all the same. **Relatives** are
-all who are something to the owner; ``bench.relatives`` says which nodes are theirs.
+Where a fact still holds, an end before the end of the talk is wrong; an end that nobody told is no day, only an end.
+**Junk** is what can be told automatically: a Person whom the labels do not know, by name or by a word for a relative;
+another node that is called by a pronoun, a finite verb, a function word, a time or a clause, or like a person. The rest
+may be junk all the same. **Relatives** are all who are something to the owner; ``bench.relatives`` says which nodes are
+theirs.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def count_facts(talk: Talk, graph: Graph, scores: Scores) -> None:
 def count_times(talk: Talk, fact: Fact, sayers: Sequence[Told], scores: Scores) -> None:
     """Whether those who say a fact give its times."""
     scores.counts["dated"] += 1
-    timed = [told for told in sayers if told.since or told.until]
+    timed = [told for told in sayers if told.since or gives_end(fact, told)]
     if not timed:
         scores.counts["untimed"] += 1
         return
@@ -127,6 +128,11 @@ def count_times(talk: Talk, fact: Fact, sayers: Sequence[Told], scores: Scores) 
     if not right:
         given = "; ".join(f"{told.sentence} {told.since} - {told.until}" for told in timed)
         scores.lines.append(f"! time {fact.turns[0]} {fact.sentence} {fact.since} - {fact.until}: {given}")
+
+
+def gives_end(fact: Fact, told: Told) -> bool:
+    """Whether a sentence gives an end: one that nobody told says no day, only that it is over."""
+    return told.until is not None and not (told.until_untold and fact.until not in {None, PAST})
 
 
 def is_in_time(talk: Talk, fact: Fact, told: Told) -> bool:
@@ -139,7 +145,7 @@ def is_in_time(talk: Talk, fact: Fact, told: Told) -> bool:
         found.append(is_at(told.since, fact.since, said, clock))
     if told.until is not None and fact.until == PAST:
         found.append(told.until <= end)
-    elif told.until is not None and fact.until is not None:
+    elif told.until is not None and fact.until is not None and gives_end(fact, told):
         last = told.until - timedelta(microseconds=1)  # an end is the first moment after
         found.append(any(is_at(moment, fact.until, said, clock) for moment in (told.until, last)))
     if told.until is not None and fact.until is None and fact.status == "holds":

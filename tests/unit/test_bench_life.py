@@ -109,6 +109,16 @@ def test_times_are_right_to_the_precision_of_the_label(
     assert (found["times"], found["times.n"], found["times_missing"]) == (right, 1, 0)
 
 
+@pytest.mark.parametrize(("until", "times", "missing"), [("2024-03-09", 0, 1), ("past", 1, 0), (None, 1, 0)])
+def test_an_end_that_nobody_told_says_only_that_it_is_over(until: str | None, times: int, missing: int) -> None:
+    told = Told("Ana's mum lives in Porto.", ("1",), None, BEGAN, until_untold=True)
+    since = None if until else "2024-03"
+    found = shares(talk(fact("Ana's mother lives in Porto.", ["porto"], since=since, until=until)), graph(told=(told,)))
+    assert (found["times.n"], found["times_missing"]) == (times, missing)
+    if times:
+        assert found["times"] == (until == "past")
+
+
 def test_a_dated_fact_without_a_time_is_missing_one() -> None:
     told = Told("Ana's mum lives in Porto.", ("1",), None, None)
     found = shares(talk(fact("Ana's mother lives in Porto.", ["porto"], since="2024-03")), graph(told=(told,)))
