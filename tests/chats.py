@@ -117,6 +117,21 @@ WHATSAPP = (
     "01/02/2026, 10:01 - Mila: The key is under the mat.\n"
     "14/02/2026, 10:02 - Jo: Thanks!\nI shall look.\n"
 )
+# Mail
+
+
+def mail(body: str, **headers: str) -> str:
+    """A mail of Mila to Jo; ``message_id`` stands for Message-ID."""
+    named = {"From": "Mila <mila@example.org>", "To": "jo@example.org", "Date": "Sun, 01 Feb 2026 10:00:00 +0100"}
+    named |= {name.replace("_", "-").title(): value for name, value in headers.items()}
+    return "".join(f"{name}: {value}\n" for name, value in named.items() if value) + f"\n{body}\n"
+
+
+def mailbox(*mails: str) -> str:
+    """A mailbox."""
+    return "".join(f"From x@example.org Sun Feb  1 09:00:00 2026\n{one}\n" for one in mails)
+
+
 EXPORTS: dict[str, Mapping[str, object]] = {
     "telegram": {
         "result.json": telegram_chat(
@@ -141,6 +156,14 @@ EXPORTS: dict[str, Mapping[str, object]] = {
                 claude_message("m1", "human", "Where do otters sleep?"), claude_message("m2", "assistant", "In holts.")
             )
         ]
+    },
+    "mail": {
+        "all.mbox": mailbox(
+            mail("The key is under the mat.", message_id="<1@x>", subject="Keys"),
+            mail(
+                "Thanks!", **{"from": "Jo <jo@example.org>"}, references="<1@x>", message_id="<2@x>", subject="Re: Keys"
+            ),
+        )
     },
     "whatsapp": {"WhatsApp Chat with Mila.txt": WHATSAPP},
     "jsonl": {"talk.jsonl": '{"id": "1", "text": "The key is under the mat."}\n{"id": "2", "text": "Thanks!"}\n'},

@@ -66,9 +66,9 @@ TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("an address book", re.compile(r"\ufeff?BEGIN:VCARD", re.IGNORECASE)),
     ("a web page", re.compile(r"\s*<(?:!DOCTYPE\s+html|html)\b", re.IGNORECASE)),
     ("an export of WhatsApp", re.compile(rf"[\s\u200e\ufeff]*{SENT}")),
-    ("a mailbox", re.compile(r"From \S+ .*\d\d:\d\d")),
+    ("an e-mail or a mailbox", re.compile(r"From \S+ .*\d\d:\d\d")),
     (
-        "an e-mail",
+        "an e-mail or a mailbox",
         re.compile(r"(?:[A-Z][\w-]*:.*\n(?:[ \t].*\n)*)*(?:From|Received|Message-ID|Subject):", re.IGNORECASE),
     ),
     ("an export of Discord", re.compile(r"\ufeff?ID,Timestamp,Contents")),

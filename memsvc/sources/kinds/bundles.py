@@ -13,6 +13,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
@@ -74,6 +75,17 @@ class Bundle:
         try:
             with self._place.open(file) as content:
                 return content.read(HEAD_BYTES)
+        except UNREADABLE as error:
+            raise unreadable(self.shown(file), error) from error
+
+    def modified(self, file: str) -> datetime:
+        """Return when the file was last written; of a packed one, its clock time without an offset.
+
+        Raises:
+            BadFileError: as ``path``.
+        """
+        try:
+            return self._place.modified(file)
         except UNREADABLE as error:
             raise unreadable(self.shown(file), error) from error
 
@@ -140,6 +152,11 @@ class Place:
         """Return a file's packed size in bytes."""
         return (self._root / file if self._root.is_dir() else self._root).stat().st_size
 
+    def modified(self, file: str) -> datetime:
+        """Return when a file was last written."""
+        path = self._root / file if self._root.is_dir() else self._root
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
+
     def path(self, file: str) -> Path:
         """Return a local file with the unpacked content."""
         if not file.endswith(".gz"):
@@ -185,6 +202,10 @@ class ZipPlace(Place):
     def size(self, file: str) -> int:
         """Return a member's packed size in bytes."""
         return self.archive.getinfo(file).compress_size
+
+    def modified(self, file: str) -> datetime:
+        """Return when a member was last written, on the clock of the computer that packed it."""
+        return datetime(*self.archive.getinfo(file).date_time)  # noqa: DTZ001 - the archive names no zone
 
     def path(self, file: str) -> Path:
         """Return a local file with the member's content."""

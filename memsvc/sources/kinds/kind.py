@@ -6,6 +6,7 @@ kinds in ``memsvc.sources.ingesting``: previews, the owner, limits, batches, res
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -113,6 +114,20 @@ class Names:
             self._taken.add(known)
             self._names[identity] = known
         return known
+
+
+class Digests:
+    """Ids for the messages of a program that gives none: made of what a later export has, too."""
+
+    def __init__(self) -> None:
+        """Start a file."""
+        self._seen: Counter[str] = Counter()
+
+    def of(self, *parts: str) -> str:
+        """Return an id of some texts; the same texts again get another one, because people repeat themselves."""
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+        self._seen[digest] += 1
+        return f"{digest}:{self._seen[digest]}"
 
 
 def zone_called(name: str | None) -> tzinfo | None:

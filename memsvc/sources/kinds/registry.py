@@ -26,6 +26,7 @@ BUILT_IN = (
     EntryPoint("slack", "memsvc.sources.kinds.slack:Slack", ENTRY_POINTS),
     EntryPoint("telegram", "memsvc.sources.kinds.telegram:Telegram", ENTRY_POINTS),
     EntryPoint("whatsapp", "memsvc.sources.kinds.whatsapp:WhatsApp", ENTRY_POINTS),
+    EntryPoint("mail", "memsvc.sources.kinds.mail:Mail", ENTRY_POINTS),
     EntryPoint("role-content", "memsvc.sources.kinds.role_content:RoleContent", ENTRY_POINTS),
 )
 LEAST_SURE = 0.5

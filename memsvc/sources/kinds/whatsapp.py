@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading
+from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Placed, Reading
 from memsvc.sources.messages import MessageIn
 from memsvc.text.characters import is_visible
 
@@ -79,7 +78,7 @@ class WhatsApp:
         """Yield the messages."""
         shown, path = bundle.shown(bundle.files[0]), bundle.path(bundle.files[0])
         order = _order(bundle, shown)
-        seen: Counter[str] = Counter()
+        ids = Digests()
         chat = ""
         for sent in _sent(path, shown):
             chat = chat or _chat(bundle, sent)
@@ -96,14 +95,12 @@ class WhatsApp:
             if not is_visible(text) or MEDIA.fullmatch(text):
                 reading.odd["messages with a file or picture alone"] += 1
                 continue
-            digest = hashlib.sha256(f"{said_at.isoformat()}\0{speaker}\0{text}".encode()).hexdigest()[:24]
-            seen[digest] += 1  # the same words in the same minute are two messages
             message = MessageIn(
                 conversation=f"whatsapp:{chat}",
                 text=text,
                 speaker=speaker,
                 role="user" if reading.is_me(speaker) else "other",
-                id=f"{digest}:{seen[digest]}",
+                id=ids.of(said_at.isoformat(), speaker, text),
                 said_at=said_at.isoformat(),
             )
             yield Placed(where, message, {"line": sent.number}, chat)
