@@ -165,6 +165,10 @@ EXPORTS: dict[str, Mapping[str, object]] = {
             ),
         )
     },
+    "transcript": {
+        "2026-02-01 10.00.srt": "1\n00:00:01,000 --> 00:00:03,000\nMila: The key is under the mat.\n\n"
+        "2\n00:00:34,000 --> 00:00:35,500\nJo: Thanks!\n"
+    },
     "whatsapp": {"WhatsApp Chat with Mila.txt": WHATSAPP},
     "jsonl": {"talk.jsonl": '{"id": "1", "text": "The key is under the mat."}\n{"id": "2", "text": "Thanks!"}\n'},
     "role-content": {

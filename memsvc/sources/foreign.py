@@ -54,6 +54,9 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
     "an export of Google Chat": lambda one: _among(one.get("messages"), "topic_id"),
     "an export of Skype": lambda one: _among(one.get("conversations"), "MessageList"),
     "an export of Gemini": lambda one: one.get("header") == "Gemini Apps",
+    "subtitles or a transcript": lambda one: (
+        {"start", "end", "text"} <= one.keys() or _among(one.get("segments"), "start")
+    ),
     OURS: lambda one: one.get("format") == "memsvc-export",
 }
 """Tests on the fields of an object: a document, or an entry of a list, or a line."""
@@ -61,7 +64,7 @@ SENT = r"\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?[ \u202f]\d{1,2}[:.]\d{2}"
 """The start of a WhatsApp message: a date in the phone's format, and a time."""
 TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a zip file", re.compile(r"PK\x03\x04")),
-    ("subtitles", re.compile(r"\ufeff?(?:WEBVTT\b|\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> )")),
+    ("subtitles or a transcript", re.compile(r"\ufeff?(?:WEBVTT\b|\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> )")),
     ("a calendar", re.compile(r"\ufeff?BEGIN:VCALENDAR", re.IGNORECASE)),
     ("an address book", re.compile(r"\ufeff?BEGIN:VCARD", re.IGNORECASE)),
     ("a web page", re.compile(r"\s*<(?:!DOCTYPE\s+html|html)\b", re.IGNORECASE)),

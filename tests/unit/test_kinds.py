@@ -90,7 +90,7 @@ def test_a_cut_file_is_refused_or_ends_with_a_whole_message(tmp_path: Path, kind
         with suppress(BadFileError):
             got = [message.text for _, message in read_messages(path)]
             is_whole = True
-        assert not is_whole or kind in {"jsonl", "whatsapp", "mail"}
+        assert not is_whole or kind in {"jsonl", "whatsapp", "mail", "transcript"}
         assert all(text in whole.decode() for text in got)
         assert len(got) <= len(texts)
 

@@ -27,6 +27,7 @@ BUILT_IN = (
     EntryPoint("telegram", "memsvc.sources.kinds.telegram:Telegram", ENTRY_POINTS),
     EntryPoint("whatsapp", "memsvc.sources.kinds.whatsapp:WhatsApp", ENTRY_POINTS),
     EntryPoint("mail", "memsvc.sources.kinds.mail:Mail", ENTRY_POINTS),
+    EntryPoint("transcript", "memsvc.sources.kinds.transcript:Transcript", ENTRY_POINTS),
     EntryPoint("role-content", "memsvc.sources.kinds.role_content:RoleContent", ENTRY_POINTS),
 )
 LEAST_SURE = 0.5
