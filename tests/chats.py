@@ -117,6 +117,25 @@ WHATSAPP = (
     "01/02/2026, 10:01 - Mila: The key is under the mat.\n"
     "14/02/2026, 10:02 - Jo: Thanks!\nI shall look.\n"
 )
+# Discord
+
+
+def discord_message(identity: str, who: str, content: str, **more: Any) -> dict[str, Any]:
+    """A message of February 2026; who says it is "name/id"."""
+    name, _, key = who.partition("/")
+    return {
+        "id": identity, "type": "Default", "timestamp": f"2026-02-01T10:00:0{identity[-1]}+01:00",
+        "timestampEdited": None, "content": content, "author": {"id": key, "name": name, "discriminator": "0000"},
+        "attachments": [], "embeds": [], **more,
+    }  # fmt: skip
+
+
+def discord_channel(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A channel as DiscordChatExporter writes it."""
+    channel = {"id": "70", "type": "GuildTextChat", "name": "keys"}
+    return {"guild": {"id": "7", "name": "Pond"}, "channel": channel, "messages": list(messages), **more}
+
+
 # Mail
 
 
@@ -156,6 +175,11 @@ EXPORTS: dict[str, Mapping[str, object]] = {
                 claude_message("m1", "human", "Where do otters sleep?"), claude_message("m2", "assistant", "In holts.")
             )
         ]
+    },
+    "discord": {
+        "Pond - keys [70].json": discord_channel(
+            discord_message("1", "mila/71", "The key is under the mat."), discord_message("2", "Jo/72", "Thanks!")
+        )
     },
     "mail": {
         "all.mbox": mailbox(

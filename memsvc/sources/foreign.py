@@ -16,8 +16,10 @@ import msgspec
 LOOKED_AT = 50
 """How many entries of a list are checked."""
 OURS = "an export of memsvc"
+PACKAGE = "Discord's data package"
 WHOLE: Mapping[str, str] = {
     OURS: "Import its folder or zip file with 'memsvc import'.",
+    PACKAGE: "Name its folder or zip file, where channel.json stands beside the messages.",
     "an export of Slack": "Name the folder or zip file that has users.json: it says who speaks.",
 }
 """What is not read file by file, and what to do instead."""
@@ -44,10 +46,9 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
         ("ts" in one and _has(one, "user", "type", "bot_id")) or _has(one, "team_id", "user_profile", "is_channel")
     ),
     "an export of Discord": lambda one: (
-        ("guild" in one and "messages" in one)
-        or ("Contents" in one and "Timestamp" in one)
-        or _has(one.get("author"), "discriminator")
+        ("guild" in one and "messages" in one) or _has(one.get("author"), "discriminator")
     ),
+    PACKAGE: lambda one: "Contents" in one and "Timestamp" in one,
     "an export of Messenger or Instagram": lambda one: (
         "sender_name" in one or _among(one.get("messages"), "sender_name")
     ),
@@ -74,8 +75,8 @@ TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "an e-mail or a mailbox",
         re.compile(r"(?:[A-Z][\w-]*:.*\n(?:[ \t].*\n)*)*(?:From|Received|Message-ID|Subject):", re.IGNORECASE),
     ),
-    ("an export of Discord", re.compile(r"\ufeff?ID,Timestamp,Contents")),
-    ("an export of DiscordChatExporter", re.compile(r"={10,}\r?\nGuild:")),
+    (PACKAGE, re.compile(r"\ufeff?ID,Timestamp,Contents")),
+    ("an export of DiscordChatExporter as text", re.compile(r"={10,}\r?\nGuild:")),
     ("XML", re.compile(r"[\s\ufeff]*<(?:\?xml\b|!DOCTYPE|[A-Za-z][\w.:-]*[\s/>])")),
     ("Markdown", re.compile(r"\ufeff?(?:---\r?\n(?:.*\n){0,100}?---\r?\n|\s*#{1,6} \S|(?:.*\n){0,20}#{1,6} \S)")),
 )

@@ -233,12 +233,12 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
     "Slack's users": ("users.json", [{"id": "U7", "team_id": "T1", "name": "mila"}], "an export of Slack"),
     "Discord": (
         "channel.json",
-        {"guild": {"name": "Pond"}, "channel": {"name": "keys"}, "messages": sent(id="7", content="The key.")},
+        {"guild": {"name": "Pond"}, "messages": sent(id="7", content="The key.")},
         "an export of Discord",
     ),
     "Discord's own": (
         "messages.json", sent(ID=7, Timestamp="2026-01-02 10:00:00", Contents="The key.", Attachments=""),
-        "an export of Discord",
+        "Discord's data package",
     ),
     "Messenger": (
         "message_1.json", {"participants": [{"name": "Mila"}], "messages": MESSENGER, "title": "Mila"},
