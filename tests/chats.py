@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 
 def write(path: Path, content: object) -> Path:
@@ -136,6 +137,44 @@ def discord_channel(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"guild": {"id": "7", "name": "Pond"}, "channel": channel, "messages": list(messages), **more}
 
 
+# Signal and SMS
+
+
+SIGNAL_PEOPLE: tuple[dict[str, Any], ...] = (
+    {"version": 1, "backupTimeMs": "1769936400000"},
+    {"account": {"givenName": "Jo"}},
+    {"recipient": {"id": "1", "self": {}}},
+    {"recipient": {"id": "2", "contact": {"e164": "491701234567", "profileGivenName": "Mila"}}},
+    {"chat": {"id": "10", "recipientId": "2"}},
+)
+
+
+def lines(*rows: dict[str, Any]) -> str:
+    """JSON, a line for each value."""
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def signal_item(second: int, author: str, body: str, **more: Any) -> dict[str, Any]:
+    """A message of Signal's own export, in February 2026; author 1 is the owner."""
+    way: dict[str, Any] = {"outgoing": {}} if author == "1" else {"incoming": {"read": True}}
+    sent = str(1_769_936_400_000 + second * 1000)
+    item = {"chatId": "10", "authorId": author, "dateSent": sent, "standardMessage": {"text": {"body": body}}}
+    return {"chatItem": {**item, **way, **more}}
+
+
+def smses(*messages: str) -> str:
+    """A backup of SMS Backup & Restore."""
+    content = "\n  ".join(messages)
+    return f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<smses count=\"2\">\n  {content}\n</smses>\n"
+
+
+def sms(second: int, kind: int, body: str, **more: str) -> str:
+    """A short message with Mila in February 2026; kind 1 was received, 2 was sent."""
+    given = {"address": "+49 170 1234567", "date": str(1_769_936_400_000 + second * 1000), "contact_name": "Mila"}
+    named = {**given, "type": str(kind), "body": body, **more}
+    return f"<sms {' '.join(f'{name}={quoteattr(value)}' for name, value in named.items())} />"
+
+
 # Mail
 
 
@@ -189,6 +228,12 @@ EXPORTS: dict[str, Mapping[str, object]] = {
             ),
         )
     },
+    "signal": {
+        "main.jsonl": lines(
+            *SIGNAL_PEOPLE, signal_item(1, "2", "The key is under the mat."), signal_item(2, "1", "Thanks!")
+        )
+    },
+    "sms": {"sms-20260201.xml": smses(sms(1, 1, "The key is under the mat."), sms(2, 2, "Thanks!"))},
     "transcript": {
         "2026-02-01 10.00.srt": "1\n00:00:01,000 --> 00:00:03,000\nMila: The key is under the mat.\n\n"
         "2\n00:00:34,000 --> 00:00:35,500\nJo: Thanks!\n"

@@ -49,6 +49,14 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
         ("guild" in one and "messages" in one) or _has(one.get("author"), "discriminator")
     ),
     PACKAGE: lambda one: "Contents" in one and "Timestamp" in one,
+    "an export of Signal": lambda one: (
+        ("conversationId" in one and "sent_at" in one)
+        or _has(one, "backupTimeMs", "chatItem")
+        or {"date", "sender", "body"} <= one.keys()
+        or _has(one.get("envelope"), "sourceUuid", "sourceNumber", "sourceDevice", "timestamp")
+        or _has(one.get("recipient"), "self", "contact", "group", "distributionList", "releaseNotes")
+        or _has(one.get("account"), "givenName", "accountSettings")
+    ),
     "an export of Messenger or Instagram": lambda one: (
         "sender_name" in one or _among(one.get("messages"), "sender_name")
     ),

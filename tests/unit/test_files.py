@@ -262,7 +262,7 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
     "Markdown, a title later": ("note", b"The key.\n\n## Keys\n", "Markdown"),
     "subtitles without times": ("talk.vtt", b"WEBVTTX\n\nThe key.\n", "plain text"),
     "a calendar": ("my.ics", b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n", "a calendar"),
-    "XML": ("sms.xml", b"<?xml version='1.0'?>\n<smses count='1'/>", "XML"),
+    "XML": ("calls.xml", b"<?xml version='1.0'?>\n<calls count='1'/>", "XML"),
     "a table": ("chat.csv", b"who,when,what\nMila,2026-01-02,The key\n", "a table in plain text"),
     "prose": ("note.txt", b"Hello, Jo, where is the key?\nUnder the mat, I think.\n", "plain text"),
     "a word": ("late.jsonl", b"oops", "plain text"),

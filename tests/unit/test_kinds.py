@@ -78,6 +78,9 @@ def test_a_zip_file_has_the_same_messages_as_its_files(tmp_path: Path, kind: str
     assert [one.message for one in read(packed(tmp_path / "export.zip", EXPORTS[kind]))] == whole
 
 
+MADE_OF_LINES = {"jsonl", "whatsapp", "mail", "transcript", "signal"}
+
+
 @pytest.mark.parametrize("kind", [kind for kind in EXPORTS if len(EXPORTS[kind]) == 1])
 def test_a_cut_file_is_refused_or_ends_with_a_whole_message(tmp_path: Path, kind: str) -> None:
     path = place(kind, tmp_path)
@@ -90,7 +93,7 @@ def test_a_cut_file_is_refused_or_ends_with_a_whole_message(tmp_path: Path, kind
         with suppress(BadFileError):
             got = [message.text for _, message in read_messages(path)]
             is_whole = True
-        assert not is_whole or kind in {"jsonl", "whatsapp", "mail", "transcript"}
+        assert not is_whole or kind in MADE_OF_LINES
         assert all(text in whole.decode() for text in got)
         assert len(got) <= len(texts)
 

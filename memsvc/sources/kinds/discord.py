@@ -218,11 +218,8 @@ def _rest(bundle: Bundle, root: PurePosixPath) -> Iterator[str]:
     package = root.parent
     for file in bundle.files:
         path = PurePosixPath(file)
-        if (
-            path == root / "index.json"
-            or (path.name == "README.txt" and path.parent == package)
-            or (package in path.parents and path.relative_to(package).parts[0].lower() in REST)
-        ):
+        is_inside = package in path.parents and path.relative_to(package).parts[0].lower() in REST
+        if is_inside or path in {root / "index.json", package / "README.txt"}:
             yield file
 
 

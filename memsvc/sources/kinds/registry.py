@@ -24,6 +24,8 @@ BUILT_IN = (
     EntryPoint("chatgpt", "memsvc.sources.kinds.chatgpt:ChatGpt", ENTRY_POINTS),
     EntryPoint("claude", "memsvc.sources.kinds.claude:Claude", ENTRY_POINTS),
     EntryPoint("discord", "memsvc.sources.kinds.discord:Discord", ENTRY_POINTS),
+    EntryPoint("signal", "memsvc.sources.kinds.signal:Signal", ENTRY_POINTS),
+    EntryPoint("sms", "memsvc.sources.kinds.sms:Sms", ENTRY_POINTS),
     EntryPoint("slack", "memsvc.sources.kinds.slack:Slack", ENTRY_POINTS),
     EntryPoint("telegram", "memsvc.sources.kinds.telegram:Telegram", ENTRY_POINTS),
     EntryPoint("whatsapp", "memsvc.sources.kinds.whatsapp:WhatsApp", ENTRY_POINTS),
