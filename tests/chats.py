@@ -175,6 +175,41 @@ def sms(second: int, kind: int, body: str, **more: str) -> str:
     return f"<sms {' '.join(f'{name}={quoteattr(value)}' for name, value in named.items())} />"
 
 
+# Google's, Skype's, Copilot's and Apple's
+
+
+def gemini_record(second: int, title: str, *html: str, **more: Any) -> dict[str, Any]:
+    """A record of My Activity."""
+    return {
+        "header": "Gemini Apps", "title": title, "time": f"2026-02-01T09:00:0{second}.500Z", "products": ["x"],
+        "safeHtmlItem": [{"html": one} for one in html], **more,
+    }  # fmt: skip
+
+
+def google_message(identity: str, who: str, text: str, **more: Any) -> dict[str, Any]:
+    """A message of Google Chat in February 2026; ``identity`` is "topic/message"."""
+    name = who.partition("@")[0].capitalize()
+    return {
+        "creator": {"name": name, "email": who, "user_type": "Human"}, "text": text,
+        "created_date": f"Sunday, February 1, 2026 at 9:00:0{identity[-1]}\u202fAM UTC", "topic_id": identity[0],
+        "message_id": f"room/{identity}", **more,
+    }  # fmt: skip
+
+
+def skype_message(identity: int, who: str, content: str, **more: Any) -> dict[str, Any]:
+    """A message of Skype in February 2026."""
+    return {
+        "id": str(identity), "originalarrivaltime": f"2026-02-01T09:00:0{identity % 10}.5Z", "messagetype": "RichText",
+        "content": content, "from": f"8:{who}", "displayName": None, "properties": None, **more,
+    }  # fmt: skip
+
+
+def skype(*newest_first: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """An export of Jo with one conversation, with Mila."""
+    talk = {"id": "8:mila", "displayName": "Mila", "MessageList": list(newest_first), **more}
+    return {"userId": "8:jo", "exportDate": "2026-02-02T10:00", "conversations": [talk]}
+
+
 # Mail
 
 
@@ -227,6 +262,26 @@ EXPORTS: dict[str, Mapping[str, object]] = {
                 "Thanks!", **{"from": "Jo <jo@example.org>"}, references="<1@x>", message_id="<2@x>", subject="Re: Keys"
             ),
         )
+    },
+    "gemini": {"MyActivity.json": [gemini_record(1, "Prompted Where do otters sleep?", "<p>In <b>holts</b>.</p>")]},
+    "google-chat": {
+        "messages.json": {
+            "messages": [
+                google_message("1/1", "mila@example.org", "The key is under the mat."),
+                google_message("2/2", "jo@example.org", "Thanks!"),
+            ]
+        }
+    },
+    "skype": {
+        "messages.json": skype(skype_message(2, "jo", "Thanks!"), skype_message(1, "mila", "The key is under the mat."))
+    },
+    "copilot": {
+        "copilot-activity-history.csv": "Conversation,Time,Author,Message\r\n"
+        "Otters,2026-02-01T10:00:01,AI,In holts.\r\nOtters,2026-02-01T10:00:01,Human,Where do otters sleep?\r\n"
+    },
+    "imessage": {
+        "Mila.txt": "Feb 01, 2026 10:00:01 AM\nMila\nThe key is under the mat.\n\n"
+        "Feb 01, 2026 10:00:02 AM (Read by them after 1 second)\nMe\nThanks!\n\n"
     },
     "signal": {
         "main.jsonl": lines(

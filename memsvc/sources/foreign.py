@@ -17,8 +17,10 @@ LOOKED_AT = 50
 """How many entries of a list are checked."""
 OURS = "an export of memsvc"
 PACKAGE = "Discord's data package"
+ACTIVITY = "Google's My Activity in HTML"
 WHOLE: Mapping[str, str] = {
     OURS: "Import its folder or zip file with 'memsvc import'.",
+    ACTIVITY: "In Google Takeout, choose JSON as the format of My Activity.",
     PACKAGE: "Name its folder or zip file, where channel.json stands beside the messages.",
     "an export of Slack": "Name the folder or zip file that has users.json: it says who speaks.",
 }
@@ -61,8 +63,8 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
         "sender_name" in one or _among(one.get("messages"), "sender_name")
     ),
     "an export of Google Chat": lambda one: _among(one.get("messages"), "topic_id"),
-    "an export of Skype": lambda one: _among(one.get("conversations"), "MessageList"),
-    "an export of Gemini": lambda one: one.get("header") == "Gemini Apps",
+    "an export of Skype or Teams": lambda one: _among(one.get("conversations"), "MessageList"),
+    "an export of Gemini": lambda one: str(one.get("header")).startswith(("Gemini", "Bard")),
     "subtitles or a transcript": lambda one: (
         {"start", "end", "text"} <= one.keys() or _among(one.get("segments"), "start")
     ),
@@ -76,7 +78,13 @@ TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("subtitles or a transcript", re.compile(r"\ufeff?(?:WEBVTT\b|\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> )")),
     ("a calendar", re.compile(r"\ufeff?BEGIN:VCALENDAR", re.IGNORECASE)),
     ("an address book", re.compile(r"\ufeff?BEGIN:VCARD", re.IGNORECASE)),
+    (
+        ACTIVITY,
+        re.compile(r"\s*(?:<!DOCTYPE[^>]*>\s*)?<html\b[^>]*>.{0,500}?<title>My Activity", re.IGNORECASE | re.DOTALL),
+    ),
     ("a web page", re.compile(r"\s*<(?:!DOCTYPE\s+html|html)\b", re.IGNORECASE)),
+    ("an export of iMessage", re.compile(r"\ufeff?[A-Z][a-z]{2} \d\d, \d{4} {1,2}\d{1,2}:\d\d:\d\d [AP]M")),
+    ("an export of Copilot", re.compile(r'\ufeff?"?Conversation"?,"?Time"?,"?Author"?,')),
     ("an export of WhatsApp", re.compile(rf"[\s\u200e\ufeff]*{SENT}")),
     ("an e-mail or a mailbox", re.compile(r"From \S+ .*\d\d:\d\d")),
     (

@@ -245,11 +245,14 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
         "an export of Messenger or Instagram",
     ),
     "Google Chat": (
-        "messages.json", {"messages": sent(creator={"name": "Mila"}, text="The key.", topic_id="t", message_id="m")},
+        "messages.json", {"messages": sent(creator={"name": "Mila"}, text="The key.", topic_id="t")},
         "an export of Google Chat",
     ),
     "Gemini": ("MyActivity.json", [{"header": "Gemini Apps", "title": "Prompted x"}], "an export of Gemini"),
-    "Skype": ("messages.json", {"userId": "8:mila", "conversations": [{"MessageList": []}]}, "an export of Skype"),
+    "Skype": ("messages.json", {"conversations": [{"MessageList": []}]}, "an export of Skype or Teams"),
+    "Gemini in HTML": (
+        "MyActivity.html", b"<html><head><title>My Activity History</title>x</html>", "Google's My Activity in HTML",
+    ),
     "an e-mail without a date": ("keys.eml", MAIL, "an e-mail or a mailbox"),
     "an e-mail with its way": ("keys.eml", b"Return-Path: <x>\nDKIM: a;\n\tb=c\n" + MAIL, "an e-mail or a mailbox"),
     "a mailbox": ("all.mbox", b"From m@x.org Fri Jan  2 10:00:00 2026\n\nThe key.\n", "an e-mail or a mailbox"),

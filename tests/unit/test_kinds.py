@@ -78,7 +78,7 @@ def test_a_zip_file_has_the_same_messages_as_its_files(tmp_path: Path, kind: str
     assert [one.message for one in read(packed(tmp_path / "export.zip", EXPORTS[kind]))] == whole
 
 
-MADE_OF_LINES = {"jsonl", "whatsapp", "mail", "transcript", "signal"}
+MADE_OF_LINES = {"jsonl", "whatsapp", "mail", "transcript", "signal", "copilot", "imessage"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EXPORTS if len(EXPORTS[kind]) == 1])
