@@ -210,6 +210,22 @@ def skype(*newest_first: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"userId": "8:jo", "exportDate": "2026-02-02T10:00", "conversations": [talk]}
 
 
+# Other memories
+
+
+def letta_message(second: int, role: str, text: str, **more: Any) -> dict[str, Any]:
+    """A message of an agent, in February 2026."""
+    content = [{"type": "text", "text": text}]
+    return {"role": role, "content": content, "created_at": f"2026-02-01T10:00:0{second}+00:00", **more}
+
+
+def letta_agent(*messages: dict[str, Any], **block: Any) -> dict[str, Any]:
+    """An agent file with an agent and a memory block."""
+    blocks = [{"id": "block-0", "label": "human", **block}] if block else []
+    agent = {"id": "agent-0", "name": "Sam", "messages": list(messages), "block_ids": ["block-0"]}
+    return {"agents": [agent], "blocks": blocks, "tools": [], "groups": []}
+
+
 # Mail
 
 
@@ -282,6 +298,37 @@ EXPORTS: dict[str, Mapping[str, object]] = {
     "imessage": {
         "Mila.txt": "Feb 01, 2026 10:00:01 AM\nMila\nThe key is under the mat.\n\n"
         "Feb 01, 2026 10:00:02 AM (Read by them after 1 second)\nMe\nThanks!\n\n"
+    },
+    "mem0": {
+        "memories.json": {
+            "results": [
+                {
+                    "id": "1",
+                    "memory": "Keeps the key under the mat",
+                    "created_at": "2026-02-01T10:00:01Z",
+                    "user_id": "jo",
+                },
+                {"id": "2", "memory": "Likes otters", "created_at": "2026-02-01T10:00:02Z", "user_id": "jo"},
+            ]
+        }
+    },
+    "letta": {
+        "sam.af": letta_agent(
+            letta_message(1, "user", "Where do otters sleep?"), letta_message(2, "assistant", "In holts.")
+        )
+    },
+    "graphiti": {
+        "episodes.json": [
+            {
+                "uuid": "1",
+                "name": "talk",
+                "content": "Mila: The key is under the mat.\nJo: Thanks!",
+                "group_id": "g",
+                "source": "message",
+                "created_at": "2026-02-01T10:00:01Z",
+                "valid_at": "2026-02-01T10:00:00Z",
+            }
+        ]
     },
     "signal": {
         "main.jsonl": lines(

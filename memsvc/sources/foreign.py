@@ -68,6 +68,22 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
     "subtitles or a transcript": lambda one: (
         {"start", "end", "text"} <= one.keys() or _among(one.get("segments"), "start")
     ),
+    "memories of Mem0": lambda one: (
+        {"id", "memory"} <= one.keys()
+        or {"id", "content", "state", "created_at"} <= one.keys()
+        or _among(one.get("results"), "memory")
+        or _among(one.get("memories"), "memory", "state")
+    ),
+    "an agent file of Letta": lambda one: (
+        {"agents", "blocks"} <= one.keys() or {"core_memory", "agent_type"} <= one.keys()
+    ),
+    "episodes of Graphiti or Zep": lambda one: (
+        (
+            {"uuid", "content", "created_at"} <= one.keys()
+            and _has(one, "group_id", "valid_at", "role_type", "thread_id")
+        )
+        or _among(one.get("episodes"), "uuid")
+    ),
     OURS: lambda one: one.get("format") == "memsvc-export",
 }
 """Tests on the fields of an object: a document, or an entry of a list, or a line."""

@@ -55,7 +55,8 @@ def test_deletions_files_and_edits(tmp_path: Path) -> None:
     odd: Counter[str] = Counter()
     files = [{"original_name": "otter.png", "export_name": "File-otter.png"}]
     placed = read(
-        tmp_path, SAID("1/1", "m@x.org", "", attached_files=files), SAID("2/2", "m@x.org", "Look", attached_files=files),
+        tmp_path, SAID("1/1", "m@x.org", "", attached_files=files),
+        SAID("2/2", "m@x.org", "Look", attached_files=files),
         SAID("3/3", "m@x.org", "", message_state="DELETED"), SAID("4/4", "m@x.org", "x", deletion_metadata={"t": 1}),
         SAID("5/5", "m@x.org", "New", updated_date="later"), odd=odd,
     )  # fmt: skip

@@ -27,7 +27,7 @@ EDITED = re.compile(r"Edited .{1,80}? later: (?P<text>.*)", re.DOTALL)
 REACTIONS = re.compile(r"(?:Tapbacks|Reactions):")
 REACTION = re.compile(r" *(?:\S.* by \S.*|Sticker from .*|.* from .*: .*)")
 NOTES = re.compile(
-    r"This message responded to an earlier message\.|This message was deleted from the conversation!|Attachment missing!"
+    r"This message (?:responded to an earlier message\.|was deleted from the conversation!)|Attachment missing!"
 )
 EFFECT = re.compile(r"\n?Sent with [A-Z]\w*(?: [A-Z]\w*){0,2}$")
 WORDLESS = re.compile(r"SharePlay Message\nEnded|\S+(?: \S+)? (?:unsent|deleted) (?:a message\.|this message part .*!)")

@@ -36,6 +36,9 @@ BUILT_IN = (
     EntryPoint("whatsapp", "memsvc.sources.kinds.whatsapp:WhatsApp", ENTRY_POINTS),
     EntryPoint("mail", "memsvc.sources.kinds.mail:Mail", ENTRY_POINTS),
     EntryPoint("transcript", "memsvc.sources.kinds.transcript:Transcript", ENTRY_POINTS),
+    EntryPoint("mem0", "memsvc.sources.kinds.mem0:Mem0", ENTRY_POINTS),
+    EntryPoint("letta", "memsvc.sources.kinds.letta:Letta", ENTRY_POINTS),
+    EntryPoint("graphiti", "memsvc.sources.kinds.graphiti:Graphiti", ENTRY_POINTS),
     EntryPoint("role-content", "memsvc.sources.kinds.role_content:RoleContent", ENTRY_POINTS),
 )
 LEAST_SURE = 0.5
