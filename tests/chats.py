@@ -347,3 +347,58 @@ EXPORTS: dict[str, Mapping[str, object]] = {
     },
 }
 """The files of an export of each kind, with two messages each."""
+
+WORDS = {"start": 1.0, "end": 2.0, "text": "The key is under the mat."}
+VARIANTS: dict[str, tuple[str, Mapping[str, object]]] = {
+    "a mail": ("mail", {"keys.eml": mail("The key.", message_id="<1@x>", subject="Keys")}),
+    "a mail with its way": (
+        "mail", {"keys.eml": "Return-Path: <x@x>\nReceived: from a\n by b; x\n" + mail("The key.", message_id="<1@x>")},
+    ),
+    "subtitles of the web": ("transcript", {"a.vtt": "\ufeffWEBVTT\n\n00:01.000 --> 00:02.000\n<v Mila>The key.\n"}),
+    "WhisperX": ("transcript", {"a.json": {"segments": [WORDS | {"speaker": "SPEAKER_00"}], "language": "en"}}),
+    "a list of segments": ("transcript", {"a.json": [WORDS]}),
+    "Discord's data package": (
+        "discord",
+        {
+            "messages/c1/channel.json": {"id": "1", "type": 0},
+            "messages/c1/messages.json": [{"ID": 7, "Timestamp": "2026-02-01 10:00:00", "Contents": "x"}],
+        },
+    ),
+    "sigtop": (
+        "signal",
+        {"Mila.json": [{"id": "1", "conversationId": "c", "type": "incoming", "body": "x", "sent_at": 1}]},
+    ),
+    "signal-export": (
+        "signal",
+        {
+            "data.json": lines(
+                {
+                    "date": "2026-02-01T10:00:00", "sender": "Mila", "body": "x", "quote": "", "sticker": None,
+                    "reactions": [], "attachments": [],
+                }
+            )
+        },
+    ),
+    "signal-cli": (
+        "signal",
+        {"log.jsonl": lines({"envelope": {"source": "+49170", "timestamp": 1, "dataMessage": {"message": "x"}}})},
+    ),
+    "all chats of Telegram": (
+        "telegram", {"result.json": {"personal_information": {"user_id": 9}, "chats": {"list": [telegram_chat()]}}},
+    ),
+    "WhatsApp on an iPhone": ("whatsapp", {"_chat.txt": "\u200e[13.02.26, 10:00:01] Mila: The key.\n"}),
+    "Claude's memories": ("claude", {"memories.json": [{"conversations_memory": "x", "project_memories": {}}]}),
+    "Claude's projects": ("claude", {"projects.json": [{"uuid": "p", "prompt_template": "y", "docs": []}]}),
+    "OpenMemory": (
+        "mem0", {"memories.json": {"memories": [{"id": "1", "content": "x", "state": "active", "created_at": 1}]}},
+    ),
+    "a list of memories": ("mem0", {"a.json": [{"id": "1", "memory": "x"}]}),
+    "an older agent file": ("letta", {"a.af": {"agent_type": "x", "core_memory": [], "messages": [], "tools": []}}),
+    "Zep": (
+        "graphiti",
+        {"a.json": [{"uuid": "1", "content": "x", "created_at": "2026-02-01T10:00:00Z", "role_type": "user"}]},
+    ),
+    "a list of messages": ("role-content", {"a.json": [{"role": "user", "content": "x", "created_at": "2026-02-01"}]}),
+    "chat JSONL without a name": ("jsonl", {"talk": '{"text": "x", "speaker": "Mila"}\n'}),
+}  # fmt: skip
+"""Other forms that kinds read, each with the kind's name."""

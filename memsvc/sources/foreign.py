@@ -40,7 +40,9 @@ def _among(entries: object, *names: str) -> bool:
 TELEGRAM = ("from_id", "date_unixtime", "text_entities")
 DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
     "an export of ChatGPT": lambda one: isinstance(one.get("mapping"), dict),
-    "an export of Claude": lambda one: "chat_messages" in one,
+    "an export of Claude": lambda one: (
+        _has(one, "chat_messages", "conversations_memory") or {"prompt_template", "docs"} <= one.keys()
+    ),
     "an export of Telegram": lambda one: (
         _has(one, *TELEGRAM) or _among(one.get("messages"), *TELEGRAM) or _has(one.get("chats"), "list")
     ),

@@ -159,3 +159,9 @@ CIRCLE = TALK(NODE("a", "b", "user", "x"), NODE("b", "a", "user", "y"))
 def test_a_talk_of_another_form_is_named(tmp_path: Path, talk: dict[str, Any], says: str) -> None:
     with pytest.raises(BadFileError, match=rf"^conversations\.json, conversation 0.*{says}"):
         read(tmp_path, [talk])
+
+
+def test_a_conversation_of_a_project_says_so(tmp_path: Path) -> None:
+    node = NODE("u1", "root", "user", "Hi", 1.0)
+    assert read(tmp_path, [TALK(node, gizmo_id="g-p-pond")])[0].origin["project"] == "g-p-pond"
+    assert "project" not in read(tmp_path, [TALK(node, gizmo_id="g-otter")])[0].origin

@@ -120,3 +120,31 @@ CIRCLE = TALK(
 def test_a_talk_of_another_form_is_named(tmp_path: Path, talk: dict[str, Any], says: str) -> None:
     with pytest.raises(BadFileError, match=rf"^conversations\.json, conversation 0.*{says}"):
         read(tmp_path, [talk])
+
+
+def test_what_claude_remembers_is_its_own_words(tmp_path: Path) -> None:
+    odd: Counter[str] = Counter()
+    export = [
+        {"conversations_memory": "**Work**\n\nJo likes otters.", "project_memories": {"p1": "A pond.", "p2": " "},
+         "account_uuid": "x"},
+    ]  # fmt: skip
+    first, second = read(tmp_path, export, odd)
+    assert said([first, second]) == [("assistant", "**Work**\n\nJo likes otters."), ("assistant", "A pond.")]
+    assert [one.message.conversation for one in (first, second)] == ["claude:memory", "claude:project:p1"]
+    assert second.origin == {"memory": "p1", "url": "https://claude.ai/project/p1"}
+    assert odd == {"memories without a time: that of the file counts": 2}
+    assert said(read(tmp_path, {"conversations_memory": "Later.", "memory_files": []})) == [("assistant", "Later.")]
+
+
+def test_of_projects_instructions_are_traces_and_documents_are_counted(tmp_path: Path) -> None:
+    odd: Counter[str] = Counter()
+    project = {
+        "uuid": "p1", "name": "Pond", "description": "A pond for otters.", "prompt_template": "Be brief.",
+        "created_at": "2026-02-01T10:00:00Z", "docs": [{"uuid": "d", "filename": "a.md", "content": "I live in Rome."}],
+    }  # fmt: skip
+    empty = {"uuid": "p2", "prompt_template": "", "docs": []}
+    for export in ([project, empty], project):
+        placed = read(tmp_path, export, odd)
+        assert said(placed) == [("user", "A pond for otters."), ("system", "Be brief.")]
+        assert (placed[0].message.said_at, placed[0].title) == ("2026-02-01T10:00:00Z", "Pond")
+    assert odd == {"documents of projects": 2}

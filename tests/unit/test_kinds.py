@@ -20,7 +20,7 @@ from memsvc.sources.kinds import registry
 from memsvc.sources.kinds.bundles import Bundle, opened
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Names, Placed, Reading
 from memsvc.sources.messages import MessageIn
-from tests.chats import EXPORTS, packed, tree, write
+from tests.chats import EXPORTS, VARIANTS, packed, tree, write
 
 STDIN: Any = None
 
@@ -51,6 +51,14 @@ def test_a_kind_recognises_its_files_alone_and_says_why(tmp_path: Path, kind: st
         assert sure[kind].sure >= 0.9
         assert sure[kind].why
         assert [name for name, detection in sure.items() if detection.sure] == [kind]
+
+
+@pytest.mark.parametrize("case", VARIANTS)
+def test_every_other_form_of_a_kind_is_its_own_alone(tmp_path: Path, case: str) -> None:
+    kind, files = VARIANTS[case]
+    root = tree(tmp_path, files)
+    with opened(root if len(files) > 1 else root / next(iter(files)), STDIN) as bundle:
+        assert [name for name, one in registry.kinds().items() if one.detect(bundle).sure] == [kind]
 
 
 @pytest.mark.parametrize("kind", EXPORTS)

@@ -60,6 +60,7 @@ class Conversation(msgspec.Struct):
     title: str | None = None
     create_time: float | None = None
     current_node: str | None = None
+    gizmo_id: str | None = None
 
 
 class ChatGpt:
@@ -115,8 +116,15 @@ def _read(talk: Conversation, reading: Reading, where: str) -> Iterator[Placed]:
         )
         if said.said_at is None:
             raise BadFileError(f"{place} has no time, and its conversation neither.")
-        origin = compact(id=message.id or name, url=f"{URL}{key}", pictures=pictures, files=_files(message))
+        origin = compact(
+            id=message.id or name, url=f"{URL}{key}", project=_project(talk), pictures=pictures, files=_files(message)
+        )
         yield Placed(place, said, origin, talk.title or "")
+
+
+def _project(talk: Conversation) -> str | None:
+    """Return the project of a conversation; other "gizmos" are assistants that somebody made."""
+    return talk.gizmo_id if talk.gizmo_id is not None and talk.gizmo_id.startswith("g-p-") else None
 
 
 def _leaf(talk: Conversation, parents: dict[str, str | None]) -> str:

@@ -1,4 +1,4 @@
-"""Claude's ``conversations.json``: a list of conversations with ``chat_messages``.
+"""Claude's ``conversations.json``: a list of conversations with ``chat_messages``. ``claude_notes`` reads other files.
 
 A message has its text as a field, or as blocks of content; blocks that think or call tools become traces. The text of
 an attachment is a message of its own, whose speaker is the file. Where messages name their parents and branch, the path
@@ -14,11 +14,13 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
+from memsvc.sources.kinds.claude_notes import MEMORY, PROJECT, memories, projects
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading, compact
 from memsvc.sources.kinds.trees import conversations, first_conversations, path_to
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.text.characters import is_visible
 
+MESSAGES = "chat_messages"
 URL = "https://claude.ai/chat/"
 ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 LONGEST_NAME = 200
@@ -79,16 +81,29 @@ class Claude:
     is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
-        """Look for the messages of a conversation."""
-        if any("chat_messages" in one for one in first_conversations(bundle)):
-            return Detection(0.95, "the field chat_messages", bundle.files)
-        return NOT_MINE
+        """Look for the messages of a conversation, for memories or for projects."""
+        form = _form(bundle)
+        return NOT_MINE if form is None else Detection(0.95, f"the field {form}", bundle.files)
 
     def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
         """Yield the messages, conversation by conversation, as the file has them."""
+        form = _form(bundle)
+        if form is not None and form != MESSAGES:
+            yield from (memories if form == MEMORY else projects)(bundle, reading)
+            return
         for talk, where in conversations(bundle, Conversation):
             for message in _shown(talk, reading, where):
                 yield from _placed(talk, message, reading, f"{where}, message {message.uuid}")
+
+
+def _form(bundle: Bundle) -> str | None:
+    """Return the field by which a file is recognised; None if it is none of Claude's."""
+    for one in first_conversations(bundle):
+        if MESSAGES in one or MEMORY in one:
+            return MESSAGES if MESSAGES in one else MEMORY
+        if one.keys() >= PROJECT:
+            return "prompt_template"
+    return None
 
 
 def _shown(talk: Conversation, reading: Reading, where: str) -> list[Message]:
