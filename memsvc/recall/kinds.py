@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "fact"]
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "fact", "chunk"]
 
 
 class Traits(NamedTuple):
@@ -30,6 +30,7 @@ KINDS: Mapping[Kind, Traits] = {
     "instruction": Traits("an instruction"),
     "task": Traits("a task", recalled=False),
     "fact": Traits("a fact"),
+    "chunk": Traits(),
 }
 KNOWN = frozenset(kind for kind, traits in KINDS.items() if traits.called)
 """Kinds of what is known: nobody said it as it stands."""

@@ -13,7 +13,7 @@ from memsvc.recall.kinds import RECALLED, Kind
 from memsvc.sources.messages import TRACES, Role
 
 Form = Literal["stemmed", "simple"]
-SourceKind = Literal["conversation", "block", "graph"]
+SourceKind = Literal["conversation", "document", "block", "graph"]
 Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000

@@ -16,13 +16,13 @@ memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_sign
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
-memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
+memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors,
 memsvc.node_versions,
-memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations, memsvc.sources, memsvc.memory_signals
+memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations, memsvc.sources, memsvc.memory_signals, memsvc.document_versions
 TO memsvc_recall;
 
 GRANT INSERT ON
@@ -33,12 +33,13 @@ memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vec
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
-memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
+memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
-memsvc.profile_versions, memsvc.locations
+memsvc.profile_versions, memsvc.locations, memsvc.document_versions
 TO memsvc_app;
+GRANT UPDATE (path) ON memsvc.document_versions TO memsvc_app; -- of a file that was moved
 -- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (paused_at, paused_until) ON memsvc.users TO memsvc_app;
@@ -90,7 +91,7 @@ GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
 GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
-GRANT UPDATE (part, kind, recorded_to) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (part, kind, recorded_to, session, ordinal, metadata) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
 TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;

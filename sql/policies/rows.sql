@@ -25,7 +25,7 @@ BEGIN
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
     'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs', 'rereadings', 'cards_compared',
     'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results',
-    'locations'
+    'locations', 'document_versions'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
@@ -81,7 +81,8 @@ BEGIN
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
     'passages', 'corpora', 'terms', 'term_deltas', 'embeddings', 'token_vectors', 'node_versions', 'aliases',
-    'edge_versions', 'source_links', 'locations', 'sources', 'memory_signals'
+    'edge_versions', 'source_links', 'locations', 'sources', 'memory_signals',
+    'document_versions'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS candidate_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY candidate_rows ON memsvc.%I FOR SELECT TO memsvc_recall USING (true)', owned);

@@ -179,3 +179,24 @@ LIMIT 100;
 UPDATE memsvc.sources AS s SET title = n.title
 FROM unnest(CAST(:identifiers AS text []), CAST(:titles AS text [])) AS n (identifier, title)
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = n.identifier AND s.title <> n.title;
+
+-- name: documents_alike
+-- Identifiers of documents whose last version has a content.
+SELECT s.identifier
+FROM memsvc.document_versions AS v
+INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = v.source_id AND s.kind = 'document'
+WHERE v.user_id = :user_id AND v.sha256 = :sha256 AND NOT EXISTS (
+  SELECT FROM memsvc.document_versions AS n
+  WHERE n.user_id = :user_id AND n.source_id = v.source_id AND n.version > v.version
+)
+ORDER BY s.source_id;
+
+-- name: documents_under
+-- Identifiers of current documents that begin in a certain way.
+SELECT s.identifier
+FROM memsvc.sources AS s
+WHERE s.user_id = :user_id AND s.kind = 'document' AND starts_with(s.identifier, :folder) AND EXISTS (
+  SELECT FROM memsvc.document_versions AS v
+  WHERE v.user_id = :user_id AND v.source_id = s.source_id AND v.recorded_to = 'infinity'
+)
+ORDER BY s.source_id;

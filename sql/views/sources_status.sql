@@ -24,8 +24,8 @@ CROSS JOIN LATERAL (
   SELECT
     count(*) FILTER (WHERE p.part = 0) AS messages,
     count(*) AS passages,
-    count(*) FILTER (WHERE p.kind IN ('message', 'block')) AS embeddable,
-    count(e.passage_id) FILTER (WHERE p.kind IN ('message', 'block')) AS embedded
+    count(*) FILTER (WHERE memsvc.has_vectors(p)) AS embeddable,
+    count(e.passage_id) FILTER (WHERE memsvc.has_vectors(p)) AS embedded
   FROM memsvc.passages AS p
   LEFT JOIN memsvc.embeddings AS e
     ON p.user_id = e.user_id AND m.model_id = e.model_id AND p.passage_id = e.passage_id

@@ -3,13 +3,13 @@
 -- be done, which the fact about it mostly says as well). A new kind is one
 -- row here, and whoever writes its passages.
 CREATE OR REPLACE FUNCTION memsvc.passage_kinds() RETURNS TABLE (kind text, compared boolean, recalled boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
 -- callers: app, reader, recall, eraser
 BEGIN ATOMIC
   VALUES
   ('message', true, true), ('trace', false, false), ('block', true, true), ('former', false, false),
   ('fact', true, true), ('card', true, true), ('note', true, true), ('instruction', true, true),
-  ('task', false, false);
+  ('task', false, false), ('chunk', true, true);
 END;
 COMMENT ON FUNCTION memsvc.passage_kinds() IS
   'Kinds of passages: whether they have vectors, and are recalled by default.';

@@ -387,6 +387,10 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.fact_reviews AS r
         WHERE r.user_id = p_user_id AND r.passage_id = ANY (s.passages)
       ),
+      'document_versions', (
+        SELECT count(*) FROM memsvc.document_versions AS v
+        WHERE v.user_id = p_user_id AND v.source_id = s.source_id
+      ),
       'duplicate_candidates', (
         SELECT count(*) FROM memsvc.duplicate_candidates AS d
         WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))

@@ -3,7 +3,8 @@
 -- The only way to delete memories. These functions belong to a role that may delete, and whose policies show it only
 -- the rows of the user that the token proves; their first line asks for that user.
 
--- Writes tombstones for what is about to be deleted. Messages: for all their identities. Facts and nodes that are
+-- Writes tombstones for what is about to be deleted. Messages: for all their identities. A document: for its identifier
+-- and the contents of its file; a chunk of one: for its words there, as it has no other identity. Facts and nodes that are
 -- erased on their own: for the fact, or for every name and label at any time.
 CREATE OR REPLACE FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS void
 LANGUAGE plpgsql
@@ -14,13 +15,18 @@ BEGIN
   INSERT INTO tombstones AS t (user_id, digest, recorded_at)
   SELECT p_user_id, d.digest, clock_timestamp()
   FROM ( -- each identity once: parts of a message share one
-    SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) AS digest
+    SELECT CASE p.kind WHEN 'chunk' THEN memsvc.chunk_digest(p.source_id, p.caption, p.text)
+        ELSE memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) END AS digest
     FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
     WHERE p.user_id = p_user_id AND p_kind IN ('message', 'passage') AND p.passage_id = p_subject_id
     UNION
     SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id)
     FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
-    WHERE p.user_id = p_user_id AND p_kind = 'source' AND p.source_id = p_subject_id
+    WHERE p.user_id = p_user_id AND p_kind = 'source' AND p.source_id = p_subject_id AND p.kind <> 'chunk'
+    UNION
+    SELECT unnest(memsvc.document_digests(s.identifier, v.sha256))
+    FROM document_versions AS v INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = v.source_id
+    WHERE v.user_id = p_user_id AND p_kind = 'source' AND v.source_id = p_subject_id
     UNION
     SELECT memsvc.tombstone_digest(jsonb_build_array('edge', e.from_node, e.type, e.to_node, e.key))
     FROM edges AS e
@@ -100,6 +106,7 @@ DECLARE
   whole bigint := 0;
   signals bigint := 0;
   reviews bigint := 0;
+  documents bigint := 0;
   pairs bigint := 0;
   block CONSTANT uuid := (
     SELECT e.subject_id FROM erasures AS e
@@ -178,7 +185,9 @@ BEGIN
     RETURNING d.source_id
   )
   SELECT coalesce(array_agg(d.source_id), '{}') INTO emptied FROM deleted AS d;
-  IF scope.source_id IS NOT NULL THEN
+  IF scope.source_id IS NOT NULL THEN -- titles and paths go first
+    DELETE FROM document_versions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
+    GET DIAGNOSTICS documents = ROW_COUNT;
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
       DELETE FROM extractions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
@@ -203,7 +212,7 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms,
+      'document_versions', documents, 'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms,
       'sources', whole + cardinality(emptied)
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id

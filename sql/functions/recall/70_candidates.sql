@@ -6,7 +6,7 @@
 -- quarter of both arms comes along. Each passage comes once, with the scores of all arms: BM25 null where it is not
 -- among the best by words, and a similarity wherever it has a vector. kind: fact, known (of a node), passage (all
 -- else); since, until: of a fact when it holds, else when it was said; asks: it ends with a question; answers: the
--- message before it does.
+-- message before it does. Chunks of a document have gaps between their ordinals, so theirs are counted in gaps.
 --
 -- While the embedding model changes, the model that leaves answers for passages that the active one lacks
 -- (docs/adr/0008).
@@ -84,11 +84,11 @@ BEGIN ATOMIC
   )
   -- By keys, all at once: one by one takes three times as long.
   SELECT p.passage_id, CASE WHEN p.kind = 'fact' THEN 'fact' WHEN p.version_id IS NULL THEN 'passage' ELSE 'known' END,
-    p.source_id, p.session, p.ordinal, p.role,
+    p.source_id, p.session, CASE p.kind WHEN 'chunk' THEN p.ordinal / 1024 ELSE p.ordinal END, p.role,
     CASE WHEN p.kind IN ('message', 'trace') THEN p.speaker ELSE p.role END, -- a title speaks to nobody
     CASE p.kind WHEN 'fact' THEN p.valid_from ELSE p.said_at END, CASE p.kind WHEN 'fact' THEN p.valid_to END,
     CASE p.kind WHEN 'fact' THEN p.recorded_at ELSE p.said_at END, p.length_simple, memsvc.is_question(p.text),
-    p.version_id IS NULL AND EXISTS (
+    p.version_id IS NULL AND p.kind <> 'chunk' AND EXISTS (
       SELECT FROM memsvc.passages AS n
       WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.session = p.session AND n.ordinal = p.ordinal - 1
         AND (p_scope.known_at IS NULL OR n.recorded_at <= p_scope.known_at) AND memsvc.is_question(n.text)

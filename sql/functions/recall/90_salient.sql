@@ -1,5 +1,36 @@
 -- Memories without a query: what is salient, and one by chance. And how a memory is shown, for whoever has its id.
 
+-- The document of a chunk, and the chunk's place in it: in the last version that has the chunk (by p_known_at). gone: its
+-- file is not there any more.
+CREATE OR REPLACE FUNCTION memsvc.document_told(p_user_id uuid, p_passage_id uuid, p_known_at timestamptz) RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN (
+    SELECT jsonb_build_object(
+      'document_id', p.source_id, 'title', v.title, 'path', v.path, 'version', v.version,
+      'headings', coalesce(p.metadata -> 'headings', '[]'), 'origin', coalesce(p.metadata -> 'origin', '{}'),
+      'gone', NOT EXISTS (
+        SELECT FROM document_versions AS n
+        WHERE n.user_id = p_user_id AND n.source_id = p.source_id AND n.recorded_to = 'infinity'
+      )
+    )
+    FROM passages AS p
+    CROSS JOIN LATERAL (
+      SELECT o.title, o.path, o.version FROM document_versions AS o
+      WHERE o.user_id = p_user_id AND o.source_id = p.source_id AND o.recorded_from < p.recorded_to
+        AND (p_known_at IS NULL OR o.recorded_from <= p_known_at)
+      ORDER BY o.version DESC LIMIT 1
+    ) AS v
+    WHERE p.user_id = p_user_id AND p.passage_id = p_passage_id
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.document_told(uuid, uuid, timestamptz) IS 'The document of a chunk, and its place there.';
+
 -- Messages and facts as they are shown, each with its place in p_ids; ids of nothing are left out. A fact has the place
 -- of the first message that supports it, and its ends as they are known (merges resolved, labels) at the two times.
 -- Messages come first, and many answers have no others: looking for facts takes five times as long.
@@ -10,7 +41,7 @@ CREATE OR REPLACE FUNCTION memsvc.memories_shown(
   ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text,
   said_at timestamptz, said_offset smallint, recorded_at timestamptz, version_id uuid, edge_id uuid, edge_type text,
   from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamptz, valid_to timestamptz,
-  confidence real, node_id uuid, node_type text, contested boolean, exactness jsonb
+  confidence real, node_id uuid, node_type text, contested boolean, exactness jsonb, document jsonb
 )
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
@@ -30,7 +61,8 @@ BEGIN
     NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, nullif(p.valid_from, '-infinity'),
     nullif(p.valid_to, 'infinity'), NULL::real,
     CASE WHEN p.subject_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.subject_id], p_known_at))[1] END,
-    p.subject_type, false, NULL::jsonb
+    p.subject_type, false, NULL::jsonb,
+    CASE WHEN p.kind = 'chunk' THEN memsvc.document_told(p_user_id, p.passage_id, p_known_at) END
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   CROSS JOIN LATERAL (
     SELECT r.* FROM passages AS r
@@ -90,7 +122,7 @@ BEGIN
     coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
     f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
     nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence, NULL::uuid, NULL::text,
-    f.contested, f.exactness
+    f.contested, f.exactness, NULL::jsonb
   FROM fact AS f
   LEFT JOIN LATERAL (
     SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0

@@ -1,0 +1,239 @@
+"""Store documents: each is a source, each content of its file a version, each chunk a passage.
+
+``memsvc.store_document`` does all of it in one transaction. A file that is stored already is not read again: its
+digest says so. docs/adr/0049-documents.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+from sqlalchemy import Row, text
+
+from memsvc.access.users import Owner, valid_zone
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.documents.form import Chunk, ParsedDocument
+from memsvc.errors import InvalidRequestError, InvalidTimeError, TextTooLongError
+from memsvc.queue.jobs import announce_jobs
+from memsvc.settings import Settings
+from memsvc.sources.messages import MAX_CAPTION_CHARS, MAX_METADATA_BYTES
+from memsvc.sources.origins import ORIGIN
+from memsvc.sources.times import SaidAt, now_in, parse_time
+from memsvc.text.storable import check_storable
+
+Outcome = Literal["created", "changed", "existing", "moved", "erased", "paused"]
+HEADINGS = "headings"
+"""The key of a chunk's metadata, beside ``ORIGIN``."""
+BETWEEN_HEADINGS = " › "
+OWN_DATES = ("date", "created", "modified")
+"""What a document's metadata may say of when it was written, the best first."""
+MAX_CHUNKS = 200_000
+MAX_IDENTIFIER_CHARS, MAX_PATH_CHARS, MAX_TITLE_CHARS = 500, 1_000, 1_000
+DAILY_NOTE = re.compile(r"\d{4}-\d\d-\d\d")
+STORE = text("SELECT * FROM memsvc.store_document(:user_id, CAST(:document AS jsonb), CAST(:chunks AS jsonb))")
+GONE = text("SELECT memsvc.documents_gone(:user_id, CAST(:identifiers AS text[]))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentIn:
+    """A document as a door has it: its file, and how to read that."""
+
+    identifier: str
+    """What the door calls it each time: a file's absolute path, the name of an upload, a path in a vault."""
+    path: str
+    """Where it is, for people."""
+    sha256: str
+    """Of its bytes, in hexadecimal digits."""
+    size: int
+    """In bytes."""
+    parse: Callable[[], ParsedDocument]
+    """Reads it; called in a thread, and only if it is new or changed."""
+    modified: datetime | None = None
+    """When the file was changed last."""
+    is_there: Callable[[str], bool] | None = None
+    """Whether the file of another identifier is still there; None: the door cannot know. A file that is not there, with
+    the same content, was moved here."""
+
+
+class StoredDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The result for one document."""
+
+    outcome: Outcome
+    """created; changed: a new version; existing: nothing was done; moved: stored under its new identifier; erased: erased
+    on request earlier, not stored again; paused: the user's memory is paused, nothing is stored."""
+    document_id: UUID | None
+    """null: nothing is stored."""
+    version: int | None
+    added: int
+    """Chunks that are new."""
+    kept: int
+    """Chunks that stayed with their vectors."""
+    closed: int
+    """Chunks that the version before had and this one has not."""
+    job_id: UUID | None
+
+
+async def store_document(db: Database, owner: Owner, document: DocumentIn, settings: Settings) -> StoredDocument:
+    """Store a document in one transaction; nothing if this content of it is stored.
+
+    Args:
+        db: the database.
+        owner: the owner of the memory.
+        document: the document.
+        settings: limits.
+
+    Raises:
+        InvalidRequestError: it cannot be stored.
+        MemsvcError: what ``document.parse`` raises.
+    """
+    head = {
+        "identifier": _checked(document.identifier, "identifier", MAX_IDENTIFIER_CHARS),
+        "path": _checked(document.path, "path", MAX_PATH_CHARS),
+        "sha256": document.sha256,
+        "bytes": document.size,
+    }
+    if document.is_there is not None:
+        head["moved_from"] = await _moved_from(db, owner, document)
+    row = await _send(db, owner, head, None)
+    if row.outcome == "needed":
+        parsed = await asyncio.to_thread(document.parse)
+        head |= _told(document, parsed, owner)
+        row = await _send(db, owner, head, chunk_rows(parsed.chunks, settings))
+    if row.job_id is not None:
+        announce_jobs(db)
+    return StoredDocument(
+        outcome=row.outcome,
+        document_id=row.source_id,
+        version=row.version,
+        added=row.added,
+        kept=row.kept,
+        closed=row.closed,
+        job_id=row.job_id,
+    )
+
+
+async def mark_gone(db: Database, owner: Owner, folder: str, is_there: Callable[[str], bool]) -> int:
+    """Mark documents as gone whose files are not in their folder any more; returns how many.
+
+    They stay for questions about what was known then.
+
+    Args:
+        db: the database.
+        owner: the owner.
+        folder: how the identifiers of its files begin.
+        is_there: says of an identifier whether its file is there.
+    """
+    asked = {"user_id": owner.user_id, "folder": folder.rstrip("/") + "/"}
+    async with db.transaction(owner.user_id) as connection:
+        known = (await connection.execute(query("documents_under"), asked)).scalars().all()
+    lost = [identifier for identifier in known if not is_there(identifier)]
+    if not lost:
+        return 0
+
+    async def mark(connection: Any) -> int:
+        found = await connection.execute(GONE, {"user_id": owner.user_id, "identifiers": lost})
+        return int(found.scalar_one())
+
+    return await db.attempt(owner.user_id, mark)
+
+
+async def _moved_from(db: Database, owner: Owner, document: DocumentIn) -> str | None:
+    """Return the identifier of a document with the same content whose file is not there any more."""
+    asked = {"user_id": owner.user_id, "sha256": document.sha256}
+    async with db.transaction(owner.user_id) as connection:
+        same: Sequence[str] = (await connection.execute(query("documents_alike"), asked)).scalars().all()
+    is_there = document.is_there or bool
+    return next((one for one in same if one != document.identifier and not is_there(one)), None)
+
+
+async def _send(db: Database, owner: Owner, head: dict[str, Any], chunks: list[dict[str, Any]] | None) -> Row[Any]:
+    values = {
+        "user_id": owner.user_id,
+        "document": msgspec.json.encode(head).decode(),
+        "chunks": None if chunks is None else msgspec.json.encode(chunks).decode(),
+    }
+
+    async def send(connection: Any) -> Row[Any]:
+        row: Row[Any] = (await connection.execute(STORE, values)).one()
+        return row
+
+    return await db.attempt(owner.user_id, send)
+
+
+def _told(document: DocumentIn, parsed: ParsedDocument, owner: Owner) -> dict[str, Any]:
+    """Return what a document says about itself."""
+    said = written_at(document, parsed, valid_zone(owner.time_zone))
+    check_storable(parsed.metadata, "metadata")
+    if len(msgspec.json.encode(parsed.metadata)) > MAX_METADATA_BYTES:
+        raise TextTooLongError(f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", field="metadata")
+    title = parsed.title.strip() or PurePosixPath(document.path).name
+    check_storable(title, "title")
+    return {
+        "title": title[:MAX_TITLE_CHARS],
+        "format": parsed.format,
+        "pages": parsed.pages,
+        "metadata": parsed.metadata,
+        "said_at": said.moment,
+        "said_offset": said.offset_minutes,
+        "language": owner.language,
+    }
+
+
+def written_at(document: DocumentIn, parsed: ParsedDocument, zone: ZoneInfo) -> SaidAt:
+    """Return when a document was written: as it says itself, as a daily note's name says, or as its file says; else now."""
+    told = [parsed.metadata.get(name) for name in OWN_DATES]
+    stem = PurePosixPath(document.path).stem
+    told.append(stem if DAILY_NOTE.fullmatch(stem) else None)
+    if document.modified is not None:
+        told.append(document.modified.astimezone(zone).isoformat())
+    for value in told:
+        if isinstance(value, str):
+            try:
+                return parse_time(value, zone)
+            except InvalidTimeError:
+                continue
+    return now_in(zone)
+
+
+def chunk_rows(chunks: Iterable[Chunk], settings: Settings) -> list[dict[str, Any]]:
+    """Return the rows of chunks for ``memsvc.store_document``.
+
+    Raises:
+        InvalidRequestError: there are too many, or PostgreSQL cannot store one.
+    """
+    rows: list[dict[str, Any]] = []
+    for chunk in chunks:
+        if len(rows) == MAX_CHUNKS:
+            raise TextTooLongError(f"It has more than {MAX_CHUNKS:,} chunks.", hint="Split the document.")
+        check_storable(chunk.text, "text")
+        check_storable(chunk.headings, "headings")
+        check_storable(chunk.origin, "origin")
+        if len(chunk.text) > settings.max_text_chars:
+            raise TextTooLongError(f"A chunk has more than {settings.max_text_chars:,} characters.", field="text")
+        headings = [heading for heading in chunk.headings if heading]
+        metadata = {ORIGIN: chunk.origin, HEADINGS: headings}
+        rows.append(
+            {
+                "text": chunk.text,
+                "caption": BETWEEN_HEADINGS.join(headings)[:MAX_CAPTION_CHARS] or None,
+                "metadata": {name: value for name, value in metadata.items() if value},
+            }
+        )
+    return rows
+
+
+def _checked(value: str, field: str, longest: int) -> str:
+    check_storable(value, field)
+    if not 0 < len(value) <= longest:
+        raise InvalidRequestError(f"{field} must have 1 to {longest:,} characters.", field=field)
+    return value
