@@ -80,6 +80,27 @@ class SourceUnknownError(BadFileError):
     hint = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
 
 
+class DocumentEncryptedError(BadFileError):
+    """The document is protected by a password."""
+
+    code = "document_encrypted"
+    hint = "Nothing of it was stored. Open it in its own program, save it without a password, and send that copy."
+
+
+class DocumentTooLargeError(BadFileError):
+    """The document needs more time, memory or pages than the limits allow."""
+
+    code, status = "document_too_large", 413
+    hint = "Nothing of it was stored. Split it into smaller files, or raise the limit; see docs/documents.md."
+
+
+class DocumentWithoutTextError(BadFileError):
+    """The document has no text."""
+
+    code = "document_without_text"
+    hint = "Nothing was stored. memsvc reads no pictures: run text recognition (OCR) on a scan first, and send its result."
+
+
 class OwnerRequiredError(InvalidRequestError):
     """Several people speak, and it is not known which of them is the owner of the memory."""
 
