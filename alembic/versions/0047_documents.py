@@ -72,7 +72,7 @@ COMMENT ON COLUMN memsvc.passages.speaker IS
 COMMENT ON COLUMN memsvc.passages.caption IS
   'What a picture shows that came with it; of a chunk the headings above it.';
 COMMENT ON COLUMN memsvc.passages.ordinal IS
-  'Position in the session, from 0; chunks of a document have gaps, so that newer versions can put others between them.';
+  'Position in the session, from 0; chunks of a document have gaps, so that others can come between them.';
 COMMENT ON COLUMN memsvc.passages.recorded_to IS
   'When what it repeats was superseded or taken back, or of a chunk when its document lost it; infinity: it stands.';
 """

@@ -14,6 +14,7 @@ from memsvc.cli import (
     contexts,
     database,
     demo,
+    documents,
     duplicates,
     extraction,
     forget,
@@ -76,6 +77,7 @@ app.command("mcp")(mcp.mcp)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(ingest.ingest)
+app.add_typer(documents.documents, name="documents")
 app.command("extract")(extraction.extract)
 app.add_typer(reread.reread, name="reread")
 app.add_typer(reviews.review, name="review")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.recall.items import Context
     from memsvc.settings import Settings
+    from memsvc.sources.document_reads import ChunkPlace
     from memsvc.sources.opening import OpenedMemory
 
 
@@ -148,6 +149,8 @@ def show(
         print_json(opened)
     elif opened.source is not None:
         _show_message(opened)
+    elif opened.document is not None:
+        _show_chunk(opened, opened.document)
     elif opened.fact is not None:
         _show_fact(opened)
     elif opened.block is not None:
@@ -177,6 +180,20 @@ def _show_message(opened: OpenedMemory) -> None:
     for fact in opened.supports:
         says = "says that this ended" if fact.stance == "ends" else fact.stance
         print(flat(f"{says}: {fact.fact} (fact {fact.edge_id})"))
+
+
+def _show_chunk(opened: OpenedMemory, place: ChunkPlace) -> None:
+    from memsvc.sources.origins import place_in_words
+    from memsvc.text.characters import flat
+
+    gone = ", gone" if place.gone else ""
+    print(flat(f"chunk {opened.memory_id} of {place.title} ({place.path}, version {place.version}{gone})"))
+    for chunk in opened.chunks:
+        mark = ">" if chunk.passage_id == opened.memory_id else " "
+        print(flat(f"{mark} {place_in_words('', chunk.headings, chunk.origin)}:"))
+        print(f"    {flat(chunk.text)}")
+    for fact in opened.supports:
+        print(flat(f"{fact.stance}: {fact.fact} (fact {fact.edge_id})"))
 
 
 def _show_fact(opened: OpenedMemory) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,9 @@ class Wish:
 def forget(
     message: str | None = typer.Option(None, "--message", metavar="ID", help="A message with all its passages."),
     passage: str | None = typer.Option(None, "--passage", metavar="ID", help="One passage of a long message."),
-    source: str | None = typer.Option(None, "--source", metavar="ID", help="A conversation, by id or identifier."),
+    source: str | None = typer.Option(
+        None, "--source", metavar="ID", help="A conversation by id or identifier, or a document by id or path."
+    ),
     fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A fact with all its versions, by edge id."),
     node: str | None = typer.Option(None, "--node", metavar="ID", help="A node with its facts, by id or name."),
     everything: bool = typer.Option(False, "--everything", help="The user with all data; needs --user."),
@@ -131,19 +133,31 @@ async def _memory(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, in
 
 
 async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
-    """Return the id of what to forget; conversations and nodes can also be given by name.
+    """Return the id of what to forget; conversations, documents and nodes can also be given by name.
 
     Raises:
         NotFoundError: nothing has this id or name.
         InvalidRequestError: several nodes have this name.
     """
-    from memsvc.errors import InvalidRequestError, NodeUnknownError, NotFoundError
+    from memsvc.errors import (
+        ConversationUnknownError,
+        DocumentUnknownError,
+        InvalidRequestError,
+        NodeUnknownError,
+        NotFoundError,
+    )
     from memsvc.graph.read import called
+    from memsvc.sources.document_reads import find_document
     from memsvc.sources.read import find_conversation
 
     if kind == "source":
         async with db.transaction(owner.user_id) as connection:
-            return await find_conversation(connection, owner, name)
+            try:
+                return await find_conversation(connection, owner, name)
+            except ConversationUnknownError:
+                with suppress(DocumentUnknownError):
+                    return await find_document(connection, owner, name)
+                raise
     try:
         return as_uuid(name, kind)
     except NotFoundError:

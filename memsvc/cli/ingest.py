@@ -14,15 +14,22 @@ from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, 
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.errors import MemsvcError
     from memsvc.settings import Settings
-    from memsvc.sources.finding import Source, Unread
+    from memsvc.sources.documents import DocumentPreview, StoredDocument
+    from memsvc.sources.finding import DocumentSource, Source, Unread
     from memsvc.sources.previewing import Choices, Preview, Reader
 
 OUTCOMES = ("created", "existing", "erased", "paused")
+WORDS = {
+    "created": "new", "changed": "changed", "existing": "already stored", "moved": "moved",
+    "erased": "erased earlier, which stay erased", "paused": "not stored, because memory is paused", "gone": "gone",
+}  # fmt: skip
+"""What became of documents."""
 SHOWN = 12
 """Speakers and other entries of a list that are shown."""
 
@@ -42,6 +49,8 @@ class FileOutcome:
     paused: int = 0
     differs: int = 0
     """Messages that are stored with other words or another speaker; they stay as they are."""
+    document: StoredDocument | None = None
+    """Of a document: what became of it."""
     code: str | None = None
     message: str | None = None
     hint: str | None = None
@@ -60,6 +69,8 @@ class Report:
         """Start with nothing."""
         self.files: list[FileOutcome] = []
         self.errors: list[MemsvcError] = []
+        self.gone = 0
+        """Documents that were marked as gone."""
 
     def refuse(self, file: str, error: MemsvcError, kind: str | None = None) -> None:
         """Add a source that is refused."""
@@ -74,6 +85,15 @@ class Report:
     def totals(self) -> dict[str, int]:
         """The number of messages created, existing, erased and paused."""
         return {name: sum(getattr(file, name) for file in self.files) for name in OUTCOMES}
+
+    @property
+    def documents(self) -> dict[str, int]:
+        """The number of documents with each outcome; empty: there were none."""
+        counts: dict[str, int] = {}
+        for file in self.files:
+            if file.document is not None:
+                counts[file.document.outcome] = counts.get(file.document.outcome, 0) + 1
+        return counts | ({"gone": self.gone} if self.gone else {})
 
 
 async def ingest_files(
@@ -99,7 +119,9 @@ async def ingest_files(
     from jobs.steps import all_steps
     from memsvc.access.users import own_names
     from memsvc.queue.execution import run_due
-    from memsvc.sources.finding import Source, find
+    from memsvc.sources.documents import mark_gone
+    from memsvc.sources.finding import DocumentSource, Source, find
+    from memsvc.sources.kinds.document_files import file_is_there
     from memsvc.sources.previewing import Choices, Reader
 
     reader = Reader(owner, (await own_names(db, owner)).aliases, choices or Choices())
@@ -108,11 +130,14 @@ async def ingest_files(
     hidden = dry_run or not sys.stderr.isatty()
     with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
         found = list(find(paths, reader.choices.kind, sys.stdin.buffer, stack))
-        sources = [one for one in found if isinstance(one, Source)]
+        sources = [one for one in found if isinstance(one, Source | DocumentSource)]
         in_all = progress.add_task("files", total=len(sources), visible=len(sources) > 1)
         for one in found:
             if isinstance(one, Source):
                 await _take(db, settings, reader, one, report, progress, dry_run=dry_run)
+                progress.advance(in_all)
+            elif isinstance(one, DocumentSource):
+                await _take_document(db, settings, reader.owner, one, report, dry_run=dry_run)
                 progress.advance(in_all)
             elif one.was_named or one.error.code != "source_unknown":
                 report.refuse(one.name, one.error)
@@ -121,6 +146,8 @@ async def ingest_files(
         if len(report.errors) == 1 and not any(file.outcome in {"stored", "previewed"} for file in report.files):
             raise report.errors[0]
         if not dry_run:
+            for folder in (path.resolve() for path in paths if path.is_dir()):
+                report.gone += await mark_gone(db, owner, folder.as_posix(), file_is_there)
             with embedders(settings) as models:
                 task = progress.add_task("vectors", total=None)
                 await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
@@ -160,6 +187,30 @@ async def _take(
         source.bundle.release()
 
 
+async def _take_document(
+    db: Database, settings: Settings, owner: Owner, source: DocumentSource, report: Report, *, dry_run: bool
+) -> None:
+    """Store a document, or look at it."""
+    from memsvc.errors import ConfigurationError, InvalidRequestError
+    from memsvc.sources.documents import preview_document, store_document
+    from memsvc.sources.kinds.document_files import document_in
+    from memsvc.sources.kinds.registry import DOCUMENT
+
+    file = FileOutcome(file=source.bundle.name, outcome="previewed" if dry_run else "stored", kind=DOCUMENT)
+    try:
+        document = document_in(source.bundle, settings)
+        if dry_run:
+            file.preview, file.message = await preview_document(document, owner, settings), source.why
+        else:
+            file.document = await store_document(db, owner, document, settings)
+    except (InvalidRequestError, ConfigurationError) as error:
+        report.refuse(file.file, error, DOCUMENT)
+    else:
+        report.files.append(file)
+    finally:
+        source.bundle.release()
+
+
 def _with_owner(reader: Reader, preview: Preview, name: str, progress: Any) -> Reader:
     """Ask on a terminal which speaker is the owner.
 
@@ -195,7 +246,7 @@ def ingest(
         None, "--as", metavar="KIND", help="Read everything as this kind, instead of recognising it by its content."
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Show what would be stored: kind, messages, speakers, time and owner. Store nothing."
+        False, "--dry-run", help="Show what would be stored: kind, messages, speakers, chunks, time. Store nothing."
     ),
     me: list[str] = typer.Option(
         [], "--me", metavar="NAME", help="The speaker who you are, if you have another name there; repeatable."
@@ -208,11 +259,12 @@ def ingest(
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Store chats and exports in a user's memory.
+    """Store chats, exports and documents in a user's memory.
 
     Recognises exports of ChatGPT, Claude, Telegram, Slack and WhatsApp, chat JSONL and role/content exports by their
-    content. A file that is not recognised, or has a bad line, is refused as a whole. May be interrupted and run again:
-    nothing is stored twice.
+    content; any other file is a document, if it is PDF, Office, HTML, Markdown or text (memsvc documents lists them). A
+    file that is not recognised, or has a bad line, is refused as a whole. May be interrupted and run again: nothing is
+    stored twice, and of a document that has changed only what is new is added.
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
@@ -226,7 +278,7 @@ def ingest(
 
     report, owner = with_database(work)
     if as_json:
-        print_json({**report.totals, "files": report.files})
+        print_json({**report.totals, "documents": report.documents, "files": report.files})
     elif dry_run:
         for file in report.files:
             _show_preview(file, owner)
@@ -242,10 +294,13 @@ def ingest(
 def _show_totals(report: Report) -> None:
     counts = report.totals
     stored = [file for file in report.files if file.outcome == "stored"]
+    chats = [file for file in stored if file.document is None]
     if len(report.files) > 1:
-        for file in stored:
+        for file in chats:
             print(f"{plain(file.file)} ({file.kind}): {file.created:,} new, {file.existing:,} already stored.")
-    print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
+    if chats or not report.documents:
+        print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
+    _show_documents(stored, report)
     if counts["erased"]:
         print(f"{counts['erased']:,} were erased earlier and stay erased.")
     if counts["paused"]:
@@ -256,12 +311,23 @@ def _show_totals(report: Report) -> None:
     _show_passed_over(report)
 
 
+def _show_documents(stored: Sequence[FileOutcome], report: Report) -> None:
+    told = [(file, file.document) for file in stored if file.document is not None]
+    for file, document in told:
+        if document.outcome in {"created", "changed"}:
+            version = f", version {document.version}" if document.outcome == "changed" else ""
+            left = f", {document.kept:,} kept, {document.closed:,} gone" if document.outcome == "changed" else ""
+            print(f"{plain(file.file)}{version}: {document.added:,} new chunks{left}.")
+    if counts := report.documents:
+        print(f"Documents: {', '.join(f'{count:,} {WORDS[outcome]}' for outcome, count in counts.items())}.")
+
+
 def _show_odd(stored: Sequence[FileOutcome]) -> None:
     from collections import Counter
 
     odd: Counter[str] = Counter()
     for file in stored:
-        odd.update(file.preview.odd)
+        odd.update(file.preview.odd if file.document is None else file.document.odd)
     if odd:
         print(f"Left out: {', '.join(f'{count:,} {what}' for what, count in odd.most_common())}.")
 
@@ -282,9 +348,12 @@ def _show_preview(file: FileOutcome, owner: Owner) -> None:
         print(f"{plain(file.message or '')}")
     if file.outcome != "previewed":
         return
-    found: Preview = file.preview
     zone = valid_zone(owner.time_zone)
     print(f"{plain(file.file)}: {file.kind}, recognised by {file.message}")
+    if file.kind == "document":
+        _show_document(file.preview, zone)
+        return
+    found: Preview = file.preview
     print(f"  messages  {found.messages:,} in {found.conversations:,} conversations")
     if found.first_said_at is not None and found.last_said_at is not None:
         first, last = (moment.astimezone(zone).date() for moment in (found.first_said_at, found.last_said_at))
@@ -295,5 +364,15 @@ def _show_preview(file: FileOutcome, owner: Owner) -> None:
     named = ", ".join(plain(one) for one in found.owner if one)
     unnamed = "not known: add --me NAME, or --not-me" if found.must_ask else "none of the speakers"
     print(f"  you are   {named or ('the role user' if found.owner else unnamed)}")
+    if found.odd:
+        print(f"  left out  {', '.join(f'{count:,} {what}' for what, count in found.odd.items())}")
+
+
+def _show_document(found: DocumentPreview, zone: tzinfo) -> None:
+    """Print what a document would store."""
+    pages = f", {found.pages:,} pages" if found.pages else ""
+    print(f"  title     {plain(found.title)}")
+    print(f"  chunks    {found.chunks:,}{pages}, {found.characters:,} characters")
+    print(f"  written   {found.written_at.astimezone(zone).date()}")
     if found.odd:
         print(f"  left out  {', '.join(f'{count:,} {what}' for what, count in found.odd.items())}")

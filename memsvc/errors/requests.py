@@ -327,6 +327,13 @@ class NotFoundError(MemsvcError):
     hint = "Check the id. Other users' data is reported as not found."
 
 
+class DocumentUnknownError(NotFoundError):
+    """No document has this id, path or identifier."""
+
+    code = "document_unknown"
+    hint = "'memsvc documents' lists the documents of a user."
+
+
 class ConversationUnknownError(NotFoundError):
     """No conversation has this id or identifier."""
 

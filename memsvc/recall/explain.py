@@ -117,7 +117,8 @@ def who_and_when(memory: Memory, zone: tzinfo) -> str:
     if memory.fact is not None:
         ended = " (ended)" if memory.stale else ""
         return f"fact, {span(memory.fact, zone)}{ended}"
-    return f"{_line(memory.speaker or memory.role, NAME_CHARS)}, {memory.said_at:%Y-%m-%d %H:%M}"
+    speaker = memory.document.in_words if memory.document is not None else memory.speaker or memory.role
+    return f"{_line(speaker, NAME_CHARS)}, {memory.said_at:%Y-%m-%d %H:%M}"
 
 
 def source(memory: Memory) -> str:
@@ -126,6 +127,9 @@ def source(memory: Memory) -> str:
         return "written by hand"
     if memory.kind == "block":
         return f"block of the archive, version {memory.ordinal}"
+    if (document := memory.document) is not None:
+        gone = ", gone" if document.gone else ""
+        return f"{_line(document.path, NAME_CHARS)}, version {document.version}{gone}"
     if memory.node_id is not None:
         return f"{memory.kind} of a node of type {_line(memory.node_type or '', NAME_CHARS)}"
     session = f", session {_line(memory.session, NAME_CHARS)}" if memory.session else ""

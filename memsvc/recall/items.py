@@ -69,7 +69,7 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     name: str = ""
     """Of a block, a card, a note or an instruction: what it is called."""
     speaker: str = ""
-    """Who said it, or the role where nobody has a name."""
+    """Who said it, or the role where nobody has a name; of a chunk its place in its document."""
     role: str = ""
     caption: str | None = None
     """What a shared picture shows."""
@@ -228,7 +228,7 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
         memory_id=memory.memory_id,
         text=memory.text,
         **because,
-        speaker=memory.speaker or memory.role,
+        speaker=memory.document.in_words if memory.document is not None else memory.speaker or memory.role,
         role=memory.role,
         caption=memory.caption,
         said_at=memory.said_at,

@@ -89,7 +89,7 @@ class TextRenderer:
             return f"{near}{item.speaker}"
         if grouped:
             return f"{near}{clock(item.said_at)} {item.speaker}"
-        where = f"{item.conversation}, " if self._reasons == "full" else ""
+        where = f"{item.conversation}, " if self._reasons == "full" and item.conversation else ""
         return f"{near}{self._day(item.said_at)}, {where}{item.speaker}"
 
     def _turn(self, item: Item) -> str:

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.recall.kinds import Kind
+from memsvc.sources.document_reads import ChunkPlace
 from memsvc.times.untold import is_untold
 
 Degraded = Literal["vector", "order", "reranker", "words"]
@@ -117,6 +118,8 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     stale: bool = False
     """A fact that has ended, or a message of which no fact holds any more; ``remark`` has what is true since then."""
     fact: RecalledFact | None = None
+    document: ChunkPlace | None = None
+    """Of a chunk: its document, whose title is the speaker, and its place in it."""
 
     @property
     def reason(self) -> str:

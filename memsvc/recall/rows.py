@@ -10,6 +10,7 @@ from sqlalchemy import Row
 
 from memsvc.db.clock import on_clock
 from memsvc.recall.results import Memory, RecalledFact, Times
+from memsvc.sources.document_reads import ChunkPlace
 
 FILED = ("block", "former")
 """Kinds of passages of blocks in the archive: what they say now, and what they said before."""
@@ -56,7 +57,8 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
     """
     fact = fact_of(row)
     filed = row.kind in FILED
-    spoken = not filed and row.node_id is None
+    document = msgspec.convert(row.document, ChunkPlace) if row.document is not None else None
+    spoken = not filed and row.node_id is None and document is None
     return Memory(
         kind="block" if filed else row.kind,
         memory_id=row.memory_id,
@@ -66,14 +68,14 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
         node_type=row.node_type,
         conversation_id=row.source_id if spoken else None,
         conversation=row.conversation if spoken else "",
-        session=row.session if row.node_id is None else "",
+        session=row.session if row.node_id is None and document is None else "",
         ordinal=row.ordinal,
         part=row.part,
         message_id=row.client_id,
-        speaker=row.speaker,
+        speaker=row.speaker if document is None else document.title,
         role=row.role,
         text=row.text,
-        caption=row.caption,
+        caption=row.caption if document is None else None,
         said_at=on_clock(row.said_at, row.said_offset),
         recorded_at=row.recorded_at.astimezone(UTC),
         score=score,
@@ -84,6 +86,7 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
         remark=row.remark or "",
         stale=bool(row.whole) if fact is None else fact.valid_to is not None and fact.valid_to <= now,
         fact=fact,
+        document=document,
     )
 
 

@@ -23,5 +23,7 @@ def render(memory: Memory, number: int, now: datetime) -> str:
         where = f"{memory.kind}, {memory.node_type}"
     if memory.block_id is not None:
         where = f"block b:{short_id(memory.block_id)}, version {memory.ordinal}"
+    if memory.document is not None:
+        where = f"{memory.document.path}, version {memory.document.version}"
     reason = f"why: {memory.reason} | source: {where} | passage {memory.passage_id}"
     return f"{flat(said)}\n    {flat(reason)}"

@@ -69,8 +69,8 @@ class StoredDocument(msgspec.Struct, frozen=True, kw_only=True):
     """The result for one document."""
 
     outcome: Outcome
-    """created; changed: a new version; existing: nothing was done; moved: stored under its new identifier; erased: erased
-    on request earlier, not stored again; paused: the user's memory is paused, nothing is stored."""
+    """created; changed: a new version; existing: nothing was done; moved: stored under its new identifier; erased:
+    erased on request earlier, not stored again; paused: the user's memory is paused, nothing is stored."""
     document_id: UUID | None
     """null: nothing is stored."""
     version: int | None
@@ -81,6 +81,37 @@ class StoredDocument(msgspec.Struct, frozen=True, kw_only=True):
     closed: int
     """Chunks that the version before had and this one has not."""
     job_id: UUID | None
+    odd: dict[str, int] = {}
+    """What was left out of it, each with how often, if it was read."""
+
+
+class DocumentPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document has, as it would be stored."""
+
+    title: str
+    format: str
+    chunks: int
+    pages: int | None
+    characters: int
+    written_at: datetime
+    odd: dict[str, int]
+    """What is left out or looks strange, each with how often."""
+
+
+async def preview_document(document: DocumentIn, owner: Owner, settings: Settings) -> DocumentPreview:
+    """Read a document completely, and store nothing. Raises: as ``store_document``."""
+    parsed = await asyncio.to_thread(document.parse)
+    told = _told(document, parsed, owner)
+    chunk_rows(parsed.chunks, settings)
+    return DocumentPreview(
+        title=told["title"],
+        format=parsed.format,
+        chunks=len(parsed.chunks),
+        pages=parsed.pages,
+        characters=sum(len(chunk.text) for chunk in parsed.chunks),
+        written_at=told["said_at"],
+        odd=parsed.odd,
+    )
 
 
 async def store_document(db: Database, owner: Owner, document: DocumentIn, settings: Settings) -> StoredDocument:
@@ -105,9 +136,11 @@ async def store_document(db: Database, owner: Owner, document: DocumentIn, setti
     if document.is_there is not None:
         head["moved_from"] = await _moved_from(db, owner, document)
     row = await _send(db, owner, head, None)
+    odd: dict[str, int] = {}
     if row.outcome == "needed":
         parsed = await asyncio.to_thread(document.parse)
         head |= _told(document, parsed, owner)
+        odd = parsed.odd
         row = await _send(db, owner, head, chunk_rows(parsed.chunks, settings))
     if row.job_id is not None:
         announce_jobs(db)
@@ -119,6 +152,7 @@ async def store_document(db: Database, owner: Owner, document: DocumentIn, setti
         kept=row.kept,
         closed=row.closed,
         job_id=row.job_id,
+        odd=odd,
     )
 
 
@@ -190,7 +224,7 @@ def _told(document: DocumentIn, parsed: ParsedDocument, owner: Owner) -> dict[st
 
 
 def written_at(document: DocumentIn, parsed: ParsedDocument, zone: ZoneInfo) -> SaidAt:
-    """Return when a document was written: as it says itself, as a daily note's name says, or as its file says; else now."""
+    """Return when a document was written: by itself, by a daily note's name, or by its file; else now."""
     told = [parsed.metadata.get(name) for name in OWN_DATES]
     stem = PurePosixPath(document.path).stem
     told.append(stem if DAILY_NOTE.fullmatch(stem) else None)

@@ -1,4 +1,7 @@
-"""Find the sources in what a caller names: files, folders, zip files and standard input."""
+"""Find the sources in what a caller names: files, folders, zip files and standard input.
+
+A file that no kind of chat takes is a document, if it is one.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from typing import BinaryIO
 
 from memsvc.errors import BadFileError, SourceUnknownError
 from memsvc.sources.kinds.bundles import ZIP, Bundle, opened
+from memsvc.sources.kinds.document_files import format_of
 from memsvc.sources.kinds.kind import Kind
-from memsvc.sources.kinds.registry import LEAST_SURE, kind_called, recognised, unknown
+from memsvc.sources.kinds.registry import DOCUMENT, LEAST_SURE, kind_called, recognised, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,15 @@ class Source:
 
     bundle: Bundle
     kind: Kind
+    why: str
+    """What it was recognised by."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSource:
+    """A file that is a document."""
+
+    bundle: Bundle
     why: str
     """What it was recognised by."""
 
@@ -34,7 +47,12 @@ class Unread:
     """Whether the caller named it; otherwise it lay in a folder or zip file that he named."""
 
 
-def find(paths: Iterable[Path], kind: str | None, stdin: BinaryIO, stack: ExitStack) -> Iterator[Source | Unread]:
+Found = Source | DocumentSource | Unread
+Forced = Kind | str | None
+"""A kind, ``DOCUMENT``, or None: recognise it."""
+
+
+def find(paths: Iterable[Path], kind: str | None, stdin: BinaryIO, stack: ExitStack) -> Iterator[Found]:
     """Yield the sources in files, folders, zip files and standard input ("-"), and what is not read.
 
     Args:
@@ -46,37 +64,39 @@ def find(paths: Iterable[Path], kind: str | None, stdin: BinaryIO, stack: ExitSt
     Raises:
         InvalidRequestError: there is no such kind.
     """
-    forced = kind_called(kind) if kind is not None else None
+    forced: Forced = kind_called(kind) if kind not in {None, DOCUMENT} else kind
     for path in paths:
         try:
             bundle = stack.enter_context(opened(path, stdin))
-            found = list(_in_bundle(bundle, forced, stdin, stack))
+            found = list(_in_bundle(bundle, forced, stdin, stack, was_named=True))
         except BadFileError as error:
             yield Unread(path.name or str(path), error, was_named=True)
             continue
-        if len(bundle.files) > 1 and not any(isinstance(one, Source) for one in found):
+        if len(bundle.files) > 1 and all(isinstance(one, Unread) for one in found):
             yield Unread(bundle.name, _nothing_in(bundle, found), was_named=True)
         else:
             yield from found
 
 
-def _nothing_in(bundle: Bundle, found: Sequence[Source | Unread]) -> BadFileError:
+def _nothing_in(bundle: Bundle, found: Sequence[Found]) -> BadFileError:
     errors = [one.error for one in found if isinstance(one, Unread)]
     worst = next((error for error in errors if not isinstance(error, SourceUnknownError)), errors[0])
     return type(worst)(f"{bundle.name} has nothing to read: {worst.message}", hint=worst.advice)
 
 
-def _in_bundle(bundle: Bundle, forced: Kind | None, stdin: BinaryIO, stack: ExitStack) -> Iterator[Source | Unread]:
+def _in_bundle(
+    bundle: Bundle, forced: Forced, stdin: BinaryIO, stack: ExitStack, *, was_named: bool
+) -> Iterator[Found]:
     """Yield the sources of a bundle: those of several files first, then file by file."""
     if bundle.only is not None:
-        yield _in_file(bundle, forced, was_named=True)
+        yield _in_file(bundle, forced, was_named=was_named)
         return
     rest = set(bundle.files)
     whole = recognised(bundle) if forced is None else None
     if whole is not None:
         yield Source(bundle.narrowed(whole.detection.files), whole.kind, whole.detection.why)
         rest -= set(whole.detection.files)
-    elif forced is not None and (taken := forced.detect(bundle)).sure >= LEAST_SURE:
+    elif not isinstance(forced, str | None) and (taken := forced.detect(bundle)).sure >= LEAST_SURE:
         yield Source(bundle.narrowed(taken.files), forced, "--as")
         rest -= set(taken.files)
     for file in sorted(rest):
@@ -84,19 +104,29 @@ def _in_bundle(bundle: Bundle, forced: Kind | None, stdin: BinaryIO, stack: Exit
         try:
             if bundle.is_folder and one.head(file).startswith(ZIP):
                 inner = stack.enter_context(opened(one.path(file), stdin))
-                yield from _in_bundle(inner.narrowed(inner.files, one.name), forced, stdin, stack)
+                yield from _in_bundle(
+                    inner.narrowed(inner.files, one.name),
+                    forced,
+                    stdin,
+                    stack,
+                    was_named=inner.only not in {None, inner.name},
+                )
             else:
                 yield _in_file(one, forced, was_named=False)
         except BadFileError as error:
             yield Unread(one.name, error, was_named=False)
 
 
-def _in_file(bundle: Bundle, forced: Kind | None, *, was_named: bool) -> Source | Unread:
+def _in_file(bundle: Bundle, forced: Forced, *, was_named: bool) -> Found:
     """Return the source of one file."""
     file = bundle.files[0]
-    if forced is not None and (was_named or forced.detect(bundle).sure >= LEAST_SURE):
+    if not isinstance(forced, str | None) and (was_named or forced.detect(bundle).sure >= LEAST_SURE):
         return Source(bundle, forced, "--as")
-    found = recognised(bundle) if forced is None else None
-    if found is None:
-        return Unread(bundle.name, unknown(bundle, file), was_named)
-    return Source(bundle, found.kind, found.detection.why)
+    if forced == DOCUMENT and (was_named or format_of(bundle) is not None):
+        return DocumentSource(bundle, "--as")
+    if forced is None:
+        if (found := recognised(bundle)) is not None:
+            return Source(bundle, found.kind, found.detection.why)
+        if (form := format_of(bundle)) is not None:
+            return DocumentSource(bundle, f"being {form.shown}")
+    return Unread(bundle.name, unknown(bundle, file), was_named)

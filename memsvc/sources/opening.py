@@ -22,6 +22,7 @@ from memsvc.graph.describe import ShownEdge, ShownNode, describe_edge, describe_
 from memsvc.graph.operations import Stance
 from memsvc.profiles.blocks import Block
 from memsvc.profiles.read import last_version
+from memsvc.sources.document_reads import ChunkPlace, DocumentChunk, chunks_around
 from memsvc.sources.read import Message, OpenedSource, open_source
 from memsvc.text.storable import check_storable
 
@@ -43,7 +44,7 @@ class SupportedFact(msgspec.Struct, frozen=True, kw_only=True):
 class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory that an id of a context refers to."""
 
-    kind: Literal["message", "fact", "node", "block"]
+    kind: Literal["message", "chunk", "fact", "node", "block"]
     memory_id: UUID
     """The full id of the passage, the fact's version, the node, or the block."""
     text: str
@@ -53,13 +54,17 @@ class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
     source: OpenedSource | None = None
     """For a message: its conversation, with the message and its neighbours."""
     supports: list[SupportedFact] = []
-    """For a message: the facts that it supports, at most 100."""
+    """For a message or a chunk: the facts that it supports, at most 100."""
     fact: ShownEdge | None = None
     """For a fact: all its versions with their evidence."""
     node: ShownNode | None = None
     """For a node: everything about it."""
     block: Block | None = None
     """For a block of the profile: its current or last text."""
+    document: ChunkPlace | None = None
+    """For a chunk of a document: where it stands."""
+    chunks: list[DocumentChunk] = []
+    """For a chunk: those around it, in reading order, itself among them."""
 
 
 class CalledMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +72,7 @@ class CalledMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Literal["message", "fact", "node", "block"]
     memory_id: UUID
-    """The full id of the passage, the fact's version, the node or the block."""
+    """The full id of the passage, the fact's version, the node or the block. A chunk of a document is a message."""
     belongs_to: UUID
     """The conversation of a message, the edge of a fact; else ``memory_id``."""
 
@@ -76,11 +81,13 @@ async def find_memory(db: Database, owner: Owner, asked: str) -> CalledMemory:
     """Return the memory that a short or full id refers to. Raises: as ``open_memory``."""
     async with db.transaction(owner.user_id) as connection:
         row = await _find(connection, owner, asked)
-    return CalledMemory(kind=row.kind, memory_id=row.memory_id, belongs_to=row.belongs_to)
+    return CalledMemory(
+        kind="message" if row.kind == "chunk" else row.kind, memory_id=row.memory_id, belongs_to=row.belongs_to
+    )
 
 
 async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2, after: int = 2) -> OpenedMemory:
-    """Open a memory: a message with conversation, neighbours and facts; a fact with evidence; a node; or a block.
+    """Open a memory: a message, or a chunk of a document, with what is around it and facts; a fact; a node; a block.
 
     Args:
         db: the database.
@@ -97,7 +104,10 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
     async with db.transaction(owner.user_id) as connection:
         memory = await _find(connection, owner, asked)
         facts: list[SupportedFact] = []
-        if memory.kind == "message":
+        place, chunks = None, list[DocumentChunk]()
+        if memory.kind == "chunk":
+            place, chunks = await chunks_around(connection, owner, memory.memory_id, before=before, after=after)
+        if memory.kind in {"message", "chunk"}:
             rows = await connection.execute(
                 query("facts_supported"), {"user_id": owner.user_id, "passage_id": memory.memory_id}
             )
@@ -110,6 +120,8 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
             )
             whole = next((message for message in source.messages if message.passage_id == memory.first_id), None)
             rest = {"message": whole, "source": source, "supports": facts}
+        case "chunk":
+            rest = {"document": place, "chunks": chunks, "supports": facts}
         case "fact":
             rest = {"fact": await describe_edge(db, owner, memory.belongs_to)}
         case "block":

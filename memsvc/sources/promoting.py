@@ -76,6 +76,8 @@ def _line(opened: OpenedMemory) -> tuple[str, list[UUID]]:
             day = f"{said.said_at.day} {said.said_at:%B %Y}"
             text = f"{day}, {said.speaker or said.role}: {opened.text or said.caption or ''}"
             return _shortened(text), [opened.memory_id]
+        case "chunk" if opened.document is not None:
+            return _shortened(f"{opened.document.in_words}: {opened.text}"), [opened.memory_id]
         case "fact" if opened.fact is not None:
             version = next((one for one in opened.fact.versions if one.version_id == opened.memory_id), None)
             sources = version.sources if version is not None else []

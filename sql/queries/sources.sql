@@ -99,13 +99,15 @@ ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
 -- name: memories_called
 -- Messages, facts (by version, or by edge), nodes and blocks of the profile with ids in a range, which is the meaning
 -- of a short id: a few rows by key. first_id: for a part of a message, its first part. Passages of a block lead to the
--- block.
+-- block. Chunks of documents have ids like messages.
 SELECT *
 FROM (
   (
     SELECT
-      CASE WHEN p.version_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END
-        AS kind,
+      CASE
+        WHEN p.version_id IS NOT NULL THEN 'node' WHEN p.kind IN ('block', 'former') THEN 'block'
+        WHEN p.kind = 'chunk' THEN 'chunk' ELSE 'message'
+      END AS kind,
       CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE coalesce(p.subject_id, p.passage_id) END
         AS memory_id,
       coalesce(p.subject_id, p.source_id) AS belongs_to, p.text, (
@@ -159,7 +161,7 @@ FROM (
     LIMIT 20
   )
 ) AS m
-WHERE CAST(:kind AS text) IS NULL OR m.kind = CAST(:kind AS text)
+WHERE CAST(:kind AS text) IS NULL OR CASE m.kind WHEN 'chunk' THEN 'message' ELSE m.kind END = CAST(:kind AS text)
 ORDER BY m.kind, m.memory_id
 LIMIT 20;
 
@@ -200,3 +202,99 @@ WHERE s.user_id = :user_id AND s.kind = 'document' AND starts_with(s.identifier,
   WHERE v.user_id = :user_id AND v.source_id = s.source_id AND v.recorded_to = 'infinity'
 )
 ORDER BY s.source_id;
+
+-- name: list_documents
+-- Documents as their last versions have them, those stored last first; source_id is time-ordered and serves as the
+-- cursor. source_id: this one alone.
+SELECT
+  s.source_id AS document_id, s.identifier, v.title, v.path, v.format, v.version, c.chunks, v.pages, v.characters,
+  v.bytes, v.sha256, v.recorded_to < 'infinity' AS gone, s.status, v.metadata, s.created_at, v.recorded_from
+FROM memsvc.sources AS s
+CROSS JOIN LATERAL (
+  SELECT * FROM memsvc.document_versions AS o
+  WHERE o.user_id = :user_id AND o.source_id = s.source_id
+  ORDER BY o.version DESC
+  LIMIT 1
+) AS v
+CROSS JOIN LATERAL (
+  SELECT count(*) AS chunks
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.recorded_to = 'infinity'
+) AS c
+WHERE s.user_id = :user_id AND s.kind = 'document'
+  AND (CAST(:source_id AS uuid) IS NULL OR s.source_id = CAST(:source_id AS uuid))
+  AND (CAST(:after AS uuid) IS NULL OR s.source_id < CAST(:after AS uuid))
+  AND (CAST(:gone AS boolean) IS NULL OR (v.recorded_to < 'infinity') = CAST(:gone AS boolean))
+ORDER BY s.source_id DESC
+LIMIT :limit;
+
+-- name: document_called
+-- A document by id, by identifier, or by the path of its last version.
+SELECT s.source_id
+FROM memsvc.sources AS s
+CROSS JOIN LATERAL (
+  SELECT o.path FROM memsvc.document_versions AS o
+  WHERE o.user_id = :user_id AND o.source_id = s.source_id
+  ORDER BY o.version DESC
+  LIMIT 1
+) AS v
+WHERE s.user_id = :user_id AND s.kind = 'document'
+  AND (CAST(s.source_id AS text) = :wanted OR s.identifier = :wanted OR v.path = :wanted)
+ORDER BY (CAST(s.source_id AS text) = :wanted) DESC, (s.identifier = :wanted) DESC, s.source_id DESC
+LIMIT 1;
+
+-- name: document_versions
+SELECT
+  v.version, v.title, v.path, v.format, (
+    SELECT count(*) FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.recorded_at <= v.recorded_from
+      AND p.recorded_to > v.recorded_from
+  ) AS chunks, v.pages, v.characters, v.bytes, v.sha256, v.recorded_from,
+  nullif(v.recorded_to, 'infinity') AS recorded_to
+FROM memsvc.document_versions AS v
+WHERE v.user_id = :user_id AND v.source_id = :source_id
+ORDER BY v.version DESC
+LIMIT 1000;
+
+-- name: document_chunks
+-- Chunks of a version in reading order, after a position.
+SELECT p.passage_id, p.text, p.metadata, p.ordinal
+FROM memsvc.document_versions AS v
+INNER JOIN memsvc.passages AS p
+  ON p.user_id = :user_id AND p.source_id = v.source_id AND p.recorded_at <= v.recorded_from
+    AND p.recorded_to > v.recorded_from
+WHERE v.user_id = :user_id AND v.source_id = :source_id AND v.version = :version
+  AND (CAST(:after AS integer) IS NULL OR p.ordinal > CAST(:after AS integer))
+ORDER BY p.ordinal
+LIMIT :limit;
+
+-- name: chunk_place
+SELECT memsvc.document_told(:user_id, :passage_id, NULL) AS place;
+
+-- name: chunks_around
+-- A chunk with those before and after it in a version of its document.
+WITH centre AS (
+  SELECT p.source_id, p.ordinal, v.recorded_from
+  FROM memsvc.passages AS p
+  INNER JOIN memsvc.document_versions AS v
+    ON v.user_id = :user_id AND v.source_id = p.source_id AND v.version = :version
+  WHERE p.user_id = :user_id AND p.passage_id = :passage_id
+),
+near AS (
+  (
+    SELECT p.passage_id, p.text, p.metadata, p.ordinal
+    FROM memsvc.passages AS p INNER JOIN centre AS c ON c.source_id = p.source_id AND p.ordinal <= c.ordinal
+    WHERE p.user_id = :user_id AND p.recorded_at <= c.recorded_from AND p.recorded_to > c.recorded_from
+    ORDER BY p.ordinal DESC
+    LIMIT :before + 1
+  )
+  UNION ALL
+  (
+    SELECT p.passage_id, p.text, p.metadata, p.ordinal
+    FROM memsvc.passages AS p INNER JOIN centre AS c ON c.source_id = p.source_id AND p.ordinal > c.ordinal
+    WHERE p.user_id = :user_id AND p.recorded_at <= c.recorded_from AND p.recorded_to > c.recorded_from
+    ORDER BY p.ordinal
+    LIMIT :after
+  )
+)
+SELECT n.passage_id, n.text, n.metadata FROM near AS n ORDER BY n.ordinal;

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
+    ("documents",), ("documents", "show"), ("documents", "history"),
     ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),

@@ -1,4 +1,4 @@
-"""Documents: one source each, a version for each content, chunks that stay, go and come, and what is left when erased."""
+"""Documents: one source each, a version for each content, chunks that stay, go and come, and what erasing leaves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,21 @@ from hypothesis import strategies as st
 
 from memsvc.access.pausing import pause, resume
 from memsvc.access.users import Owner
+from memsvc.api.mcp.opened import opened_lines
 from memsvc.db.engine import Database
 from memsvc.documents.form import Chunk, ParsedDocument
 from memsvc.erasing.memories import erase
+from memsvc.errors import DocumentUnknownError
+from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.options import Filters
+from memsvc.recall.order import shipped
 from memsvc.recall.results import Memory
+from memsvc.recall.search import recall
 from memsvc.settings import Settings
+from memsvc.sources.document_reads import list_documents, read_document
 from memsvc.sources.documents import DocumentIn, StoredDocument, mark_gone, store_document
+from memsvc.sources.messages import MessageIn, append
+from memsvc.sources.opening import open_memory
 from tests.conftest import remembered
 
 OPEN = (
@@ -263,3 +271,99 @@ async def test_other_users_see_nothing_of_a_document(shelf: Shelf, other: Owner)
     assert await remembered(shelf.db, other, "roasting", shelf.settings, limit=5) == []
     foreign = Shelf(shelf.db, shelf.settings, other, shelf.admin)
     assert (await foreign.put("/a/study.md", "Roasting takes eleven minutes.")).outcome == "created"
+
+
+async def test_a_recalled_chunk_says_where_it_stands(shelf: Shelf) -> None:
+    stored = await shelf.put("/a/study.md", "It took eleven minutes.", headings=("Results", "Roasting"))
+    [memory] = await shelf.recalled("eleven minutes")
+    assert (memory.kind, memory.role, memory.speaker, memory.caption) == ("chunk", "other", "Coffee study", None)
+    assert (memory.conversation_id, memory.conversation, memory.session) == (None, "", "")
+    document = memory.document
+    assert document is not None
+    assert document.in_words == "Coffee study, Results, Roasting, page 1"
+    assert (document.document_id, document.version, document.gone) == (stored.document_id, 1, False)
+
+
+async def test_filters_find_documents_alone_or_leave_them_out(shelf: Shelf) -> None:
+    said = MessageIn(conversation="talk", text="I measured eleven minutes.")
+    await append(shelf.db, shelf.owner, [said], shelf.settings)
+    await shelf.put("/a/study.md", "It took eleven minutes.", modified=datetime(2020, 7, 1, tzinfo=UTC))
+
+    async def kinds(**filters: Any) -> set[str]:
+        return {memory.kind for memory in await shelf.recalled("eleven minutes", **filters)}
+
+    assert await kinds() == {"message", "chunk"}
+    assert await kinds(source_kinds=["document"]) == {"chunk"}
+    assert await kinds(source_kinds=["conversation"]) == {"message"}
+    assert await kinds(kinds=["chunk"]) == {"chunk"}
+    assert await kinds(kinds=["message"]) == {"message"}
+    assert await kinds(as_of=datetime(2021, 1, 1, tzinfo=UTC)) == {"chunk"}
+    assert await kinds(roles=["user"]) == {"message"}
+
+
+async def test_a_past_moment_finds_the_version_of_then(shelf: Shelf) -> None:
+    await shelf.put("/a/study.md", "Roasting takes eleven minutes.")
+    then = datetime.now(UTC)
+    await shelf.put("/a/study.md", "Roasting takes nine minutes.")
+    assert [one.text for one in await shelf.recalled("roasting")] == ["Roasting takes nine minutes."]
+    [old] = await shelf.recalled("roasting", known_at=then)
+    assert (old.text, old.document is not None and old.document.version) == ("Roasting takes eleven minutes.", 1)
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "json"])
+async def test_a_context_shows_the_chunk_with_its_place(shelf: Shelf, style: Any) -> None:
+    await shelf.put("/a/study.md", "It took eleven minutes.", headings=("Results",))
+    built = await build_context(
+        shelf.db, shelf.owner, "eleven minutes", shelf.settings, options=ContextOptions(format=style, why="full")
+    )
+    assert "Coffee study, Results, page 1" in built.text
+    assert "picture" not in built.text
+    assert ", , " not in built.text
+
+
+async def test_the_learnt_order_ranks_chunks_among_others(shelf: Shelf) -> None:
+    for number in range(6):
+        title = f"Study {number}"
+        await shelf.put(f"/a/{number}.md", f"Roasting {number} takes minutes.", "Water matters.", title=title)
+    found = await recall(shelf.db, shelf.owner, "how long does roasting 3 take", shelf.settings, limit=3, explain=True)
+    order = shipped()
+    assert order is not None
+    assert found.explanation is not None
+    assert found.explanation.order == order.version
+    best = found.memories[0]
+    assert best.text == "Roasting 3 takes minutes."
+    assert best.score == pytest.approx(sum(best.factors.values()), abs=0.01)
+
+
+async def test_a_chunk_is_opened_with_those_around_it(shelf: Shelf) -> None:
+    await shelf.put("/a/study.md", "one", "two", "three", "four")
+    ids = [row[0] for row in shelf.open()]
+    opened = await open_memory(shelf.db, shelf.owner, f"m:{ids[1]}", before=1, after=1)
+    assert (opened.kind, opened.text) == ("chunk", "two")
+    assert [chunk.text for chunk in opened.chunks] == ["one", "two", "three"]
+    assert opened.document is not None
+    assert opened.document.in_words == "Coffee study, page 2"
+    assert opened_lines(opened, shelf.owner)[0] == "# Document Coffee study (/a/study.md, version 1)"
+    assert opened_lines(opened, shelf.owner)[2].startswith("> [m:")
+
+
+async def test_documents_are_listed_and_read_page_by_page(shelf: Shelf) -> None:
+    first = await shelf.put("/a/one.md", "one", "two", "three")
+    second = await shelf.put("/a/two.md", "four")
+    await shelf.put("/a/one.md", "one", "three")
+    await mark_gone(shelf.db, shelf.owner, "/a", lambda name: name == "/a/one.md")
+    page = await list_documents(shelf.db, shelf.owner, limit=1)
+    assert [(one.document_id, one.chunks, one.gone) for one in page.items] == [(second.document_id, 0, True)]
+    rest = await list_documents(shelf.db, shelf.owner, after=UUID(page.next_cursor or ""))
+    assert [(one.document_id, one.version, one.chunks, one.gone) for one in rest.items] == [
+        (first.document_id, 2, 2, False)
+    ]
+    assert [one.gone for one in (await list_documents(shelf.db, shelf.owner, gone=False)).items] == [False]
+    old = await read_document(shelf.db, shelf.owner, "/a/one.md", version=1, limit=2)
+    more = await read_document(shelf.db, shelf.owner, "/a/one.md", version=1, cursor=old.next_cursor)
+    assert [chunk.text for chunk in (*old.chunks, *more.chunks)] == ["one", "two", "three"]
+    assert [(one.version, one.chunks, one.recorded_to is None) for one in old.versions] == [(2, 2, True), (1, 3, False)]
+    with pytest.raises(DocumentUnknownError):
+        await read_document(shelf.db, shelf.owner, "/a/one.md", version=3)
+    with pytest.raises(DocumentUnknownError):
+        await read_document(shelf.db, shelf.owner, "/a/none.md")

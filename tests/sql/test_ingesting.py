@@ -172,7 +172,6 @@ async def test_a_file_that_a_person_wrote_is_refused_where_it_differs(desk: Desk
 
 
 UNKNOWN: dict[str, object] = {
-    "notes.md": "# Garden\n\nI live in Oslo.\n",
     "letter.eml": "From: Mila <mila@example.org>\nSubject: Keys\n\nI live in Oslo.\n",
     "paper.pdf": b"%PDF-1.7\nI live in Oslo.",
     "users.json": SLACK_USERS,
@@ -196,11 +195,13 @@ UNKNOWN: dict[str, object] = {
     "sam.af": {"agents": [{"messages": [{"role": "user", "content": "I live in Oslo."}]}], "blocks": []},
     "episodes.json": {"episodes": [{"uuid": "1", "content": "I live in Oslo."}]},
     "discord.json": {"guild": {}, "messages": [{"id": "7", "content": "I live in Oslo."}]},
-    "table.csv": "who,what\nMila,I live in Oslo.\n",
+    "discord.csv": "ID,Timestamp,Contents\n7,2026-02-01,I live in Oslo.\n",
+    "talk.txt": "2026/02/01 10:00 Mila says: I live in Oslo.\n",
+    "log.txt": "[10:02] Mila: I live in Oslo.\n[10:03] Jo: so do I.\n[10:04] Mila: ah!\n",
     "settings.json": {"name": "x", "version": 7, "words": ["I live in Oslo."]},
     "next-year.json": {"format": "chats/9", "conversations": [{"messages_v9": [{"said": "I live in Oslo."}]}]},
     "lines.jsonl": '{"said": "I live in Oslo."}\n',
-    "prose.txt": "I live in Oslo. Mila: so do I.\n",
+    "letter.txt": "From: Mila <mila@example.org>\nSubject: Keys\n\nI live in Oslo.\n",
     "empty.json": "",
 }
 
@@ -222,10 +223,10 @@ async def test_a_file_that_is_not_recognised_changes_nothing(
 async def test_a_bad_file_of_several_does_not_stop_the_others(desk: Desk, tmp_path: Path) -> None:
     bad = write(tmp_path / "bad.jsonl", '{"text": "half"}\noops\n')
     good = write(tmp_path / "good.jsonl", '{"text": "whole"}\n')
-    report = await desk.ingest(bad, tmp_path / "gone.jsonl", write(tmp_path / "a.md", "# A\n"), good)
+    report = await desk.ingest(bad, tmp_path / "gone.jsonl", write(tmp_path / "a.ics", "BEGIN:VCALENDAR\n"), good)
     assert [(file.file, file.outcome, file.code) for file in report.files] == [
         ("bad.jsonl", "refused", "bad_file"), ("gone.jsonl", "refused", "bad_file"),
-        ("a.md", "refused", "source_unknown"), ("good.jsonl", "stored", None),
+        ("a.ics", "refused", "source_unknown"), ("good.jsonl", "stored", None),
     ]  # fmt: skip
     assert [row[2] for row in desk.stored()] == ["whole"]
     assert [error.exit_code for error in report.errors] == [2, 2, 2]
@@ -248,9 +249,9 @@ async def test_a_folder_is_read_with_its_folders_and_zip_files(desk: Desk, tmp_p
         ("Downloads/deep/er/b.json", "role-content", "stored"),
         ("Downloads/photo.png", None, "passed_over"),
         ("Downloads/team.zip", "slack", "stored"),
-        ("Downloads/team.zip/notes.txt", None, "passed_over"),
+        ("Downloads/team.zip/notes.txt", "document", "stored"),
     ]
-    assert sorted(row[2] for row in desk.stored()) == ["a", "b", "c"]
+    assert sorted(row[2] for row in desk.stored()) == ["a", "b", "c", "x y"]
 
 
 async def test_a_folder_with_nothing_to_read_is_refused(desk: Desk, tmp_path: Path) -> None:

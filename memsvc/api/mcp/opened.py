@@ -11,7 +11,9 @@ from memsvc.db.short_ids import short_id
 from memsvc.graph.describe import FactVersion, Quote, ShownEdge, ShownFact, ShownNode
 from memsvc.profiles.blocks import Block
 from memsvc.recall.times_in_words import day, on_clock_of, since
+from memsvc.sources.document_reads import ChunkPlace
 from memsvc.sources.opening import OpenedMemory
+from memsvc.sources.origins import place_in_words
 from memsvc.sources.read import Message
 from memsvc.text.characters import flat
 from memsvc.times.untold import begin_is_untold, end_is_untold, span_in_words
@@ -39,15 +41,33 @@ def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
         return _node(opened.node, zone)
     if opened.block is not None:
         return block_lines(opened.block)
+    if opened.document is not None:
+        return _chunks(opened, opened.document)
     source = opened.source
     said = source.messages if source is not None else []
     lines = [f"# Conversation {flat(source.identifier)}"] if source is not None else []
     first = opened.message.passage_id if opened.message is not None else None
     lines += [message_line(message, mark="> " if message.passage_id == first else "") for message in said]
-    if opened.supports:
-        lines.append("# Facts that rest on it")
-    lines += [flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{SAYS[fact.stance]}") for fact in opened.supports]
-    return lines
+    return lines + _supported(opened)
+
+
+def _supported(opened: OpenedMemory) -> list[str]:
+    lines = [flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{SAYS[fact.stance]}") for fact in opened.supports]
+    return ["# Facts that rest on it", *lines] if lines else []
+
+
+def _chunks(opened: OpenedMemory, place: ChunkPlace) -> list[str]:
+    """Format a chunk of a document with those around it."""
+    gone = ", gone" if place.gone else ""
+    lines = [flat(f"# Document {place.title} ({place.path}, version {place.version}{gone})")]
+    for chunk in opened.chunks:
+        where = place_in_words("", chunk.headings, chunk.origin)
+        text = flat(chunk.text)
+        cut = f"{text[:MOST_LINE_CHARS]}…" if len(text) > MOST_LINE_CHARS else text
+        mark = "> " if chunk.passage_id == opened.memory_id else ""
+        said = flat(f"[m:{short_id(chunk.passage_id)}] {where}: “{cut}”")
+        lines.append(f"{mark}{said}")
+    return lines + _supported(opened)
 
 
 def message_line(message: Message, mark: str = "") -> str:

@@ -141,7 +141,7 @@ class Opened(Quoting, frozen=True, kw_only=True):
 
     id: str
     """The full id."""
-    kind: Literal["message", "fact", "node", "block"]
+    kind: Literal["message", "chunk", "fact", "node", "block"]
     text: str
     lines: list[str]
     """Its surroundings and its evidence, one item per line."""

@@ -18,9 +18,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
-from memsvc.errors import BadFileError, SourceUnknownError
+from memsvc.errors import BadFileError
 from memsvc.sources.foreign import packed_document
-from memsvc.sources.kinds.documents import Document
+from memsvc.sources.kinds.json_files import Document
 from memsvc.sources.kinds.temporary import temporary_folder
 from memsvc.transfer.archive import UNREADABLE
 
@@ -94,6 +94,14 @@ class Bundle:
         """Whether the files lie in a folder, not in a zip file or alone."""
         return self._place.is_folder
 
+    def identity(self, file: str) -> str | None:
+        """Return the file's absolute path, in a zip file with the archive's before it; None: it is standard input."""
+        return self._place.identity(file)
+
+    def modified(self, file: str) -> datetime | None:
+        """Return when the file was changed last; None: nobody knows."""
+        return self._place.modified(file)
+
     def release(self) -> None:
         """Remove what was unpacked; it is unpacked again if it is needed."""
         self._place.release()
@@ -116,9 +124,10 @@ class Bundle:
 class Place:
     """A folder, a zip file or a single file, from which bundles are read; unpacks into a temporary folder."""
 
-    def __init__(self, root: Path) -> None:
-        """Read from a path."""
+    def __init__(self, root: Path, *, is_passing: bool = False) -> None:
+        """Read from a path; ``is_passing``: it is a copy of standard input."""
         self._root = root
+        self._is_passing = is_passing
         self._unpacked: dict[str, Path] = {}
         self._document: tuple[Path, Document] | None = None
         self._temporary = ExitStack()
@@ -147,6 +156,19 @@ class Place:
         """Open a file's unpacked content."""
         path = self._root / file if self._root.is_dir() else self._root
         return gzip.open(path, "rb") if file.endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+    def identity(self, file: str) -> str | None:
+        """Return a file's absolute path; None: it is a copy."""
+        if self._is_passing:
+            return None
+        return (self._root / file if self._root.is_dir() else self._root).resolve().as_posix()
+
+    def modified(self, file: str) -> datetime | None:
+        """Return when a file was changed last."""
+        if self._is_passing:
+            return None
+        path = self._root / file if self._root.is_dir() else self._root
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
     def size(self, file: str) -> int:
         """Return a file's packed size in bytes."""
@@ -183,9 +205,9 @@ class Place:
 class ZipPlace(Place):
     """A zip file."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_passing: bool = False) -> None:
         """Open the archive."""
-        super().__init__(root)
+        super().__init__(root, is_passing=is_passing)
         self.archive = zipfile.ZipFile(root)
 
     def close(self) -> None:
@@ -198,6 +220,18 @@ class ZipPlace(Place):
         member = self.archive.getinfo(file)
         content = self.archive.open(member)
         return gzip.open(content, "rb") if file.endswith(".gz") else content  # type: ignore[return-value]
+
+    def identity(self, file: str) -> str | None:
+        """Return the archive's absolute path, and the member's in it."""
+        whole = super().identity(file)
+        return None if whole is None else f"{whole}/{file}"
+
+    def modified(self, file: str) -> datetime | None:
+        """Return when a member was changed last, on this machine's clock, as archives have no zone."""
+        try:
+            return datetime(*self.archive.getinfo(file).date_time).astimezone()
+        except (ValueError, OverflowError):
+            return None
 
     def size(self, file: str) -> int:
         """Return a member's packed size in bytes."""
@@ -252,18 +286,19 @@ def opened(path: Path, stdin: BinaryIO) -> Iterator[Bundle]:
 
 def _bundle(path: Path, stdin: BinaryIO, stack: ExitStack) -> Bundle:
     name = path.name or path.resolve().name or "/"
-    if str(path) == STDIN:
+    is_passing = str(path) == STDIN
+    if is_passing:
         name, path = "stdin", stack.enter_context(_copied(stdin))
     if path.is_dir():
         return Bundle(name, sorted(_files_of(path)), stack.enter_context(closing(Place(path))))
     with path.open("rb") as file:
         is_zip = file.read(len(ZIP)) == ZIP
     if not is_zip:
-        return Bundle(name, [name], stack.enter_context(closing(Place(path))))
-    place = stack.enter_context(closing(ZipPlace(path)))
+        return Bundle(name, [name], stack.enter_context(closing(Place(path, is_passing=is_passing))))
+    place = stack.enter_context(closing(ZipPlace(path, is_passing=is_passing)))
     members = {member.filename for member in place.archive.infolist() if not member.is_dir()}
-    if (document := packed_document(members)) is not None:
-        raise SourceUnknownError(f"{name} looks like {document}, which memsvc ingest cannot read yet.")
+    if packed_document(members) is not None:  # one file for a person
+        return Bundle(name, [name], stack.enter_context(closing(Place(path, is_passing=is_passing))))
     return Bundle(name, sorted(member for member in members if not _is_junk(member)), place)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Placed, Reading
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.text.characters import is_visible

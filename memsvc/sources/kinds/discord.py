@@ -16,7 +16,7 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import decoded
+from memsvc.sources.kinds.json_files import decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Names, Placed, Reading, compact
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.text.characters import is_visible

@@ -9,7 +9,7 @@ import msgspec
 from memsvc.errors import BadFileError
 from memsvc.sources.foreign import foreign_document, foreign_text
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK, decode
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK, decode
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading
 from memsvc.sources.kinds.rows import checked, is_named_jsonl
 

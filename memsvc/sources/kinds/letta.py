@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import decode, decoded
+from memsvc.sources.kinds.json_files import decode, decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Placed, Reading, compact
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.text.characters import is_visible

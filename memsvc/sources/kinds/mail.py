@@ -20,7 +20,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Names, Placed, Reading, compact
 from memsvc.sources.kinds.quotes import own_words
 from memsvc.sources.messages import MessageIn, Role

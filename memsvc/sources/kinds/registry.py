@@ -9,14 +9,16 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 import msgspec
 
 from memsvc.errors import ConfigurationError, InvalidRequestError, SourceUnknownError
-from memsvc.sources.foreign import foreign_document, foreign_text, part_of
-from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK, Document, decode
+from memsvc.sources.foreign import foreign_document, foreign_text, packed_document, part_of
+from memsvc.sources.kinds.bundles import ZIP, Bundle
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK, Document, decode
 from memsvc.sources.kinds.kind import Detection, Kind
+from memsvc.transfer.archive import UNREADABLE
 
 ENTRY_POINTS = "memsvc.sources"
 BUILT_IN = (
@@ -41,6 +43,8 @@ BUILT_IN = (
     EntryPoint("graphiti", "memsvc.sources.kinds.graphiti:Graphiti", ENTRY_POINTS),
     EntryPoint("role-content", "memsvc.sources.kinds.role_content:RoleContent", ENTRY_POINTS),
 )
+DOCUMENT = "document"
+"""The name of what is no chat (``document_files``), beside those of kinds."""
 LEAST_SURE = 0.5
 LEAST_LEAD = 0.1
 """By how much the surest kind must lead."""
@@ -81,7 +85,9 @@ def kind_called(name: str) -> Kind:
     """
     if (kind := kinds().get(name)) is None:
         raise InvalidRequestError(
-            f"There is no kind of source {name[:60]!r}.", hint=f"Use one of: {', '.join(sorted(kinds()))}.", field="as"
+            f"There is no kind of source {name[:60]!r}.",
+            hint=f"Use one of: {', '.join(sorted([*kinds(), DOCUMENT]))}.",
+            field="as",
         )
     return kind
 
@@ -120,7 +126,7 @@ def unknown(bundle: Bundle, file: str) -> SourceUnknownError:
     head = bundle.head(file)
     if not head.strip():
         return SourceUnknownError(f"{shown} is empty.", hint="There is nothing to store.")
-    looks = foreign_text(head)
+    looks = _packed(bundle, file) if head.startswith(ZIP) else foreign_text(head)
     if looks is None:
         looks = foreign_document(_outline(bundle.document(file), head))
         if looks is None:
@@ -130,6 +136,15 @@ def unknown(bundle: Bundle, file: str) -> SourceUnknownError:
     if any(looks == kind.title for kind in kinds().values()):
         return SourceUnknownError(f"{shown} looks like {looks}, but has another form than those that are known.")
     return SourceUnknownError(f"{shown} looks like {looks}, which memsvc ingest cannot read yet.")
+
+
+def _packed(bundle: Bundle, file: str) -> str:
+    """Return what a zip file looks like by its members."""
+    try:
+        with ZipFile(bundle.path(file)) as archive:
+            return packed_document(set(archive.namelist())) or "a zip file"
+    except UNREADABLE:
+        return "a zip file"
 
 
 def _outline(document: Document, head: bytes) -> Any:

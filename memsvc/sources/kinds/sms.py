@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Names, Placed, Reading, compact
 from memsvc.sources.messages import MessageIn
 from memsvc.text.characters import is_visible

@@ -15,7 +15,7 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import Document, decoded
+from memsvc.sources.kinds.json_files import Document, decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Names, Placed, Reading, compact
 from memsvc.sources.messages import MessageIn
 

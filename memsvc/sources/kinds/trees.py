@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
-from memsvc.sources.kinds.documents import BYTE_ORDER_MARK, decoded
+from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK, decoded
 
 T = TypeVar("T")
 LOOKED_AT = 3

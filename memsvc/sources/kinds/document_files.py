@@ -1,0 +1,100 @@
+"""Documents among files: what is left once no kind of chat takes a file, and is no chat that is only unknown.
+
+An export that memsvc cannot read must not become a text about nobody, so a file that looks like one is refused by its
+name (``memsvc.sources.foreign``), whatever its ending says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from memsvc.documents.form import ParsedDocument
+from memsvc.documents.formats import Format, recognise
+from memsvc.documents.limits import Limits
+from memsvc.documents.parsing import parse
+from memsvc.errors import MemsvcError
+from memsvc.settings import Settings
+from memsvc.sources.documents import DocumentIn
+from memsvc.sources.foreign import foreign_text
+from memsvc.sources.kinds.bundles import PIECE_BYTES, ZIP, Bundle
+
+LOOKS = frozenset(
+    {
+        "a PDF", "a document in rich text", "a document of Microsoft Office", "a zip file", "a web page", "Markdown",
+        "plain text", "a table in plain text", "text in UTF-16, not UTF-8",
+    }
+)  # fmt: skip
+"""What a file may look like that is a document."""
+
+
+def format_of(bundle: Bundle) -> Format | None:
+    """Return the format of the one file of a bundle; None: it is no document, or may be something else.
+
+    Raises:
+        BadFileError: it cannot be read.
+    """
+    file = bundle.files[0]
+    head = bundle.head(file)
+    found = recognise(head, _name(file), bundle.path(file) if head.startswith(ZIP) else None)
+    if found is None or not head.strip():
+        return None
+    looks = foreign_text(head)
+    if looks is None:  # JSON
+        return found if found.name == "ipynb" else None
+    is_document = looks in LOOKS or (looks == "XML" and not found.is_text) or found.name == "code"
+    return found if is_document else None
+
+
+def document_in(bundle: Bundle, settings: Settings) -> DocumentIn:
+    """Return the one file of a bundle as a document.
+
+    Raises:
+        BadFileError: it cannot be read.
+    """
+    file = bundle.files[0]
+    name, path = _name(file), bundle.path(file)
+    digest, size = _digest(path)
+    shown = bundle.name
+    limits = Limits(window_tokens=settings.passage_tokens)
+
+    def read() -> ParsedDocument:
+        try:
+            return parse(bundle.path(file), name.rsplit("/", 1)[-1], limits=limits)
+        except MemsvcError as error:
+            raise type(error)(f"{shown}: {error.message}", hint=error.advice) from error
+
+    identity = bundle.identity(file)
+    return DocumentIn(
+        identifier=f"stdin {digest}" if identity is None else identity,
+        path=shown,
+        sha256=digest,
+        size=size,
+        parse=read,
+        modified=bundle.modified(file),
+        is_there=file_is_there,
+    )
+
+
+def file_is_there(identifier: str) -> bool:
+    """Whether the file of an identifier is still there. One that is no path counts as there, as nobody can say."""
+    path = Path(identifier)
+    if not path.is_absolute():
+        return True
+    try:
+        return path.exists() or any(parent.is_file() for parent in path.parents)  # in a zip file
+    except OSError:
+        return True
+
+
+def _name(file: str) -> str:
+    return file.removesuffix(".gz")
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            digest.update(piece)
+            size += len(piece)
+    return digest.hexdigest(), size
