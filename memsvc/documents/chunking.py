@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import takewhile
 
 from memsvc.documents.blocks import Block
 from memsvc.documents.form import Chunk
@@ -76,10 +76,8 @@ class _Chunker:
             self.pieces, self.tokens = [piece], size + estimate_tokens(piece.header)
             return
         heads = piece.path != self.pieces[-1].path
-        if heads:  # headings within a chunk take room; which ones, only the whole chunk says
-            total = estimate_tokens(_shown([*self.pieces, piece])[1])
-        else:
-            total = self.tokens + size
+        # Headings within a chunk take room; which ones, only the whole chunk says.
+        total = estimate_tokens(_shown([*self.pieces, piece])[1]) if heads else self.tokens + size
         if total > self.window:
             self.flush()
             self.whole = heads  # what begins with a section has it whole
@@ -108,7 +106,7 @@ def chunks_of(blocks: Sequence[Block], window: int, title: str = "") -> list[Chu
     """
     chunker = _Chunker(window)
     sections = _Sections()
-    header = (0, "")
+    headers: dict[int, str] = {}
     for block, has_content in _with_content(blocks):
         if block.kind == "heading":
             chunker.section(block.level)
@@ -120,11 +118,9 @@ def chunks_of(blocks: Sequence[Block], window: int, title: str = "") -> list[Chu
         if block.kind == "margin" and sections.above:
             chunker.flush()
             sections.above.clear()
-        if block.table and header[0] != block.table:
-            header = (block.table, "")
-        _add(chunker, block, _without_title(sections.path, title), header[1])
-        if block.table and not header[1]:
-            header = (block.table, block.text)
+        _add(chunker, block, _without_title(sections.path, title), headers.get(block.table, ""))
+        if block.table:
+            headers.setdefault(block.table, block.text)
     chunker.flush()
     return chunker.done
 
@@ -164,8 +160,16 @@ def _parts(text: str, window: int) -> list[str]:
 
 def _shown(pieces: Sequence[_Piece]) -> tuple[Path, str]:
     """Return the headings that pieces have in common, and their text with the headings that only some have."""
-    common: Path = tuple(commonprefix([piece.path for piece in pieces]))
+    common = pieces[0].path
+    for piece in pieces[1:]:
+        common = _shared(common, piece.path)
     return common, "".join(_texts(pieces, len(common)))
+
+
+def _shared(first: Path, second: Path) -> Path:
+    """Return the headings with which both begin."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return tuple(heading for heading, _ in pairs)
 
 
 def _texts(pieces: Iterable[_Piece], common: int) -> Iterator[str]:
@@ -175,7 +179,7 @@ def _texts(pieces: Iterable[_Piece], common: int) -> Iterator[str]:
         own = piece.path[common:]
         joint = _joint(before, piece)
         if own != shown:
-            new = own[len(commonprefix([own, shown])) :]
+            new = own[len(_shared(own, shown)) :]
             joint = ("\n\n" if before else "") + "".join(f"{heading}\n" for heading in new)
             shown = own
         if piece.header and (before is None or before.block.table != piece.block.table):

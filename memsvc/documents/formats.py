@@ -21,8 +21,11 @@ OLD_OFFICE = {"doc", "dot", "xls", "xlt", "ppt", "pot", "pps", "docx", "docm", "
 ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 PDF_WITHIN = 1024
-HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
-NOTEBOOK = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{(?=.*"(?:nbformat|cells|worksheets)"\s*:)', re.S)
+HTML = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+NOTEBOOK = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{(?=.*"(?:nbformat|cells|worksheets)"\s*:)', re.DOTALL)
 # An e-mail begins with fields of RFC 5322, a chat log with a time and a speaker in nearly each line.
 MAIL = re.compile(
     r"\A(?:From \S+@\S+ .*\n)?(?:(?:Received|Return-Path|Delivered-To|Message-ID|MIME-Version|From|To|Date|Subject|"
@@ -30,8 +33,13 @@ MAIL = re.compile(
     re.IGNORECASE,
 )
 CHAT_LINE = re.compile(
-    r"^\u200e?\[?(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? +)?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[ap]\.?m\.?)?(?:\]|,| -)+ [^:\n]{1,60}: ",
-    re.IGNORECASE,
+    r"""
+    \u200e? \[?
+    (?: \d{1,4} [./-] \d{1,2} [./-] \d{1,4} ,? [ ]+ )?   # a date
+    \d{1,2} [:.] \d\d (?: [:.] \d\d )? (?: \s? [ap]\.?m\.? )?
+    (?: \] | , | [ ]- )+ [ ] [^:\n]{1,60} : [ ]          # a speaker
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 SHARE_OF_CHAT = 0.6
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -165,6 +173,16 @@ def _is_correspondence(text: str, named: Format) -> bool:
     return len(lines) > 1 and sum(CHAT_LINE.match(line) is not None for line in lines) >= SHARE_OF_CHAT * len(lines)
 
 
+SOURCES = (
+    "py", "pyi", "js", "mjs", "cjs", "jsx", "ts", "mts", "tsx", "java", "kt", "kts", "scala", "c", "h", "cc", "cpp",
+    "cxx", "hpp", "hh", "cs", "go", "rs", "rb", "php", "swift", "m", "mm", "lua", "pl", "pm", "r", "jl", "hs", "ml",
+    "mli", "ex", "exs", "erl", "clj", "cljs", "lisp", "el", "dart", "zig", "nim", "f90", "pas", "sql", "sh", "bash",
+    "zsh", "fish", "ps1", "bat", "css", "scss", "less", "vue", "svelte", "proto", "graphql", "tf", "nix", "tex",
+    "toml", "yaml", "yml", "ini", "cfg",
+)  # fmt: skip
+"""Extensions of source code and of files of settings."""
+
+
 def _table(formats: Iterable[Format]) -> dict[str, Format]:
     return {format_.name: format_ for format_ in formats}
 
@@ -182,24 +200,27 @@ FORMATS = _table(
         Format(name="html", reader="html", shown="HTML", extensions=("html", "htm", "xhtml"), is_text=True),
         Format(name="ipynb", reader="notebook", shown="Jupyter notebook", extensions=("ipynb",), is_text=True),
         Format(name="md", reader="markdown", shown="Markdown", extensions=("md", "markdown", "mdown"), is_text=True),
-        Format(name="txt", reader="plain", shown="text", extensions=("txt", "text", "rst", "adoc", "org"), is_text=True),
+        Format(
+            name="txt", reader="plain", shown="text", extensions=("txt", "text", "rst", "adoc", "org"), is_text=True
+        ),
         Format(name="csv", reader="delimited", shown="CSV", extensions=("csv",), is_text=True),
         Format(name="tsv", reader="delimited", shown="TSV", extensions=("tsv", "tab"), is_text=True),
         Format(
             name="code",
             reader="code",
             shown="source code",
-            extensions=tuple(
-                "py pyi js mjs cjs jsx ts mts tsx java kt kts scala c h cc cpp cxx hpp hh cs go rs rb php swift m mm "
-                "lua pl pm r jl hs ml mli ex exs erl clj cljs lisp el dart zig nim f90 pas sql sh bash zsh fish ps1 "
-                "bat css scss less vue svelte proto graphql tf nix tex toml yaml yml ini cfg".split()  # noqa: SIM905
-            ),
+            extensions=SOURCES,
             is_text=True,
         ),
     )
 )
 BY_EXTENSION = {extension: format_ for format_ in FORMATS.values() for extension in format_.extensions}
-MEMBERS = {"docx": "word/document.xml", "pptx": "ppt/presentation.xml", "xlsx": "xl/workbook.xml", "epub": "META-INF/container.xml"}
+MEMBERS = {
+    "docx": "word/document.xml",
+    "pptx": "ppt/presentation.xml",
+    "xlsx": "xl/workbook.xml",
+    "epub": "META-INF/container.xml",
+}
 BY_MIMETYPE = {
     b"application/epub+zip": "epub",
     b"application/vnd.oasis.opendocument.text": "odt",

@@ -82,7 +82,9 @@ class Packed:
         """Return the archive."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _at: TracebackType | None
+    ) -> None:
         """Close the archive."""
         self._archive.close()
 

@@ -37,9 +37,7 @@ START_S = 30.0
 """Longest wait for a process that starts, added to the first file's time."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SYSTEMROOT")
 """Variables that the process gets; the service's others may be secrets."""
-CLASSES = {
-    kind.code: kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, MemsvcError)
-}
+CLASSES = {kind.code: kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, MemsvcError)}
 
 
 class _GoneError(Exception):
@@ -55,7 +53,7 @@ class Reader:
         environment["PYTHONPATH"] = str(Path(memsvc.__file__).resolve().parents[1])
         self._files = 0
         self._decoder = msgspec.msgpack.Decoder(Answer)
-        self._process = subprocess.Popen(  # noqa: S603 - arguments as a list
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-s", "-m", "memsvc.documents.worker"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
             env=environment, cwd="/", start_new_session=True,
@@ -108,9 +106,10 @@ class Reader:
                 raise DocumentTooLargeError(
                     f"The document's text takes more than {limits.output_bytes:,} bytes.", limit=limits.output_bytes
                 )
-            return self._decoder.decode(self._bytes(source, size, until, limits))
+            answer: Answer = self._decoder.decode(self._bytes(source, size, until, limits))
         except (BrokenPipeError, EOFError) as error:
             raise _GoneError from error
+        return answer
 
     @staticmethod
     def _bytes(source: IO[bytes], size: int, until: float, limits: Limits) -> bytes:

@@ -98,7 +98,7 @@ class DocumentWithoutTextError(BadFileError):
     """The document has no text."""
 
     code = "document_without_text"
-    hint = "Nothing was stored. memsvc reads no pictures: run text recognition (OCR) on a scan first, and send its result."
+    hint = "Nothing was stored. Reading pictures is not built in: run text recognition (OCR) on a scan, and send that."
 
 
 class OwnerRequiredError(InvalidRequestError):

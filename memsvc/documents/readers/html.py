@@ -21,7 +21,7 @@ from memsvc.documents.readers.text_files import MARKS, text_of
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 CHARSET_WITHIN = 2048
 NEVER = frozenset({"script", "style", "template", "noscript"})
-NOT_TEXT = frozenset({"head", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select", "textarea"})
+NOT_TEXT = frozenset({"title", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select", "textarea"})
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 BLOCKS = frozenset(
     "html body p div section article header footer main aside nav ul ol dl dt dd li blockquote figure figcaption form "  # noqa: SIM905
@@ -58,7 +58,9 @@ def add(text: str, reading: Reading, origin: Mapping[str, Any] | None) -> None:
     if root is None:
         return
     _tell(root, reading)
-    walk = _Walk(reading, dict(origin or {}), numbered=origin is None or "chapter" in origin, hidden=_hidden_names(root))
+    walk = _Walk(
+        reading, dict(origin or {}), numbered=origin is None or "chapter" in origin, hidden=_hidden_names(root)
+    )
     walk.walk(root)
 
 
@@ -263,8 +265,8 @@ class _Walk:
             self.reading.code(text, self._place())
         elif self.heading:
             self.reading.heading(text, self.heading, self._place())
-        elif self.in_item and self.lists:
-            self.reading.item(text, self._place(), self.lists - 1)
+        elif self.in_item:
+            self.reading.item(text, self._place(), max(self.lists - 1, 0))
             self.in_item = False
         else:
             self.reading.paragraph(text, self._place())

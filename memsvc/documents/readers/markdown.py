@@ -11,12 +11,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from memsvc.documents.blocks import Reading, linked
-from memsvc.documents.readers import frontmatter, html
+from memsvc.documents.readers import frontmatter, html, plain
 from memsvc.documents.readers.text_files import text_of
 
 MARKED = re.compile(r"[\\`*_\[\]<>&!~]|  \n")
 """Text without any of these is text alone."""
-HIDES = re.compile(r"hidden|display|visibility|opacity|font-size|<template|<noscript|mso-hide|class=|id=", re.IGNORECASE)
+HIDES = re.compile(
+    r"hidden|display|visibility|opacity|font-size|<template|<noscript|mso-hide|class=|id=", re.IGNORECASE
+)
 """What HTML between paragraphs may hide them by."""
 MOST_NESTING = 40
 
@@ -42,19 +44,24 @@ def add(text: str, reading: Reading, origin: Mapping[str, Any], skipped: int = 0
         origin: of all blocks; their line is added if it is empty.
         skipped: lines that stand before the text in its file.
     """
-    tokens = BLOCK_PARSER.parse(text)
-    if any(token.type == "html_block" and HIDES.search(token.content) for token in tokens):
+    links: dict[str, Any] = {}
+    tokens = BLOCK_PARSER.parse(text, links)
+    if any(token.level >= MOST_NESTING - 1 for token in tokens):
+        reading.odd["too deeply nested parts"] += 1  # their text is in no token
+        plain.add(text, reading, origin, skipped)
+    elif any(token.type == "html_block" and HIDES.search(token.content) for token in tokens):
         # Tags around paragraphs may hide them, which only the whole page shows.
         html.add(PARSER.render(text), reading, origin or None)
     else:
-        _Walk(reading, origin, skipped).walk(tokens)
+        _Walk(reading, origin, skipped, links).walk(tokens)
 
 
 class _Walk:
     """Goes through the tokens of a text."""
 
-    def __init__(self, reading: Reading, origin: Mapping[str, Any], skipped: int) -> None:
+    def __init__(self, reading: Reading, origin: Mapping[str, Any], skipped: int, links: dict[str, Any]) -> None:
         self._reading, self._origin, self._skipped = reading, origin, skipped
+        self._links = links
         self._lists = 0
         self._heading = 0
         self._first_in_item = False
@@ -69,23 +76,26 @@ class _Walk:
                     self._inline(token)
                 case "heading_open":
                     self._heading = int(token.tag[1:])
-                case "bullet_list_open" | "ordered_list_open":
-                    self._lists += 1
-                case "bullet_list_close" | "ordered_list_close":
-                    self._lists -= 1
                 case "list_item_open":
                     self._first_in_item = True
-                case "table_open":
-                    self._table = self._reading.table()
-                case "tr_open":
-                    self._cells, _ = [], self._place(token)
-                case "tr_close":
-                    self._reading.row(self._cells or [], self._table, self._place(token))
-                    self._cells = None
                 case "fence" | "code_block":
                     self._reading.code(token.content, self._place(token))
                 case "html_block":
                     html.add(token.content, self._reading, self._place(token))
+                case _ if token.tag in {"ul", "ol"}:
+                    self._lists += token.nesting
+                case _ if token.tag in {"table", "tr"}:
+                    self._in_table(token)
+
+    def _in_table(self, token: Token) -> None:
+        if token.type == "table_open":
+            self._table = self._reading.table()
+        elif token.type == "tr_open":
+            self._cells = []
+            self._place(token)
+        elif token.type == "tr_close":
+            self._reading.row(self._cells or [], self._table, self._place(token))
+            self._cells = None
 
     def _inline(self, token: Token) -> None:
         text = self._plain(token.content)
@@ -110,7 +120,7 @@ class _Walk:
     def _plain(self, text: str) -> str:
         if MARKED.search(text) is None:
             return text
-        children = PARSER.parseInline(text)[0].children or []
+        children = PARSER.parseInline(text, self._links)[0].children or []
         if any(child.type == "html_inline" for child in children):
             return html.inline_text(PARSER.renderer.render([_holding(children)], PARSER.options, {}), self._reading)
         return "".join(self._texts(children))

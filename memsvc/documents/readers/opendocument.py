@@ -1,4 +1,4 @@
-"""OpenDocument text (odt): headings, paragraphs, lists and tables in order; notes and comments as blocks of their own."""
+"""OpenDocument text (odt): headings, paragraphs, lists and tables in order; notes and comments are blocks."""
 
 from __future__ import annotations
 

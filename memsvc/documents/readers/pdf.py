@@ -21,7 +21,10 @@ from memsvc.errors import BadFileError, DocumentEncryptedError, DocumentWithoutT
 
 PDF_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?(?:(Z)|([+-]\d\d)'?(\d\d)?)?")
 # Titles that programs make of file names.
-MADE_TITLE = re.compile(r"(?:Microsoft (?:Word|PowerPoint|Excel) - .*|untitled.*|.*\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|qxd|rtf))", re.I)
+MADE_TITLE = re.compile(
+    r"(?:Microsoft (?:Word|PowerPoint|Excel) - .*|untitled.*|.*\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|qxd|rtf))",
+    re.IGNORECASE,
+)
 SMALLEST_POINTS = 1.5
 """Smaller print is not meant to be read."""
 LARGEST_POINTS = 1_000.0

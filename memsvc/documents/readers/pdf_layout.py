@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -36,7 +37,10 @@ USUAL_LEADING, MOST_HEADING_LEADING, MOST_LEADING = 1.25, 1.9, 3
 """Distances between lines, in sizes of their print."""
 COLUMN_POINTS = 20
 DIGITS = re.compile(r"\d+")
-NUMBERED = re.compile(r"(?:(?:chapter|section|part|appendix)\s+)?(?P<number>(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])", re.I)
+NUMBERED = re.compile(
+    r"(?:(?:chapter|section|part|appendix)\s+)?(?P<number>(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])",
+    re.IGNORECASE,
+)
 BULLET = re.compile(r"[•◦▪‣●○■□–—➢✓\uf0b7\uf0a7·-]\s+")
 LISTED = re.compile(r"(?:\(?[0-9]{1,3}[.)]|\(?[a-z][.)]|\[\d{1,3}\])\s+")
 ENDED = re.compile(r"[.!?:;。！？：；][\"'”’)\]]*(?:\d{1,3}(?:[,–-]\d{1,3})*)?$")
@@ -131,7 +135,7 @@ class Layout:
         for line in lines:
             part = DIVIDED.sub(lambda found: self._word(found[1], found[2]), line.text)
             ended = AT_END.search(text)
-            if ended is not None and part[:1].isalpha():
+            if ended is not None and part[:1].isalnum():
                 rest = re.match(r"\w+", part)
                 word = rest[0] if rest else ""
                 text = text[: ended.start()] + self._word(ended[1], word) + part[len(word) :]
@@ -229,7 +233,7 @@ class _Geometry:
     def __init__(self, lines: Sequence[Line]) -> None:
         gaps: dict[float, list[float]] = defaultdict(list)
         self._rights: dict[tuple[int, int], float] = {}
-        for before, line in zip(lines, lines[1:], strict=False):
+        for before, line in pairwise(lines):
             gap, size = before.measure.end_bottom - line.measure.bottom, line.measure.size
             if line.page == before.page and size == before.measure.size and 0 < gap < size * MOST_LEADING:
                 gaps[size].append(gap)

@@ -39,7 +39,7 @@ def read(path: Path, name: str, reading: Reading) -> None:  # noqa: ARG001 - all
     if hidden:
         reading.odd["hidden parts"] += hidden
     try:
-        text = rtf_to_text(data, errors="replace")
+        text = str(rtf_to_text(data, errors="replace"))  # type: ignore[no-untyped-call]
     except (ValueError, IndexError, TypeError, OverflowError, LookupError) as error:
         raise BadFileError("The RTF file is damaged.") from error
     table = 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 import warnings
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import openpyxl
@@ -20,13 +20,15 @@ from memsvc.documents.packed import Packed
 from memsvc.errors import BadFileError
 
 # A formula without a value, as a program writes it that does not calculate.
-NO_VALUE = re.compile(rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
+NO_VALUE = re.compile(
+    rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
 SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
 MOST_COLUMNS = 1_000
 DIGITS = 15
 
 
-def read(path: Path, name: str, reading: Reading) -> None:  # noqa: ARG001 - all readers are called alike
+def read(path: Path, name: str, reading: Reading) -> None:
     """Read a workbook.
 
     Raises:
@@ -40,7 +42,15 @@ def read(path: Path, name: str, reading: Reading) -> None:  # noqa: ARG001 - all
     warnings.simplefilter("ignore")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    except (InvalidFileException, KeyError, ValueError, TypeError, AttributeError, SyntaxError, zipfile.BadZipFile) as error:
+    except (
+        InvalidFileException,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+        zipfile.BadZipFile,
+    ) as error:
         raise BadFileError("The workbook is damaged: its parts do not fit together.") from error
     try:
         for number, sheet in enumerate(book.worksheets, 1):
@@ -50,6 +60,7 @@ def read(path: Path, name: str, reading: Reading) -> None:  # noqa: ARG001 - all
                 continue
             _sheet(sheet, number, reading)
         reading.pages = len(book.worksheets)
+        reading.tell("title", PurePosixPath(name).stem)  # a sheet's name, such as "Sheet1", is none of the document
         if book.chartsheets:
             reading.odd["charts"] += len(book.chartsheets)
     finally:
@@ -89,10 +100,10 @@ def shown(cell: Any) -> str:
             if "%" in (cell.number_format or ""):
                 return f"{_number(value * 100)}%"
             return _number(value)
-        case datetime.datetime():
-            midnight = value.time() == datetime.time()
+        case dt.datetime():
+            midnight = value.time() == dt.time()
             return value.date().isoformat() if midnight else value.isoformat(sep=" ", timespec="seconds")
-        case datetime.date() | datetime.time():
+        case dt.date() | dt.time():
             return value.isoformat()
         case _:
             return str(value)

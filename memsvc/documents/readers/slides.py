@@ -58,6 +58,12 @@ def _slide(packed: Packed, slide: Any, name: str, number: int, reading: Reading)
     for shape in found:
         if _placeholder(shape) not in TITLES:
             shapes.add(shape)
+    _attached(packed, shapes)
+
+
+def _attached(packed: Packed, shapes: _Shapes) -> None:
+    """Add what lies in parts of its own: diagrams and notes; count charts."""
+    reading, origin, links = shapes.reading, shapes.origin, shapes.links
     for relation in links.values():
         root = part(packed, relation.target) if relation.kind in {"diagramData", "notesSlide"} else None
         if root is None:
@@ -102,7 +108,9 @@ class _Shapes:
             text = self.text(paragraph)
             properties = paragraph.find(f"{A}pPr")
             level = "0" if properties is None else properties.get("lvl", "0")
-            bulleted = properties is not None and any(properties.find(f"{A}{t}") is not None for t in ("buChar", "buAutoNum"))
+            bulleted = properties is not None and any(
+                properties.find(f"{A}{t}") is not None for t in ("buChar", "buAutoNum")
+            )
             plain = properties is not None and properties.find(f"{A}buNone") is not None
             if bulleted or (in_list and not plain):
                 self.reading.item(text, self.origin, int(level) if level.isdigit() else 0)

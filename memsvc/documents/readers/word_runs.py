@@ -21,7 +21,9 @@ HYPERLINK = re.compile(r'\s*HYPERLINK\s+"([^"]*)"', re.IGNORECASE)
 PLAIN = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}ptab": "\t"}
 LEFT_OUT = {f"{W}del": "deleted passages", f"{W}moveFrom": "deleted passages"}
 NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote", f"{W}commentReference": "comment"}
-PASSED_OVER = {f"{W}{tag}" for tag in ("pPr", "rPr", "instrText", "delText", "object", "proofErr", "bookmarkStart", "sdtPr")}
+PASSED_OVER = {
+    f"{W}{tag}" for tag in ("pPr", "rPr", "instrText", "delText", "object", "proofErr", "bookmarkStart", "sdtPr")
+}
 MOST_DEPTH = 200
 
 

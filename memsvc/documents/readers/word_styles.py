@@ -1,4 +1,4 @@
-"""Which paragraphs of a Word document are headings, titles or items of a list, by their own properties or their style."""
+"""Which paragraphs of a Word document are headings, titles or items of a list, by their properties or style."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from memsvc.documents.readers.word_runs import VALUE, W, is_on
 
 STYLES = "word/styles.xml"
 HEADING_NAME = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|見出し)\s*(\d)", re.IGNORECASE)
+LIST_NAME = re.compile(r"list (?:bullet|number)(?: (\d))?")
 BODY_TEXT = 9
 """The outline level of what is no heading."""
 MOST_BASED_ON = 20
@@ -63,8 +64,8 @@ def _styles(root: Any) -> Any:
         if (named := HEADING_NAME.fullmatch(name)) is not None:
             level = int(named[1])
         depth = None if properties is None else _depth(properties)
-        if depth is None and name.startswith(("list bullet", "list number", "list paragraph")) and name != "list paragraph":
-            depth = int(name[-1]) - 1 if name[-1].isdigit() else 0
+        if (listed := LIST_NAME.fullmatch(name)) is not None:
+            depth = int(listed[1] or 1) - 1
         run = style.find(f"{W}rPr")
         hidden = run is not None and is_on(run, "vanish")
         yield style.get(f"{W}styleId", ""), _Style(name, _value(style, "basedOn") or "", level, depth, hidden)
