@@ -24,7 +24,7 @@ MOST_NAME_CHARS = 200
 
 
 def document(path: Path, name: str, limits: Limits) -> ParsedDocument:
-    """Read a document. Arguments and errors: as ``parsing.parse``, except those of a process."""
+    """Read a document. Arguments and errors: as ``parsing.parse``, except those of a process, and MemoryError."""
     size = path.stat().st_size
     if size > limits.file_bytes:
         raise DocumentTooLargeError(f"The file is larger than {limits.file_bytes:,} bytes.", limit=limits.file_bytes)
@@ -63,10 +63,8 @@ def _read(format_: Format, path: Path, name: str, reading: Reading) -> None:
         ) from error
     try:
         reader.read(path, name, reading)
-    except MemsvcError:
+    except (MemsvcError, MemoryError):
         raise
-    except MemoryError as error:
-        raise too_much_memory(reading.limits) from error
     except RecursionError as error:
         raise BadFileError("The document is nested too deeply to be read.") from error
     except Exception as error:  # libraries raise anything for what a damaged file holds

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from memsvc.documents.exchange import LENGTH, Answer, Done, Refused, Request, frame
+from memsvc.documents.exchange import LENGTH, Done, Refused, Request, frame
 from memsvc.documents.reading import document, too_much_memory
 from memsvc.errors import BadFileError, MemsvcError
 
@@ -44,10 +44,10 @@ def main() -> None:
     decoder = msgspec.msgpack.Decoder(Request)
     while (request := _received(requests, decoder)) is not None:
         signal.setitimer(signal.ITIMER_REAL, request.limits.seconds + GRACE_S)
-        answer = _answer(request)
-        _send(answers, answer)
+        data, is_spent = _answer(request)
+        _send(answers, data)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if isinstance(answer, Refused) and answer.is_spent:
+        if is_spent:
             break
 
 
@@ -85,26 +85,33 @@ def _read(source: int, size: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _answer(request: Request) -> Answer:
+def _answer(request: Request) -> tuple[bytes, bool]:
+    """Return the answer's frame, and whether the process has to end because its memory is used up."""
     limits = request.limits
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, resource.RLIM_INFINITY))
-        return Done(document(Path(request.path), request.name, limits))
-    except MemsvcError as error:
-        return _refused(error)
+        _limit_memory(limits.memory_bytes)
+        return frame(Done(document(Path(request.path), request.name, limits))), False
     except MemoryError:
-        return _refused(too_much_memory(limits), is_spent=True)
+        _limit_memory(resource.RLIM_INFINITY)  # for the few bytes of the answer
+        return frame(_refused(too_much_memory(limits), is_spent=True)), True
+    except MemsvcError as error:
+        return frame(_refused(error)), False
     except OSError as error:
-        return _refused(BadFileError(f"The file cannot be read: {error.strerror or type(error).__name__}."))
+        return frame(
+            _refused(BadFileError(f"The file cannot be read: {error.strerror or type(error).__name__}."))
+        ), False
+
+
+def _limit_memory(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
 
 
 def _refused(error: MemsvcError, *, is_spent: bool = False) -> Refused:
-    spent = is_spent or isinstance(error.__cause__, MemoryError)
-    return Refused(error.code, error.message, error.advice, error.details, is_spent=spent)
+    return Refused(error.code, error.message, error.advice, error.details, is_spent=is_spent)
 
 
-def _send(answers: int, answer: Answer) -> None:
-    data = memoryview(frame(answer))
+def _send(answers: int, answer: bytes) -> None:
+    data = memoryview(answer)
     while data:
         data = data[os.write(answers, data) :]
 

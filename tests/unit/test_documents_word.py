@@ -67,13 +67,13 @@ def test_a_document_has_headings_lists_tables_and_its_own_metadata(tmp_path: Pat
         made.add_heading("Way", 2)
         made.add_paragraph("By train.")
 
-    found = read(saved(tmp_path / "a.docx", build), Limits(window_tokens=20))
+    found = read(saved(tmp_path / "a.docx", build), Limits(window_tokens=16))
     assert (found.format, found.title, found.pages) == ("docx", "The trip", None)
     assert (found.metadata["author"], found.metadata["tags"]) == ("Ada", ["trip", "rome"])
     assert [(chunk.headings, chunk.text) for chunk in found.chunks] == [
         ((), "We go.\n\nPack\n- socks\n  - wool\n\nwhat | many\nsocks | 3"),
         (("Pack", "Way"), "By train."),
-    ] or texts(found).replace("\n\n", "\n") == "We go.\nPack\n- socks\n  - wool\nwhat | many\nsocks | 3\nWay\nBy train."
+    ]
 
 
 def test_nested_tables_follow_the_row_that_holds_them(tmp_path: Path) -> None:
@@ -85,9 +85,7 @@ def test_nested_tables_follow_the_row_that_holds_them(tmp_path: Path) -> None:
         table.cell(1, 0).text = "last"
         made.add_paragraph("after")
 
-    assert texts(read(saved(tmp_path / "a.docx", build))) == "outer\n\nin | ner\n\nlast\n\nafter".replace(
-        "\n\nlast", "\n\nouter\nlast"
-    )
+    assert texts(read(saved(tmp_path / "a.docx", build))) == "outer\n\nin | ner\n\nouter\nlast\n\nafter"
 
 
 def test_headers_and_footers_come_once_at_the_end_under_no_heading(tmp_path: Path) -> None:
@@ -178,9 +176,6 @@ def test_headings_are_known_by_style_name_level_and_inheritance(tmp_path: Path) 
         for style, text in (("Own", "Head"), ("Loop", "text"), ("missing", "more"))
     )
     found = read(body(tmp_path / "a.docx", inner, styles=styles))
-    assert [(chunk.headings, chunk.text) for chunk in found.chunks] == [
-        (("Head",), "text\n\nmore")
-    ] or found.title == "Head"
     assert found.title == "Head"
     assert texts(found) == "text\n\nmore"
 

@@ -251,7 +251,8 @@ class _Geometry:
         if paragraph.level or level:
             below = 0 < old.end_bottom - new.bottom < new.size * MOST_HEADING_LEADING
             return level == paragraph.level and same_page and below and new.size == old.size and not _begins(line)
-        if BULLET.match(line.text) or (LISTED.match(line.text) and ENDED.search(before.text)):
+        in_list = BULLET.match(paragraph.lines[0].text) or LISTED.match(paragraph.lines[0].text)
+        if BULLET.match(line.text) or (LISTED.match(line.text) and (in_list or ENDED.search(before.text))):
             return False
         return self._continues(before, line)
 
