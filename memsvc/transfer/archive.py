@@ -30,8 +30,8 @@ ZIP = ".zip"
 
 # Kinds of rows, in the order in which they are written and read: a row comes after the rows that it refers to.
 KINDS = (
-    "node_types", "edge_types", "sources", "passages", "nodes", "node_versions", "aliases", "locations", "edges",
-    "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence", "memory_signals",
+    "node_types", "edge_types", "sources", "document_versions", "passages", "nodes", "node_versions", "aliases",
+    "locations", "edges", "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence", "memory_signals",
     "duplicate_candidates", "changes", "tombstones", "schedules",
 )  # fmt: skip
 # Tables with a user_id that no export contains, and why. A test compares both lists with the database.
@@ -68,10 +68,7 @@ LEFT_OUT_COLUMNS = {
     **dict.fromkeys([("memory_signals", "passage_id"), ("memory_signals", "version_id")], "a copy of memory_id"),
     ("aliases", "normal_form"): "computed from the alias",
     **dict.fromkeys(
-        [
-            ("passages", name)
-            for name in ("subject_id", "subject_type", "version_id", "valid_from", "valid_to", "recorded_to")
-        ],
+        [("passages", name) for name in ("subject_id", "subject_type", "version_id", "valid_from", "valid_to")],
         "of what is known, which an import files again",
     ),
     ("sources", "status"): "state of background work",

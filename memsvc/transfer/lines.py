@@ -26,10 +26,12 @@ MAX_TEXT_CHARS = 8_000
 EARLIEST, LATEST = 1000, 9000
 """The years in which something can be said, as at the other doors."""
 
+INFINITY = "infinity"
 Short = Annotated[str, Meta(max_length=200)]
 Identifier = Annotated[str, Meta(max_length=500)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
 Count = Annotated[int, Meta(ge=0, le=2_147_483_647)]
+Size = Annotated[int, Meta(ge=0, le=9_223_372_036_854_775_807)]
 Small = Annotated[int, Meta(ge=-32_768, le=32_767)]
 Operations = Annotated[list[Short], Meta(max_length=100)]
 Weekdays = Annotated[list[Small], Meta(max_length=7)]
@@ -103,6 +105,25 @@ class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     language: Short
     metadata: Raw
     recorded_at: str
+    recorded_to: str = INFINITY
+    """Of a chunk of a document: when the document lost it. Older exports lack this field."""
+
+
+class DocumentVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of document_versions.jsonl."""
+
+    source_id: UUID
+    version: Ordinal
+    sha256: Digest
+    bytes: Size
+    format: Short
+    title: Text
+    path: Text
+    pages: Count | None
+    characters: Size
+    metadata: Raw
+    recorded_from: str
+    recorded_to: str
 
 
 class NodeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -299,6 +320,7 @@ LINES: Mapping[str, type[Line]] = {
     "node_types": NodeTypeLine,
     "edge_types": EdgeTypeLine,
     "sources": SourceLine,
+    "document_versions": DocumentVersionLine,
     "passages": PassageLine,
     "nodes": NodeLine,
     "node_versions": NodeVersionLine,
@@ -370,7 +392,7 @@ class Checker:
         if field in PAST:
             self._check_past(field, value)
         elif field == "recorded_to":
-            if value != "infinity":
+            if value != INFINITY:
                 self._check_past(field, value)
         elif field in {"valid_from", "valid_to"}:
             if value != ("-infinity" if field == "valid_from" else "infinity"):
@@ -388,6 +410,8 @@ class Checker:
             _refuse(f"{field} is in the future")
 
     def _check_passage(self, line: PassageLine) -> None:
+        if line.recorded_to != INFINITY and line.kind != "chunk":
+            _refuse("recorded_to is of chunks alone")
         if line.language not in LANGUAGES:
             _refuse("language is not supported by PostgreSQL's full text search")
         if len(line.text) > self.max_text_chars:

@@ -49,7 +49,7 @@ MEANINGS = {
 CHECKS = (
     ("load_torn_messages", "passages", "passage_id", "it is a part of a message whose previous part is missing"),
     ("load_long_spans", "source_links", "link_id", "its span ends after the end of its passage"),
-    ("load_misfiled", "passages", "passage_id", "its block does not have this text in the archive"),
+    ("load_misfiled", "passages", "passage_id", "its block or document does not have it"),
     ("load_merge_circles", "merges", "merge_id", "it would merge a node into itself"),
 )
 Progress = Callable[[str, int], None]

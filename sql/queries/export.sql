@@ -40,7 +40,7 @@ FROM (
 ) AS r;
 
 -- name: export_sources
--- A block that an erasure is deleting has no versions any more. What is known is filed by the import itself.
+-- A block or a document that an erasure is deleting has no versions any more. What is known is filed by the import itself.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
@@ -50,8 +50,24 @@ FROM (
       SELECT FROM memsvc.profile_versions AS v
       WHERE v.user_id = :user_id AND v.block_id = s.source_id
     )
+  ) AND (
+    s.kind <> 'document' OR EXISTS (
+      SELECT FROM memsvc.document_versions AS v
+      WHERE v.user_id = :user_id AND v.source_id = s.source_id
+    )
   )
   ORDER BY s.source_id
+) AS r;
+
+-- name: export_document_versions
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    v.source_id, v.version, v.sha256, v.bytes, v.format, v.title, v.path, v.pages, v.characters, v.metadata,
+    v.recorded_from, v.recorded_to
+  FROM memsvc.document_versions AS v
+  WHERE v.user_id = :user_id
+  ORDER BY v.source_id, v.version
 ) AS r;
 
 -- name: export_passages
@@ -59,7 +75,7 @@ SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
     p.passage_id, p.source_id, p.kind, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, p.caption,
-    p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at
+    p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at, p.recorded_to
   FROM memsvc.passages AS p
   WHERE p.user_id = :user_id AND p.version_id IS null
     AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))

@@ -66,6 +66,19 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   forget_after interval
 );
 
+-- name: load_document_versions
+INSERT INTO memsvc.document_versions (
+  user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, recorded_from,
+  recorded_to
+)
+SELECT
+  :user_id, r.source_id, r.version, r.sha256, r.bytes, r.format, r.title, r.path, r.pages, r.characters, r.metadata,
+  r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  source_id uuid, version integer, sha256 text, bytes bigint, format text, title text, path text, pages integer,
+  characters bigint, metadata jsonb, recorded_from timestamptz, recorded_to timestamptz
+);
+
 -- name: load_passages
 -- Words and their statistics, as append_messages makes them.
 WITH worded AS MATERIALIZED (
@@ -77,19 +90,19 @@ WITH worded AS MATERIALIZED (
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
       passage_id uuid, source_id uuid, kind text, session text, ordinal integer, part smallint, client_id text,
       speaker text, role text, text text, caption text, said_at timestamptz, said_offset smallint, language text,
-      metadata jsonb, recorded_at timestamptz
+      metadata jsonb, recorded_at timestamptz, recorded_to timestamptz
     )
   ) AS w
 ),
 added AS (
   INSERT INTO memsvc.passages (
     user_id, passage_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at,
-    said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
+    said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to
   )
   SELECT
     :user_id, w.passage_id, w.source_id, w.kind, w.session, w.ordinal, w.part, w.client_id, w.speaker, w.role, w.text,
     w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata,
-    w.recorded_at
+    w.recorded_at, coalesce(w.recorded_to, 'infinity')
   FROM worded AS w
 ),
 counted AS (
@@ -290,7 +303,8 @@ SELECT :user_id, 'passages.added', a.subject_id FROM asked AS a;
 SELECT memsvc.file_later(:user_id);
 
 -- name: load_misfiled
--- A passage of a block that belongs to no archival version of that block, or has other text.
+-- A passage of a block that belongs to no archival version of that block, or has other text; a chunk that no version
+-- of its document has, or another passage that is filed under a document.
 SELECT f.passage_id
 FROM (
   SELECT m.passage_id FROM memsvc.misfiled_passages(:user_id) AS m (passage_id)
@@ -298,7 +312,17 @@ FROM (
   SELECT p.passage_id
   FROM memsvc.passages AS p
   INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = p.source_id
-  WHERE p.user_id = :user_id AND p.kind IN ('block', 'former') AND s.kind <> 'block'
+  WHERE p.user_id = :user_id AND (
+    (p.kind IN ('block', 'former') AND s.kind <> 'block') OR (p.kind = 'chunk') <> (s.kind = 'document')
+  )
+  UNION ALL
+  SELECT p.passage_id
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.kind = 'chunk' AND NOT EXISTS (
+    SELECT FROM memsvc.document_versions AS v
+    WHERE v.user_id = :user_id AND v.source_id = p.source_id AND p.recorded_at <= v.recorded_from
+      AND p.recorded_to > v.recorded_from AND p.recorded_to >= v.recorded_to
+  )
 ) AS f
 ORDER BY f.passage_id
 LIMIT 1;

@@ -7,6 +7,7 @@ import json
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,10 +17,12 @@ import psycopg
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.documents.form import Chunk, ParsedDocument
 from memsvc.graph.history import write
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
 from memsvc.graph.operations import Location, Node
 from memsvc.settings import Settings
+from memsvc.sources.documents import DocumentIn, store_document
 from memsvc.sources.messages import MessageIn, append
 from memsvc.text.fence import fenced
 from memsvc.transfer.archive import Manifest, open_archive, open_sink
@@ -102,6 +105,11 @@ class Travel:
         await append(self.db, owner, messages, self.settings)
 
 
+def _document(texts: list[str]) -> ParsedDocument:
+    chunks = [Chunk(text=text, headings=("Über *uns*", "1.5"), origin={"page": 7}) for text in texts]
+    return ParsedDocument(format="md", title="# Title", chunks=chunks, pages=9, metadata={"tags": ["x", 1.50]})
+
+
 async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> None:
     """Everything that a random history of the graph lacks."""
     await append(travel.db, owner, MESSAGES[:5], travel.settings)
@@ -119,6 +127,13 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         "WHERE l.user_id = %s LIMIT 1",
         [owner.user_id],
     )
+    for texts in (["# Head", "=1+1", "two"], ["new", "two"]):
+        document = DocumentIn(
+            identifier="/home/ada/../ada/[[x]].md", path="[[x]].md",
+            sha256=hashlib.sha256(repr(texts).encode()).hexdigest(),
+            size=7, modified=datetime(2001, 2, 3, tzinfo=UTC), parse=partial(_document, texts),
+        )  # fmt: skip
+        await store_document(travel.db, owner, document, travel.settings)
     for erased in (b"one", b"two"):
         admin.execute(
             "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256(%s))", [owner.user_id, erased]

@@ -23,6 +23,7 @@ from memsvc.errors import (
     SourceUnknownError,
 )
 from memsvc.settings import Settings
+from memsvc.sources.document_reads import list_documents
 from memsvc.sources.opening import open_memory
 from memsvc.sources.origins import origin_in_words
 from memsvc.sources.previewing import Choices
@@ -326,3 +327,64 @@ async def test_an_ingest_that_was_interrupted_goes_on(
     assert 0 < stored < 9
     assert (await desk.ingest(path)).totals == {"created": 9 - stored, "existing": stored, "erased": 0, "paused": 0}
     assert [row[2] for row in desk.stored()] == [f"word {i}" for i in range(9)]
+
+
+# Documents
+
+
+NOTE = "# Coffee study\n\n## Results\n\nRoasting takes eleven minutes.\n"
+
+
+async def test_a_folder_of_documents_is_stored_file_by_file_and_read_again(desk: Desk, tmp_path: Path) -> None:
+    root = tree(tmp_path / "notes", {"a.md": NOTE, "deep/b.txt": "Water matters.\n", "broken.pdf": b"%PDF-1.7\nno"})
+    first = await desk.ingest(root)
+    assert [(file.file, file.kind, file.outcome, file.code) for file in first.files] == [
+        ("notes/a.md", "document", "stored", None),
+        ("notes/broken.pdf", "document", "refused", "bad_file"),
+        ("notes/deep/b.txt", "document", "stored", None),
+    ]
+    assert first.documents == {"created": 2}
+    assert (await desk.ingest(root)).documents == {"existing": 2}
+    (root / "a.md").write_text(NOTE.replace("eleven", "nine"))
+    (root / "deep" / "b.txt").rename(root / "c.txt")
+    assert (await desk.ingest(root)).documents == {"changed": 1, "moved": 1}
+    (root / "c.txt").unlink()
+    assert (await desk.ingest(root)).documents == {"existing": 1, "gone": 1}
+    listed = (await list_documents(desk.db, desk.owner)).items
+    assert [(one.path, one.title, one.version, one.gone) for one in listed] == [
+        ("notes/c.txt", "b", 1, True), ("notes/a.md", "Coffee study", 2, False),
+    ]  # fmt: skip
+
+
+async def test_one_file_of_a_folder_is_the_same_document_as_in_the_folder(desk: Desk, tmp_path: Path) -> None:
+    root = tree(tmp_path / "notes", {"a.md": NOTE, "b.md": NOTE.replace("eleven", "two")})
+    await desk.ingest(root)
+    assert (await desk.ingest(root / "a.md")).documents == {"existing": 1}
+    assert len((await list_documents(desk.db, desk.owner)).items) == 2
+
+
+async def test_documents_come_in_zip_files_and_by_standard_input(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = packed(tmp_path / "notes.zip", {"a.md": NOTE, "b.md": "# Water\n\nIt matters.\n"})
+    assert (await desk.ingest(archive)).documents == {"created": 2}
+    assert (await desk.ingest(archive)).documents == {"existing": 2}
+    for outcome in ("created", "existing"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"<!doctype html><p>Grinding is loud.</p>")))
+        assert (await desk.ingest(Path("-"), kind="document")).documents == {outcome: 1}
+
+
+async def test_a_document_is_shown_before_it_is_stored(desk: Desk, tmp_path: Path) -> None:
+    [file] = (await desk.ingest(write(tmp_path / "a.md", NOTE), dry_run=True)).files
+    found = file.preview
+    assert (file.kind, file.outcome, found.title, found.format, found.chunks) == (
+        "document", "previewed", "Coffee study", "md", 1,
+    )  # fmt: skip
+    assert (await list_documents(desk.db, desk.owner)).items == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EXPORTS if len(EXPORTS[kind]) == 1])
+async def test_a_chat_with_the_name_of_a_document_stays_a_chat(desk: Desk, tmp_path: Path, kind: str) -> None:
+    [content] = EXPORTS[kind].values()
+    [file] = (await desk.ingest(write(tmp_path / "paper.md", content), me=["Jo"])).files
+    assert (file.kind, file.document) == (kind, None)
