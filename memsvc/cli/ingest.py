@@ -191,6 +191,7 @@ async def _take_document(
     db: Database, settings: Settings, owner: Owner, source: DocumentSource, report: Report, *, dry_run: bool
 ) -> None:
     """Store a document, or look at it."""
+    from memsvc.access.users import valid_zone
     from memsvc.errors import ConfigurationError, InvalidRequestError
     from memsvc.sources.documents import preview_document, store_document
     from memsvc.sources.kinds.document_files import document_in
@@ -198,7 +199,7 @@ async def _take_document(
 
     file = FileOutcome(file=source.bundle.name, outcome="previewed" if dry_run else "stored", kind=DOCUMENT)
     try:
-        document = document_in(source.bundle, settings)
+        document = document_in(source.bundle, settings, valid_zone(owner.time_zone))
         if dry_run:
             file.preview, file.message = await preview_document(document, owner, settings), source.why
         else:

@@ -13,7 +13,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
@@ -78,14 +78,18 @@ class Bundle:
         except UNREADABLE as error:
             raise unreadable(self.shown(file), error) from error
 
-    def modified(self, file: str) -> datetime:
-        """Return when the file was last written; of a packed one, its clock time without an offset.
+    def modified(self, file: str, zone: tzinfo) -> datetime:
+        """Return when the file was last written; of standard input, now.
+
+        Args:
+            file: the file.
+            zone: of a member of a zip file, whose time has none.
 
         Raises:
             BadFileError: as ``path``.
         """
         try:
-            return self._place.modified(file)
+            return self._place.modified(file, zone)
         except UNREADABLE as error:
             raise unreadable(self.shown(file), error) from error
 
@@ -97,10 +101,6 @@ class Bundle:
     def identity(self, file: str) -> str | None:
         """Return the file's absolute path, in a zip file with the archive's before it; None: it is standard input."""
         return self._place.identity(file)
-
-    def modified(self, file: str) -> datetime | None:
-        """Return when the file was changed last; None: nobody knows."""
-        return self._place.modified(file)
 
     def release(self) -> None:
         """Remove what was unpacked; it is unpacked again if it is needed."""
@@ -163,19 +163,12 @@ class Place:
             return None
         return (self._root / file if self._root.is_dir() else self._root).resolve().as_posix()
 
-    def modified(self, file: str) -> datetime | None:
-        """Return when a file was changed last."""
-        if self._is_passing:
-            return None
-        path = self._root / file if self._root.is_dir() else self._root
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-
     def size(self, file: str) -> int:
         """Return a file's packed size in bytes."""
         return (self._root / file if self._root.is_dir() else self._root).stat().st_size
 
-    def modified(self, file: str) -> datetime:
-        """Return when a file was last written."""
+    def modified(self, file: str, zone: tzinfo) -> datetime:  # noqa: ARG002 - of zip files
+        """Return when a file was last written; ``zone``: of a time that has none."""
         path = self._root / file if self._root.is_dir() else self._root
         return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
 
@@ -226,20 +219,16 @@ class ZipPlace(Place):
         whole = super().identity(file)
         return None if whole is None else f"{whole}/{file}"
 
-    def modified(self, file: str) -> datetime | None:
-        """Return when a member was changed last, on this machine's clock, as archives have no zone."""
-        try:
-            return datetime(*self.archive.getinfo(file).date_time).astimezone()
-        except (ValueError, OverflowError):
-            return None
-
     def size(self, file: str) -> int:
         """Return a member's packed size in bytes."""
         return self.archive.getinfo(file).compress_size
 
-    def modified(self, file: str) -> datetime:
-        """Return when a member was last written, on the clock of the computer that packed it."""
-        return datetime(*self.archive.getinfo(file).date_time)  # noqa: DTZ001 - the archive names no zone
+    def modified(self, file: str, zone: tzinfo) -> datetime:
+        """Return when a member was last written, by the clock of the computer that packed it; else the archive."""
+        try:
+            return datetime(*self.archive.getinfo(file).date_time, tzinfo=zone)
+        except ValueError:  # the 30th of February
+            return super().modified(file, zone)
 
     def path(self, file: str) -> Path:
         """Return a local file with the member's content."""

@@ -42,7 +42,7 @@ class Project(msgspec.Struct):
 
 def memories(bundle: Bundle, reading: Reading) -> Iterator[Placed]:
     """Yield what Claude remembers, as an assistant's words at the time of the file."""
-    ids, written = Digests(), bundle.modified(bundle.files[0]).isoformat()
+    ids, written = Digests(), bundle.modified(bundle.files[0], reading.zone).isoformat()
     for one, where in conversations(bundle, Memories):
         texts = [("claude:memory", "", one.conversations_memory or "")]
         texts += [(f"claude:project:{key}"[:400], key, text) for key, text in (one.project_memories or {}).items()]
@@ -64,7 +64,7 @@ def memories(bundle: Bundle, reading: Reading) -> Iterator[Placed]:
 
 def projects(bundle: Bundle, reading: Reading) -> Iterator[Placed]:
     """Yield the description of each project as the user's words, and its instructions as a trace."""
-    ids, written = Digests(), bundle.modified(bundle.files[0]).isoformat()
+    ids, written = Digests(), bundle.modified(bundle.files[0], reading.zone).isoformat()
     for one, where in conversations(bundle, Project):
         if one.docs:
             reading.odd["documents of projects"] += len(one.docs)

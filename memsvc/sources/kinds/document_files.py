@@ -7,6 +7,7 @@ name (``memsvc.sources.foreign``), whatever its ending says.
 from __future__ import annotations
 
 import hashlib
+from datetime import tzinfo
 from pathlib import Path
 
 from memsvc.documents.form import ParsedDocument
@@ -46,7 +47,7 @@ def format_of(bundle: Bundle) -> Format | None:
     return found if is_document else None
 
 
-def document_in(bundle: Bundle, settings: Settings) -> DocumentIn:
+def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
     """Return the one file of a bundle as a document.
 
     Raises:
@@ -71,7 +72,7 @@ def document_in(bundle: Bundle, settings: Settings) -> DocumentIn:
         sha256=digest,
         size=size,
         parse=read,
-        modified=bundle.modified(file),
+        modified=bundle.modified(file, zone),
         is_there=file_is_there,
     )
 

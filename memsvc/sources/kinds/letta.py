@@ -81,7 +81,7 @@ class Letta:
         for raw, where in zip(raws, places, strict=True):
             agent: Agent = decoded(raw, Agent, where)
             own = agent.core_memory or [one for one in blocks if one.id in agent.block_ids]
-            written = bundle.modified(bundle.files[0]).isoformat()
+            written = bundle.modified(bundle.files[0], reading.zone).isoformat()
             yield from _agent(agent, own, written, reading, where)
 
 

@@ -101,5 +101,5 @@ def _time(value: str | float | None, bundle: Bundle, reading: Reading, where: st
     """Return when a memory was noted; if it does not say so, when the file was written."""
     if value is None:
         reading.odd["memories without a time: that of the file counts"] += 1
-        return bundle.modified(bundle.files[0]).isoformat()
+        return bundle.modified(bundle.files[0], reading.zone).isoformat()
     return value if isinstance(value, str) else reading.clock(value, where)

@@ -145,8 +145,7 @@ def _began(bundle: Bundle, file: str, reading: Reading) -> datetime:
                 continue
             return moment.replace(tzinfo=_zone(found["zone"], name[: found.start()]) or reading.zone)
     reading.odd["files without a date in their name: the time of the file counts"] = 1
-    modified = bundle.modified(file)
-    return modified if modified.tzinfo is not None else modified.replace(tzinfo=reading.zone)
+    return bundle.modified(file, reading.zone)
 
 
 def _zone(offset: str | None, before: str) -> timezone | None:
