@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, plain, print_json, with_database
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from rich.progress import Progress, TaskID
+
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
-    from memsvc.errors import MemsvcError
     from memsvc.settings import Settings
-    from memsvc.sources.documents import DocumentPreview, StoredDocument
-    from memsvc.sources.finding import DocumentSource, Source, Unread
-    from memsvc.sources.previewing import Choices, Preview, Reader
+    from memsvc.sources.documents import DocumentPreview
+    from memsvc.sources.previewing import Choices, Preview, Speaker
+    from memsvc.sources.runs import FileOutcome, Report
 
-OUTCOMES = ("created", "existing", "erased", "paused")
 WORDS = {
     "created": "new", "changed": "changed", "existing": "already stored", "moved": "moved",
     "erased": "erased earlier, which stay erased", "paused": "not stored, because memory is paused", "gone": "gone",
@@ -34,66 +34,50 @@ SHOWN = 12
 """Speakers and other entries of a list that are shown."""
 
 
-@dataclass(kw_only=True, slots=True)
-class FileOutcome:
-    """The result for one source or file."""
+class Terminal:
+    """Shows progress on a terminal, and asks there who is the owner."""
 
-    file: str
-    outcome: Literal["stored", "previewed", "refused", "passed_over"]
-    """refused: nothing of it is stored; passed_over: a file in a folder or zip file that is of no known kind."""
-    kind: str | None = None
-    preview: Any = None
-    created: int = 0
-    existing: int = 0
-    erased: int = 0
-    paused: int = 0
-    differs: int = 0
-    """Messages that are stored with other words or another speaker; they stay as they are."""
-    document: StoredDocument | None = None
-    """Of a document: what became of it."""
-    code: str | None = None
-    message: str | None = None
-    hint: str | None = None
+    def __init__(self, progress: Progress) -> None:
+        """Show it there."""
+        self._progress = progress
+        self._files = progress.add_task("files", total=None, visible=False)
+        self._task: TaskID | None = None
 
+    def found(self, sources: int) -> None:
+        """Show how many there are."""
+        self._progress.update(self._files, total=sources, visible=sources > 1)
 
-def _unstored(
-    file: str, outcome: Literal["refused", "passed_over"], error: MemsvcError, kind: str | None
-) -> FileOutcome:
-    return FileOutcome(file=file, outcome=outcome, kind=kind, code=error.code, message=error.message, hint=error.advice)
+    def begins(self, name: str, preview: Preview) -> None:
+        """Show a bar."""
+        self._task = self._progress.add_task(name, total=preview.messages)
 
+    async def storing(self, messages: int) -> None:
+        """Nothing keeps it out."""
 
-class Report:
-    """The outcomes of a run; says on standard error what is refused, as soon as it is."""
+    async def stored(self, messages: int, counts: Counter[str]) -> None:
+        """Move the bar."""
+        del counts
+        if self._task is not None:
+            self._progress.advance(self._task, messages)
 
-    def __init__(self) -> None:
-        """Start with nothing."""
-        self.files: list[FileOutcome] = []
-        self.errors: list[MemsvcError] = []
-        self.gone = 0
-        """Documents that were marked as gone."""
+    def ends(self) -> None:
+        """Count it."""
+        self._progress.advance(self._files)
 
-    def refuse(self, file: str, error: MemsvcError, kind: str | None = None) -> None:
-        """Add a source that is refused."""
-        self.files.append(_unstored(file, "refused", error, kind))
-        self.errors.append(error)
-
-    def pass_over(self, unread: Unread) -> None:
-        """Add a file of a folder that is not read."""
-        self.files.append(_unstored(unread.name, "passed_over", unread.error, None))
-
-    @property
-    def totals(self) -> dict[str, int]:
-        """The number of messages created, existing, erased and paused."""
-        return {name: sum(getattr(file, name) for file in self.files) for name in OUTCOMES}
-
-    @property
-    def documents(self) -> dict[str, int]:
-        """The number of documents with each outcome; empty: there were none."""
-        counts: dict[str, int] = {}
-        for file in self.files:
-            if file.document is not None:
-                counts[file.document.outcome] = counts.get(file.document.outcome, 0) + 1
-        return counts | ({"gone": self.gone} if self.gone else {})
+    def owner_among(self, name: str, people: Sequence[Speaker]) -> Sequence[str] | None:
+        """Ask, if this is a terminal."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return None
+        self._progress.stop()
+        note(f"{name}: which of them are you?")
+        for number, one in enumerate(people, 1):
+            note(f"  {number}  {plain(one.speaker)} ({one.messages:,} messages)")
+        note("  0  none of them")
+        chosen = -1
+        while not 0 <= chosen <= len(people):
+            chosen = typer.prompt("Number", type=int, err=True)
+        self._progress.start()
+        return [people[chosen - 1].speaker] if chosen else []
 
 
 async def ingest_files(
@@ -120,31 +104,17 @@ async def ingest_files(
     from memsvc.access.users import own_names
     from memsvc.queue.execution import run_due
     from memsvc.sources.documents import mark_gone
-    from memsvc.sources.finding import DocumentSource, Source, find
+    from memsvc.sources.finding import find
     from memsvc.sources.kinds.document_files import file_is_there
     from memsvc.sources.previewing import Choices, Reader
+    from memsvc.sources.runs import Run
 
     reader = Reader(owner, (await own_names(db, owner)).aliases, choices or Choices())
-    report = Report()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = dry_run or not sys.stderr.isatty()
     with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
-        found = list(find(paths, reader.choices.kind, sys.stdin.buffer, stack))
-        sources = [one for one in found if isinstance(one, Source | DocumentSource)]
-        in_all = progress.add_task("files", total=len(sources), visible=len(sources) > 1)
-        for one in found:
-            if isinstance(one, Source):
-                await _take(db, settings, reader, one, report, progress, dry_run=dry_run)
-                progress.advance(in_all)
-            elif isinstance(one, DocumentSource):
-                await _take_document(db, settings, reader.owner, one, report, dry_run=dry_run)
-                progress.advance(in_all)
-            elif one.was_named or one.error.code != "source_unknown":
-                report.refuse(one.name, one.error)
-            else:
-                report.pass_over(one)
-        if len(report.errors) == 1 and not any(file.outcome in {"stored", "previewed"} for file in report.files):
-            raise report.errors[0]
+        run = Run(db, settings, reader, Terminal(progress), dry_run=dry_run)
+        report = await run.over(find(paths, reader.choices.kind, sys.stdin.buffer, stack))
         if not dry_run:
             for folder in (path.resolve() for path in paths if path.is_dir()):
                 report.gone += await mark_gone(db, owner, folder.as_posix(), file_is_there)
@@ -152,93 +122,6 @@ async def ingest_files(
                 task = progress.add_task("vectors", total=None)
                 await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
     return report
-
-
-async def _take(
-    db: Database, settings: Settings, reader: Reader, source: Source, report: Report, progress: Any, *, dry_run: bool
-) -> None:
-    """Look at a source; then store it, or refuse it."""
-    from memsvc.errors import InvalidRequestError, MessageConflictError
-    from memsvc.sources.ingesting import checker, store
-
-    name, kind = source.bundle.name, source.kind.name
-    try:
-        preview = reader.preview(source, checker(reader.owner, settings))
-        if dry_run:
-            report.files.append(
-                FileOutcome(file=name, outcome="previewed", kind=kind, preview=preview, message=source.why)
-            )
-            return
-        if preview.must_ask:
-            reader = _with_owner(reader, preview, name, progress)
-        task = progress.add_task(name, total=preview.messages)
-        counts = await store(db, settings, reader, source, lambda stored: progress.advance(task, stored))
-    except (InvalidRequestError, MessageConflictError) as error:
-        report.refuse(name, error, kind)
-    else:
-        report.files.append(
-            FileOutcome(
-                file=name, outcome="stored", kind=kind, preview=preview, created=counts["created"],
-                existing=counts["existing"], erased=counts["erased"], paused=counts["paused"],
-                differs=counts["differs"],
-            )
-        )  # fmt: skip
-    finally:
-        source.bundle.release()
-
-
-async def _take_document(
-    db: Database, settings: Settings, owner: Owner, source: DocumentSource, report: Report, *, dry_run: bool
-) -> None:
-    """Store a document, or look at it."""
-    from memsvc.access.users import valid_zone
-    from memsvc.errors import ConfigurationError, InvalidRequestError
-    from memsvc.sources.documents import preview_document, store_document
-    from memsvc.sources.kinds.document_files import document_in
-    from memsvc.sources.kinds.registry import DOCUMENT
-
-    file = FileOutcome(file=source.bundle.name, outcome="previewed" if dry_run else "stored", kind=DOCUMENT)
-    try:
-        document = document_in(source.bundle, settings, valid_zone(owner.time_zone))
-        if dry_run:
-            file.preview, file.message = await preview_document(document, owner, settings), source.why
-        else:
-            file.document = await store_document(db, owner, document, settings)
-    except (InvalidRequestError, ConfigurationError) as error:
-        report.refuse(file.file, error, DOCUMENT)
-    else:
-        report.files.append(file)
-    finally:
-        source.bundle.release()
-
-
-def _with_owner(reader: Reader, preview: Preview, name: str, progress: Any) -> Reader:
-    """Ask on a terminal which speaker is the owner.
-
-    Raises:
-        OwnerRequiredError: there is no terminal; names the speakers.
-    """
-    from memsvc.errors import OwnerRequiredError
-
-    people = [one for one in preview.speakers if one.role == "other" and one.speaker]
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        listed = ", ".join(f"{plain(one.speaker)} ({one.messages:,})" for one in people[:SHOWN])
-        more = f" and {len(people) - SHOWN:,} more" if len(people) > SHOWN else ""
-        raise OwnerRequiredError(
-            f"{name}: several people speak, and none has your name: {listed}{more}.",
-            hint=f'Nothing of it was stored. Add --me "{plain(people[0].speaker)}" if that is you, or --not-me.',
-        )
-    progress.stop()
-    note(f"{name}: which of them are you?")
-    for number, one in enumerate(people, 1):
-        note(f"  {number}  {plain(one.speaker)} ({one.messages:,} messages)")
-    note("  0  none of them")
-    chosen = -1
-    while not 0 <= chosen <= len(people):
-        chosen = typer.prompt("Number", type=int, err=True)
-    progress.start()
-    me = [people[chosen - 1].speaker] if chosen else []
-    return replace(reader, choices=replace(reader.choices, me=(*reader.choices.me, *me), is_nobody=not me))
 
 
 def ingest(

@@ -6,8 +6,11 @@ interrupted can be repeated: what is stored is skipped by its identity.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Protocol
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -23,8 +26,18 @@ from memsvc.sources.times import SaidAt
 BATCH, BATCH_CHARS = 500, 4_000_000
 
 
+class Storing(Protocol):
+    """Who is told of each batch."""
+
+    async def storing(self, messages: int) -> None:
+        """A batch is about to be stored; what this raises keeps it out."""
+
+    async def stored(self, messages: int, counts: Counter[str]) -> None:
+        """A batch was stored, and so many messages so far had which outcome."""
+
+
 async def store(
-    db: Database, settings: Settings, reader: Reader, source: Source, advance: Callable[[int], object]
+    db: Database, settings: Settings, reader: Reader, source: Source, watcher: Storing, *, start: int = 0
 ) -> Counter[str]:
     """Store a source's messages in batches; returns how many had which outcome.
 
@@ -36,7 +49,8 @@ async def store(
         settings: limits.
         reader: reads for the owner.
         source: what is stored; it was checked before.
-        advance: called after each batch with its number of messages.
+        watcher: is told of each batch.
+        start: so many messages are left out, because an earlier run stored them.
 
     Raises:
         MessageConflictError: a message of a file that no program exported is stored with other words; the batches
@@ -45,7 +59,9 @@ async def store(
     """
     counts: Counter[str] = Counter()
     titled: set[str] = set()
-    for batch in batches(reader.read(source), min(BATCH, settings.max_batch)):
+    found = batches(islice(reader.read(source), start, None), min(BATCH, settings.max_batch))
+    while batch := await asyncio.to_thread(next, found, None):
+        await watcher.storing(len(batch))
         fresh, paused = batch, False
         while fresh:
             try:
@@ -64,7 +80,7 @@ async def store(
         if new and not paused:  # a title is the user's words, too
             await _give_titles(db, reader.owner, new)
             titled.update(new)
-        advance(len(batch))
+        await watcher.stored(len(batch), counts)
     return counts
 
 
@@ -101,7 +117,7 @@ async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings:
         named.rows = error.rows or [error.details["row"]]
         raise named from error
     except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
-        raise type(error)(error.message, hint="What was stored is kept; run the command again to resume.") from error
+        raise type(error)(error.message, hint="What was stored is kept; begin again to resume.") from error
 
 
 def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], SaidAt]:

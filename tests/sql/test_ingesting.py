@@ -13,7 +13,7 @@ import pytest
 
 from memsvc.access.pausing import pause
 from memsvc.access.users import Owner
-from memsvc.cli.ingest import Report, ingest_files
+from memsvc.cli.ingest import ingest_files
 from memsvc.db.engine import Database
 from memsvc.errors import (
     BadFileError,
@@ -28,6 +28,7 @@ from memsvc.sources.opening import open_memory
 from memsvc.sources.origins import origin_in_words
 from memsvc.sources.previewing import Choices
 from memsvc.sources.read import list_conversations
+from memsvc.sources.runs import Report
 from tests.chats import EXPORTS, SLACK_USERS, packed, slack, slack_message, telegram_chat, telegram_message, tree, write
 
 SAID = "SELECT speaker, role, text FROM memsvc.passages WHERE user_id = %s ORDER BY said_at, ordinal"
