@@ -1,7 +1,7 @@
 """The actors: one for each kind of job. A message has the ids of user and job; the capabilities do the work.
 
 A queue's name says how its jobs behave: ``models`` jobs ask a model for vectors and are slow, ``facts`` jobs extract
-facts from texts and are slower, ``upkeep`` jobs are quick, ``sleep`` jobs take minutes. The SQL function
+facts from texts and are slower, ``upkeep`` jobs are quick or give way, ``sleep`` jobs take minutes. The SQL function
 ``memsvc.job_queue`` has the same mapping; a test compares the two.
 """
 
@@ -14,7 +14,7 @@ import dramatiq
 
 QUEUES = {
     "process": "models", "embed": "models", "extract": "facts", "tidy": "upkeep", "erase": "upkeep", "sleep": "sleep",
-    "analyse": "sleep",
+    "analyse": "sleep", "ingest": "upkeep",
 }  # fmt: skip
 """The queue of each kind of job."""
 Run = Callable[..., None]

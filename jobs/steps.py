@@ -12,6 +12,7 @@ from memsvc.queue.execution import Step, Steps
 from memsvc.settings import Settings
 from memsvc.sleep.runner import sleep_steps
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps
+from memsvc.sources.ingest_job import ingest_steps
 from memsvc.sources.tidy import tidy_steps
 
 
@@ -39,6 +40,7 @@ def all_steps(
         embedding_steps(models, embedded),
         extraction_steps(readers, read),
         tidy_steps(settings, vectors=models is not None),
+        ingest_steps(settings),
         forgetting_steps(),
         erase_steps(),
         sleep_steps(settings, readers),

@@ -268,6 +268,15 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
     max_query_chars: int = Field(default=100_000, ge=100, description="Most characters of a recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
+    max_upload_bytes: int = Field(
+        default=64 * 1024 * 1024,
+        ge=10_000,
+        le=1_000_000_000,
+        description="Most bytes of all files in one request to POST /v1/documents, or of a fetched address.",
+    )
+    ingest_urls: bool = Field(
+        default=False, description="Let clients name public http and https addresses that the service fetches."
+    )
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")

@@ -256,13 +256,22 @@ async def spend_messages(db: Database, principal: Principal, messages: int) -> N
     Raises:
         QuotaExceededError: they exceed today's limit; none is counted. ``details["retry_after"]`` is in seconds.
     """
-    if principal.limits.messages_per_day is None:
-        return
+    limit = principal.limits.messages_per_day
+    if limit is not None and principal.key_id is not None:
+        try:
+            await spend_messages_of(db, principal.key_id, messages)
+        except QuotaExceededError as error:
+            error.details["limit"] = limit
+            raise
+
+
+async def spend_messages_of(db: Database, key_id: str, messages: int) -> None:
+    """Count messages against a key's daily limit, if it has one. Raises: as ``spend_messages``."""
     async with db.statement() as connection:
-        values = {"key_id": principal.key_id, "messages": messages}
+        values = {"key_id": key_id, "messages": messages}
         wait_s: int = (await connection.execute(SPEND, values)).scalar_one() or 0
     if wait_s:
-        raise QuotaExceededError(limit=principal.limits.messages_per_day, retry_after=wait_s)
+        raise QuotaExceededError(retry_after=wait_s)
 
 
 def _refuse_if(wait_s: int | None, limits: Limits) -> None:

@@ -41,6 +41,8 @@ from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
 from memsvc.api.controllers.cypher import CypherController
+from memsvc.api.controllers.documents import PATH as DOCUMENTS
+from memsvc.api.controllers.documents import DocumentsController
 from memsvc.api.controllers.duplicates import DuplicatesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
 from memsvc.api.controllers.events import EventsController, LiveController
@@ -48,6 +50,7 @@ from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
 from memsvc.api.controllers.hooks import HooksController
+from memsvc.api.controllers.ingests import IngestsController
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
@@ -74,6 +77,7 @@ from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.parameters import known_parameters
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.api.sockets import live_socket
+from memsvc.api.uploads import add_form, largest_body
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
@@ -86,6 +90,7 @@ from memsvc.settings import Settings, settings
 
 V1 = (
     MessagesController,
+    IngestsController,
     RecallController,
     ContextController,
     AgendaController,
@@ -138,6 +143,8 @@ METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"}
 UNMATCHED = "unmatched"
 LARGEST_BODIES = 8
 """How many bodies of the largest size fit into memory at the same time; of smaller ones, more fit."""
+LARGEST_UPLOADS = 4
+"""The same of files to be stored. One key has room for one of the largest size."""
 FAILED = 500
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
@@ -169,7 +176,7 @@ class ObservedLitestar(Litestar):
             await send(message)  # type: ignore[arg-type]
 
         with _traced(scope) as span, structlog.contextvars.bound_contextvars(**_names_of(request_id, span)):
-            room: Room = self.state["room"]
+            room: Room = self.state["uploads" if scope["path"] == DOCUMENTS else "room"]
             try:
                 with room.receiving(scope, cast("Receive", receive)) as counted:
                     await super().__call__(scope, counted, send_with_id)
@@ -275,6 +282,9 @@ def create_app(
     app = ObservedLitestar(
         route_handlers=[
             Router("/v1", route_handlers=V1, guards=GUARDS),
+            Router(
+                "/v1", route_handlers=[DocumentsController], guards=GUARDS, request_max_body_size=largest_body(settings)
+            ),
             Router("/anthropic/v1", route_handlers=[AnthropicController], guards=GUARDS),
             Router("/", route_handlers=[ShortcutsController], guards=GUARDS),
             *MCP_HANDLERS,
@@ -287,8 +297,14 @@ def create_app(
         exception_handlers=EXCEPTION_HANDLERS,
         openapi_config=CONFIG,
         logging_config=None,
-        state=State({"room": Room(LARGEST_BODIES * settings.max_body_bytes)}),
+        state=State(
+            {
+                "room": Room(LARGEST_BODIES * settings.max_body_bytes),
+                "uploads": Room(LARGEST_UPLOADS * largest_body(settings)),
+            }
+        ),
     )
+    add_form(app.openapi_schema)
     add_words(app.openapi_schema)
     make_exact(app.openapi_schema)
     add_answers(app.openapi_schema)

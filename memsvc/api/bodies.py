@@ -23,6 +23,7 @@ from memsvc.api.problems import invalid_value
 from memsvc.errors import BodyTooSlowError, InvalidRequestError, InvalidTextError, OverloadedError
 from memsvc.sources.messages import MessageIn
 
+FORM = "multipart/form-data"
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 SMALL_BYTES = 64_000
 """The first bytes of a body that are not counted. In all connections together they are few."""
@@ -123,7 +124,10 @@ class Room:
 
 
 class JsonRequest(Request[Any, Any, Any]):
-    """A request whose body is JSON of the handler's type. ``opt["decode"]`` replaces ``decode``."""
+    """A request whose body is JSON of the handler's type. ``opt["decode"]`` replaces ``decode``.
+
+    With ``opt["form"]``, a coroutine function of the request, the body may also be multipart/form-data.
+    """
 
     async def json(self) -> Any:
         """The decoded body.
@@ -133,6 +137,8 @@ class JsonRequest(Request[Any, Any, Any]):
             InvalidRequestError: see ``decode``.
         """
         kind, options = self.content_type
+        if kind.lower() == FORM and "form" in self.route_handler.opt:
+            return await self.route_handler.opt["form"](self)
         if kind.lower() != "application/json" or options.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
             raise HTTPException(status_code=415, detail=f"The body's type is {kind[:100] or 'not named'!r}.")
         field = self.route_handler.parsed_data_field

@@ -47,7 +47,7 @@ class Terminal:
         """Show how many there are."""
         self._progress.update(self._files, total=sources, visible=sources > 1)
 
-    def begins(self, name: str, preview: Preview) -> None:
+    async def begins(self, name: str, preview: Preview) -> None:
         """Show a bar."""
         self._task = self._progress.add_task(name, total=preview.messages)
 

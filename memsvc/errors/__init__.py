@@ -22,6 +22,7 @@ from memsvc.errors.callers import (
     UserRequiredError,
     UserUnknownError,
 )
+from memsvc.errors.ingests import IngestsFullError, IngestStateError, UrlFailedError, UrlRefusedError
 from memsvc.errors.requests import (
     AlreadyExistsError,
     AlreadyMergedError,
@@ -192,6 +193,8 @@ __all__ = [
     "HostRefusedError",
     "IdempotencyConflictError",
     "ImportInvalidError",
+    "IngestStateError",
+    "IngestsFullError",
     "InvalidAliasError",
     "InvalidIntervalError",
     "InvalidPlaceError",
@@ -266,6 +269,8 @@ __all__ = [
     "UpstreamError",
     "UpstreamMissingError",
     "UpstreamTimeoutError",
+    "UrlFailedError",
+    "UrlRefusedError",
     "UserErasedError",
     "UserNotEmptyError",
     "UserRequiredError",

@@ -27,8 +27,9 @@ from memsvc.errors import BadCursorError, CursorExpiredError
 from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
 Kind = Literal[
-    "passages.added", "source.completed", "memory.erased", "graph.changed", "memory.recalled", "profile.changed"
-]
+    "passages.added", "source.completed", "memory.erased", "graph.changed", "memory.recalled", "profile.changed",
+    "ingest.changed",
+]  # fmt: skip
 NOTHING = UUID(int=0)
 NOW = "now"
 MOST_TOUCHED = 1_000
@@ -147,9 +148,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     kind: Kind
     """passages.added: messages came in; source.completed: the background work of a source is done; memory.erased;
-    graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else."""
+    graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else; ingest.changed: an
+    ingest began, went on or ended."""
     subject_id: UUID
-    """The source, the erasure, the change (GET /v1/changes/{id}), the recall or the block."""
+    """The source, the erasure, the change (GET /v1/changes/{id}), the recall, the block or the ingest (GET
+    /v1/ingests/{id})."""
     recorded_at: datetime
     cursor: str
     """Send it to go on after this event."""
@@ -226,6 +229,12 @@ class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
 
     kind: Kind
     source_id: UUID
+
+
+class IngestUpdate(_Happening, frozen=True, kw_only=True, tag="INGEST_UPDATE"):
+    """An ingest has begun, gone on or ended: GET /v1/ingests/{id} says how far it is."""
+
+    ingest_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,4 +424,6 @@ def _message(row: Row[Any], shown: Row[Any] | None, focus: str | None) -> Messag
             )
         case "passages.added" | "source.completed":
             return SourceUpdate(**same, kind=row.kind, source_id=row.subject_id)
+        case "ingest.changed":
+            return IngestUpdate(**same, ingest_id=row.subject_id)
     return None

@@ -30,7 +30,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_id: UUID
     kind: str
     subject_id: UUID
-    """The source or erasure that it is about; the user, if it is about all memories."""
+    """The source, erasure or ingest that it is about; the user, if it is about all memories."""
     state: State
     attempts: int
     restarts: int

@@ -5,14 +5,14 @@ A file that no kind of chat takes is a document, if it is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from memsvc.errors import BadFileError, SourceUnknownError
-from memsvc.sources.kinds.bundles import ZIP, Bundle, opened
+from memsvc.sources.kinds.bundles import ZIP, Bundle, Given, opened
 from memsvc.sources.kinds.document_files import format_of
 from memsvc.sources.kinds.kind import Kind
 from memsvc.sources.kinds.registry import DOCUMENT, LEAST_SURE, kind_called, recognised, unknown
@@ -52,14 +52,21 @@ Forced = Kind | str | None
 """A kind, ``DOCUMENT``, or None: recognise it."""
 
 
-def find(paths: Iterable[Path], kind: str | None, stdin: BinaryIO, stack: ExitStack) -> Iterator[Found]:
+def find(
+    paths: Iterable[Path | Given],
+    kind: str | None,
+    stdin: BinaryIO,
+    stack: ExitStack,
+    check: Callable[[Found], None] = lambda _: None,
+) -> Iterator[Found]:
     """Yield the sources in files, folders, zip files and standard input ("-"), and what is not read.
 
     Args:
-        paths: what the caller named.
+        paths: what the caller named or sent.
         kind: read everything as this kind; None: recognise it.
         stdin: standard input.
         stack: closes what was opened.
+        check: called with all that is found; where it raises a BadFileError, the whole file or folder is refused.
 
     Raises:
         InvalidRequestError: there is no such kind.
@@ -68,7 +75,10 @@ def find(paths: Iterable[Path], kind: str | None, stdin: BinaryIO, stack: ExitSt
     for path in paths:
         try:
             bundle = stack.enter_context(opened(path, stdin))
-            found = list(_in_bundle(bundle, forced, stdin, stack, was_named=True))
+            found: list[Found] = []
+            for one in _in_bundle(bundle, forced, stdin, stack, was_named=True):
+                check(one)
+                found.append(one)
         except BadFileError as error:
             yield Unread(path.name or str(path), error, was_named=True)
             continue

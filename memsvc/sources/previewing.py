@@ -56,6 +56,10 @@ class Choices:
     """The owner is none of the speakers."""
     since: datetime | None = None
     """Leave out what was said before."""
+    title: str = ""
+    """The name for people of what is read, if it is one conversation or document; empty: its own."""
+    url: str | None = None
+    """Where it was fetched; None: it was not."""
 
 
 @dataclass(slots=True)
@@ -80,8 +84,10 @@ class Reader:
                 reading.odd[f"messages before {since.date()}"] += 1
                 continue
             origin = {"kind": kind, "file": name, **placed.origin}
+            if self.choices.url is not None:
+                origin.setdefault("url", self.choices.url)
             message.metadata = {ORIGIN: origin, **message.metadata}
-            yield placed
+            yield placed._replace(title=self.choices.title) if self.choices.title else placed
 
     def preview(self, source: Source, check: Callable[[MessageIn], SaidAt | None] = lambda _: None) -> Preview:
         """Read a source completely.

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
+import msgspec
+
 from memsvc.access.users import valid_zone
 from memsvc.db.engine import Database
 from memsvc.errors import (
@@ -21,7 +23,7 @@ from memsvc.errors import (
     OwnerRequiredError,
 )
 from memsvc.settings import Settings
-from memsvc.sources.documents import StoredDocument, preview_document, store_document
+from memsvc.sources.documents import DocumentIn, StoredDocument, preview_document, store_document
 from memsvc.sources.finding import DocumentSource, Found, Source, Unread
 from memsvc.sources.ingesting import Storing, checker, store
 from memsvc.sources.kinds.document_files import document_in
@@ -95,7 +97,7 @@ class Watcher(Storing, Protocol):
     def found(self, sources: int) -> None:
         """So many sources were found."""
 
-    def begins(self, name: str, preview: Preview) -> None:
+    async def begins(self, name: str, preview: Preview) -> None:
         """A source is about to be stored."""
 
     def ends(self) -> None:
@@ -163,7 +165,7 @@ class Run:
                 )
             if preview.must_ask:
                 reader = self._with_owner(preview, name)
-            self.watcher.begins(name, preview)
+            await self.watcher.begins(name, preview)
             counts = await store(self.db, self.settings, reader, one, self.watcher, start=start)
         except (InvalidRequestError, MessageConflictError) as error:
             refused = replace(_unstored(name, error), kind=kind, preview=preview)
@@ -182,17 +184,25 @@ class Run:
         """Look at a document, or store it."""
         owner, file = self.reader.owner, FileOutcome(file=one.bundle.name, outcome="stored", kind=DOCUMENT)
         try:
-            document = document_in(one.bundle, self.settings, valid_zone(owner.time_zone))
+            document = self._named(document_in(one.bundle, self.settings, valid_zone(owner.time_zone)))
             if self.dry_run:
                 file.outcome, file.message = "previewed", one.why
                 file.preview = await preview_document(document, owner, self.settings)
             else:
+                await self.watcher.storing(1)
                 file.document = await store_document(self.db, owner, document, self.settings)
         except (InvalidRequestError, ConfigurationError) as error:
             return self._note(replace(_unstored(file.file, error), kind=DOCUMENT), error=error)
         finally:
             one.bundle.release()
         return self._note(file)
+
+    def _named(self, document: DocumentIn) -> DocumentIn:
+        """Return a document with the title and the address that the caller gave."""
+        title, url, parse = self.reader.choices.title, self.reader.choices.url, document.parse
+        if title:
+            document = replace(document, parse=lambda: msgspec.structs.replace(parse(), title=title))
+        return replace(document, path=url) if url is not None else document
 
     def _note(self, outcome: FileOutcome, *, passed: bool = False, error: MemsvcError | None = None) -> FileOutcome:
         if passed:

@@ -23,6 +23,8 @@ from memsvc.db.files import query
 from memsvc.queue.execution import SLICE_S, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
+from memsvc.sources.ingests import BATCH as OLD_INGESTS
+from memsvc.sources.ingests import delete_old
 
 BATCH = 5_000
 """Most rows of a table that one transaction deletes."""
@@ -49,6 +51,8 @@ def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
         if await _settle_recalls(db, user_id, timedelta(days=settings.keep_recalls_days)):
             return True
         await db.attempt(user_id, partial(_delete_kept_answers, user_id=user_id))
+        while await db.attempt(user_id, partial(delete_old, user_id=user_id, kept=kept["jobs_kept"])) >= OLD_INGESTS:
+            pass
         if vectors:
             await _request_vectors(db, user_id, tokens=settings.late_interaction)
         return False

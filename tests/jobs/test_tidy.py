@@ -213,8 +213,17 @@ async def test_vectors_that_lack_are_asked_for(
 
 async def test_commands_that_run_jobs_know_all_steps(settings: Settings) -> None:
     holder = resident(WordsEmbedder(), MODEL, settings)
-    assert set(all_steps(settings, holder)) == {"process", "embed", "extract", "tidy", "erase", "sleep", "analyse"}
+    assert set(all_steps(settings, holder)) == {
+        "process",
+        "embed",
+        "extract",
+        "tidy",
+        "erase",
+        "sleep",
+        "analyse",
+        "ingest",
+    }
     assert {kind: len(steps) for kind, steps in all_steps(settings, None).items()} == {
-        "process": 0, "embed": 0, "extract": 2, "tidy": 4, "erase": 1, "sleep": 1, "analyse": 1
+        "process": 0, "embed": 0, "extract": 2, "tidy": 4, "erase": 1, "sleep": 1, "analyse": 1, "ingest": 1,
     }  # fmt: skip
     assert set(embedding_steps(holder)) == {"process", "embed"}

@@ -26,7 +26,8 @@ INSERTED = {
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
-    "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
+    "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
+    *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -60,6 +61,22 @@ UPDATED = {
     "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over", "again_upto"},
     "rereadings": {"state", "turns", "counts", "last_at", "finished_at"},
     "changes": {"rereading_id"},
+    "ingests": {"state", "dry_run", "choices", "job_id", "error_code", "started_at", "finished_at"},
+    "ingest_files": {
+        "name",
+        "source",
+        "bytes",
+        "sha256",
+        "content",
+        "outcome",
+        "kind",
+        "code",
+        "message",
+        "hint",
+        "stored",
+        "counts",
+        "preview",
+    },
     "fact_reviews": {
         "extractor",
         "state",
@@ -114,6 +131,8 @@ TABLE_PRIVILEGES = {
             "answered_requests",
             "analysis_runs",
             "analysis_results",
+            "ingests",
+            "ingest_files",
             *ONTOLOGY,
         )
     ),

@@ -34,6 +34,23 @@ FIELDS = {
     "profile_versions": ("name", "text"),
 }
 """Columns that take words of users."""
+PASSING = {
+    "ingests": ("choices",),
+    "ingest_files": (
+        "name",
+        "source",
+        "url",
+        "message",
+        "hint",
+        "counts",
+        "preview",
+        "kind",
+        "code",
+        "content",
+        "sha256",
+    ),
+}
+"""The same of files on their way in, which are deleted after their time."""
 TYPES = {
     "node_types": ("category", "description", "parent", "reason"),
     "edge_types": ("category", "description", "parent", "reason", "from_types", "to_types"),
@@ -45,7 +62,7 @@ OURS = {
     ("sleep_runs", "task"), ("sleep_runs", "place"), ("rereadings", "counts"),
     ("answered_requests", "answer"),
     ("analysis_runs", "kind"), ("analysis_runs", "figures"), ("analysis_results", "what"),
-    ("analysis_results", "figures"),
+    ("analysis_results", "figures"), ("ingests", "key_id"), ("ingest_files", "outcome"),
 }  # fmt: skip
 """Columns that hold codes, names, ids and numbers of ours."""
 
@@ -192,5 +209,5 @@ def test_columns_with_text_of_users_have_no_statistics(admin: psycopg.Connection
             continue
         if (table, column) in OURS:
             continue
-        assert column in (FIELDS | TYPES)[table], f"{table}.{column}: may it hold words of users?"
+        assert column in (FIELDS | TYPES | PASSING)[table], f"{table}.{column}: may it hold words of users?"
         assert target == 0, f"{table}.{column} has statistics"

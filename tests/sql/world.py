@@ -34,7 +34,7 @@ USER_TABLES = (
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
     "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
     "answered_requests", "analysis_runs", "analysis_results",
-    "locations",
+    "locations", "ingests", "ingest_files",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -246,6 +246,11 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
         app.execute(
             "INSERT INTO memsvc.rereadings (user_id, extractor, backend) VALUES (%s, 'tests/1', 'tests')", [user_id]
+        )
+        ingest_id = value(app, "INSERT INTO memsvc.ingests (user_id) VALUES (%s) RETURNING ingest_id", [user_id])
+        app.execute(
+            "INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name, content) VALUES (%s, %s, 0, 'a', 'x')",
+            [user_id, ingest_id],
         )
         app.execute("INSERT INTO memsvc.cards_compared VALUES (%s, 1, now(), uuidv7())", [user_id])
         run_id = value(

@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, NamedTuple
 
 from memsvc.errors import BadFileError
 from memsvc.sources.foreign import packed_document
@@ -33,6 +33,10 @@ MOST_TIMES = 200
 """A packed file may unpack to this many times its size, or to ``UNSUSPICIOUS_BYTES``."""
 STDIN = "-"
 ZIP = b"PK\x03\x04"
+END_OF_ZIP = b"PK\x05\x06"
+END_BYTES = 22 + 65_535
+"""The record at the end of a zip file, with the longest comment."""
+MOST_DIRECTORY_BYTES = 8_000_000
 
 
 class Bundle:
@@ -99,7 +103,7 @@ class Bundle:
         return self._place.is_folder
 
     def identity(self, file: str) -> str | None:
-        """Return the file's absolute path, in a zip file with the archive's before it; None: it is standard input."""
+        """Return what the file is called whenever it is read: its absolute path; None: it is standard input."""
         return self._place.identity(file)
 
     def release(self) -> None:
@@ -121,14 +125,35 @@ class Bundle:
         return name.removesuffix(".jsonl").removesuffix(".json")
 
 
+class Given(NamedTuple):
+    """A file that somebody sent."""
+
+    path: Path
+    """Where we put it, under a name of ours."""
+    name: str
+    """What the sender calls it; only shown, never a path."""
+    identity: str | None
+    """What stays the same when it is read again; None: nothing does."""
+    most_bytes: int | None
+    """It may unpack to so many bytes in all; None: see ``Place``."""
+
+
 class Place:
     """A folder, a zip file or a single file, from which bundles are read; unpacks into a temporary folder."""
 
-    def __init__(self, root: Path, *, is_passing: bool = False) -> None:
-        """Read from a path; ``is_passing``: it is a copy of standard input."""
+    def __init__(self, root: Path, identity: str | None, most_bytes: int | None = None) -> None:
+        """Read from a path.
+
+        Args:
+            root: the path.
+            identity: what stays the same when it is read again; None: nothing does, it is standard input.
+            most_bytes: what it may unpack to in all; None: ``MOST_TIMES`` and ``UNSUSPICIOUS_BYTES`` for each file.
+        """
         self._root = root
-        self._is_passing = is_passing
+        self._identity = identity
+        self._most = most_bytes
         self._unpacked: dict[str, Path] = {}
+        self._unpacked_bytes = 0
         self._document: tuple[Path, Document] | None = None
         self._temporary = ExitStack()
 
@@ -145,6 +170,7 @@ class Place:
         """Remove what was unpacked; it is unpacked again if it is needed."""
         self._document = None
         self._unpacked.clear()
+        self._unpacked_bytes = 0
         self._temporary.close()
         self.__dict__.pop("_folder", None)
 
@@ -158,10 +184,8 @@ class Place:
         return gzip.open(path, "rb") if file.endswith(".gz") else path.open("rb")  # type: ignore[return-value]
 
     def identity(self, file: str) -> str | None:
-        """Return a file's absolute path; None: it is a copy."""
-        if self._is_passing:
-            return None
-        return (self._root / file if self._root.is_dir() else self._root).resolve().as_posix()
+        """Return what a file is called whenever it is read; None: there is no such name."""
+        return self._identity if self._identity is None or not self.is_folder else f"{self._identity}/{file}"
 
     def size(self, file: str) -> int:
         """Return a file's packed size in bytes."""
@@ -180,13 +204,17 @@ class Place:
 
     def _unpack(self, file: str) -> Path:
         if file not in self._unpacked:
-            if sum(path.stat().st_size for path in self._unpacked.values()) > MOST_KEPT_BYTES:
+            if self._unpacked_bytes > MOST_KEPT_BYTES:
                 self.release()
             target = self._folder / str(len(self._unpacked))
             with self.open(file) as content, target.open("wb") as unpacked:
-                copy(content, unpacked, self.size(file), file)
+                copy(content, unpacked, self._most_of(file), file)
             self._unpacked[file] = target
+            self._unpacked_bytes += target.stat().st_size
         return self._unpacked[file]
+
+    def _most_of(self, file: str) -> int:
+        return max(UNSUSPICIOUS_BYTES, self.size(file) * MOST_TIMES) if self._most is None else self._most
 
     def document(self, path: Path, shown: str) -> Document:
         """Return a file as JSON; the last one is kept open, because each kind looks at it."""
@@ -198,10 +226,20 @@ class Place:
 class ZipPlace(Place):
     """A zip file."""
 
-    def __init__(self, root: Path, *, is_passing: bool = False) -> None:
-        """Open the archive."""
-        super().__init__(root, is_passing=is_passing)
+    def __init__(self, root: Path, identity: str | None, most_bytes: int | None = None) -> None:
+        """Open the archive.
+
+        Raises:
+            BadFileError: its files are larger than it may unpack to.
+        """
+        super().__init__(root, identity, most_bytes)
+        if most_bytes is not None:
+            _check_directory(root)
         self.archive = zipfile.ZipFile(root)
+        # A member never unpacks to more than the directory says.
+        if most_bytes is not None and sum(one.file_size for one in self.archive.infolist()) > most_bytes:
+            self.archive.close()
+            raise _too_large("It", most_bytes)
 
     def close(self) -> None:
         """Close the archive and remove what was unpacked."""
@@ -215,9 +253,8 @@ class ZipPlace(Place):
         return gzip.open(content, "rb") if file.endswith(".gz") else content  # type: ignore[return-value]
 
     def identity(self, file: str) -> str | None:
-        """Return the archive's absolute path, and the member's in it."""
-        whole = super().identity(file)
-        return None if whole is None else f"{whole}/{file}"
+        """Return the archive's name, and the member's in it."""
+        return None if self._identity is None else f"{self._identity}/{file}"
 
     def size(self, file: str) -> int:
         """Return a member's packed size in bytes."""
@@ -235,19 +272,36 @@ class ZipPlace(Place):
         return self._unpack(file)
 
 
-def copy(content: IO[bytes], target: IO[bytes], packed_bytes: int, shown: str) -> None:
+def _check_directory(root: Path) -> None:
+    """Refuse a zip file whose list of files would need much memory; about 100,000 files are allowed.
+
+    Raises:
+        BadFileError: it is too long.
+    """
+    with root.open("rb") as file:
+        file.seek(max(0, root.stat().st_size - END_BYTES))
+        end = file.read()
+    _, found, record = end.rpartition(END_OF_ZIP)
+    if found and int.from_bytes(record[8:12], "little") > MOST_DIRECTORY_BYTES:
+        raise BadFileError("It has too many files.", hint="Send it in several files.")
+
+
+def copy(content: IO[bytes], target: IO[bytes], most: int, shown: str) -> None:
     """Copy unpacked content.
 
     Raises:
-        BadFileError: it is far larger than its packed form.
+        BadFileError: it is larger than ``most`` bytes.
     """
-    most = max(UNSUSPICIOUS_BYTES, packed_bytes * MOST_TIMES)
     total = 0
     while piece := content.read(PIECE_BYTES):
         total += len(piece)
         if total > most:
-            raise BadFileError(f"{shown} unpacks to more than {most:,} bytes.", hint="Unpack it and look at it first.")
+            raise _too_large(shown, most)
         target.write(piece)
+
+
+def _too_large(shown: str, most: int) -> BadFileError:
+    return BadFileError(f"{shown} unpacks to more than {most:,} bytes.", hint="Unpack it and look at it first.")
 
 
 def unreadable(shown: str, error: BaseException) -> BadFileError:
@@ -257,8 +311,8 @@ def unreadable(shown: str, error: BaseException) -> BadFileError:
 
 
 @contextmanager
-def opened(path: Path, stdin: BinaryIO) -> Iterator[Bundle]:
-    """Yield the bundle of a path: a file, a folder, a zip file, or standard input ("-").
+def opened(path: Path | Given, stdin: BinaryIO) -> Iterator[Bundle]:
+    """Yield the bundle of a path: a file, a folder, a zip file, or standard input ("-"); or of a file that was sent.
 
     Raises:
         BadFileError: it cannot be read, or has no files.
@@ -273,22 +327,26 @@ def opened(path: Path, stdin: BinaryIO) -> Iterator[Bundle]:
         yield bundle
 
 
-def _bundle(path: Path, stdin: BinaryIO, stack: ExitStack) -> Bundle:
-    name = path.name or path.resolve().name or "/"
-    is_passing = str(path) == STDIN
-    if is_passing:
-        name, path = "stdin", stack.enter_context(_copied(stdin))
+def _bundle(given: Path | Given, stdin: BinaryIO, stack: ExitStack) -> Bundle:
+    path, name, identity, most = given if isinstance(given, Given) else _own(given)
+    if str(path) == STDIN:
+        name, path, identity = "stdin", stack.enter_context(_copied(stdin)), None
     if path.is_dir():
-        return Bundle(name, sorted(_files_of(path)), stack.enter_context(closing(Place(path))))
+        return Bundle(name, sorted(_files_of(path)), stack.enter_context(closing(Place(path, identity))))
     with path.open("rb") as file:
         is_zip = file.read(len(ZIP)) == ZIP
     if not is_zip:
-        return Bundle(name, [name], stack.enter_context(closing(Place(path, is_passing=is_passing))))
-    place = stack.enter_context(closing(ZipPlace(path, is_passing=is_passing)))
+        return Bundle(name, [name], stack.enter_context(closing(Place(path, identity, most))))
+    place = stack.enter_context(closing(ZipPlace(path, identity, most)))
     members = {member.filename for member in place.archive.infolist() if not member.is_dir()}
     if packed_document(members) is not None:  # one file for a person
-        return Bundle(name, [name], stack.enter_context(closing(Place(path, is_passing=is_passing))))
+        return Bundle(name, [name], stack.enter_context(closing(Place(path, identity, most))))
     return Bundle(name, sorted(member for member in members if not _is_junk(member)), place)
+
+
+def _own(path: Path) -> Given:
+    """Return a path of the caller's own machine."""
+    return Given(path, path.name or path.resolve().name or "/", path.resolve().as_posix(), None)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
         size=size,
         parse=read,
         modified=bundle.modified(file, zone),
-        is_there=file_is_there,
+        is_there=file_is_there if identity is not None and Path(identity).is_absolute() else None,
     )
 
 

@@ -1,0 +1,76 @@
+"""Files, texts and addresses in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar import Controller, Response, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, SkipValidation
+
+from memsvc.api.callers import WRITER, Caller
+from memsvc.api.parameters import OnceParameter
+from memsvc.api.problems import documented
+from memsvc.api.uploads import OPERATION, Documents, TextIn, UrlIn, check_size, decode_document, read_form
+from memsvc.sources.ingests import Ingest, chosen, send
+
+PATH = "/v1/documents"
+TEXT = {
+    "name": "talk.jsonl",
+    "text": '{"speaker": "Marcel", "text": "I like oak."}\n{"role": "assistant", "text": "Noted."}\n',
+}
+
+
+def accepted(ingest: Ingest) -> Response[Ingest]:
+    """Return the answer for an ingest that waits."""
+    return Response(ingest, status_code=202, headers={"Location": f"/v1/ingests/{ingest.ingest_id}"})
+
+
+class DocumentsController(Controller):
+    """Files in."""
+
+    path = "/documents"
+    tags = ("documents",)
+
+    @post(
+        status_code=202,
+        operation_id=OPERATION,
+        summary="Store files",
+        description="Takes chats and exports as 'memsvc ingest' does: files as multipart/form-data, or one text or "
+        "address as JSON. Each file is recognised by its content, read completely, and stored in the background; the "
+        "answer is the ingest, and GET /v1/ingests/{id} says how far it is and what became of each file. If several "
+        "people speak and none has the user's name, the file waits for a day with the outcome owner_required: POST "
+        "/v1/ingests/{id}/continue with me or not_me. With dry_run nothing is stored. All files of a request may have "
+        "MEMSVC_MAX_UPLOAD_BYTES together.",
+        response_description="The ingest, which waits or runs.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+        opt={"decode": decode_document, "form": read_form},
+    )
+    async def add(
+        self,
+        data: Annotated[
+            SkipValidation[TextIn | UrlIn],
+            BodyKwarg(examples=[Example(summary="A text", value=TEXT)]),
+        ],
+        writer: NamedDependency[Caller],
+        idempotency_key: OnceParameter = None,
+    ) -> Response[Ingest]:
+        """Keep them and request the job."""
+        given = _as_read(data)
+        check_size(sum(len(one.content or b"") for one in given.sent), writer.settings)
+        wanted = chosen(
+            writer.owner, kind=given.kind, me=given.me, not_me=given.not_me, since=given.since, title=given.title
+        )
+        ingest = await send(
+            writer.db, writer.owner, given.sent, wanted, writer.settings,
+            dry_run=given.dry_run, key_id=writer.principal.key_id, key=idempotency_key,
+        )  # fmt: skip
+        return accepted(ingest)
+
+
+def _as_read(data: object) -> Documents:
+    """Return what ``decode_document`` or ``read_form`` made of the body; its declared type is for the document."""
+    assert isinstance(data, Documents)  # noqa: S101 - the handler's opt has both
+    return data
