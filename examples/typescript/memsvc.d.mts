@@ -32,6 +32,7 @@ export type AnalysisIn = { seeds?: Array<string> };
 export type AnalysisResult = { place: number; what: string; score: number; nodes: Array<analysis_runs_ShownNode>; facts: Array<string>; sentences: Array<string>; passages: Array<string>; figures: Record<string, unknown> };
 export type AnalysisRun = { run_id: string; kind: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank"; seeds: Array<string>; state: "open" | "done" | "failed"; found: number; figures: Record<string, unknown>; seconds: number; error_code: string | null; started_at: string; finished_at: string | null };
 export type AnnotationIn = { stance: "validated" | "disputed"; reason: string; version_id?: string | null };
+export type AnswerIn = { me?: Array<string>; not_me?: boolean };
 export type AnswerSource = { id: string; kind: string; memory_id: string; text: string; speaker: string; said: string | null; conversation: string; validity: string };
 export type AnthropicMessage = { content: Array<Record<string, unknown>> } & Record<string, unknown>;
 export type AnthropicMessageIn = { messages: Array<AnthropicTurnIn>; model?: string | null; system?: string | Array<Record<string, unknown>> | null; stream?: boolean | null } & Record<string, unknown>;
@@ -48,6 +49,7 @@ export type ChatCompletion = { choices: Array<Record<string, unknown>> } & Recor
 export type ChatCompletionIn = { messages: Array<ChatMessageIn>; model?: string | null; stream?: boolean | null } & Record<string, unknown>;
 export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
 export type ChatMessageIn = { role: string; content?: string | Array<Record<string, unknown>> | null; name?: string | null } & Record<string, unknown>;
+export type Chosen = { kind?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string };
 export type Claim = { text: string; sources: Array<string> };
 export type ClaimEvidence = { id: string; memory_id: string; kind: "fact" | "message"; text: string; speaker?: string; said_at?: string | null; valid_from?: string | null; valid_to?: string | null; begin_untold?: boolean; end_untold?: boolean };
 export type ClaimIn = { claim: string; as_of?: string | null; known_at?: string | null };
@@ -96,6 +98,10 @@ export type GraphPage = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; next
 export type Health = { status: "ok" | "unavailable"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
 export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; asked_at?: string | null; recent_turns?: number; limit?: number; why?: "none" | "short" | "full"; salient?: number; chance?: boolean };
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number };
+export type Ingest = { ingest_id: string; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number };
+export type IngestEnded = { ingest: Ingest; deleted: boolean };
+export type IngestFile = { number: number; part: number; name: string; bytes: number; url: string | null; outcome: "stored" | "previewed" | "refused" | "passed_over" | "owner_required" | null; kind: string | null; code: string | null; message: string | null; hint: string | null; stored: number; counts: Record<string, number>; preview: sources_previewing_Preview | null; is_kept: boolean };
+export type IngestShown = { ingest_id: string; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number; items: Array<IngestFile> };
 export type Item = { id: string; kind: "message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; rule?: boolean; rule_since?: string; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
@@ -158,6 +164,7 @@ export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cur
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
 export type Page_memsvc_sleep_runner_Run_ = { items: Array<Run>; next_cursor: string | null };
+export type Page_memsvc_sources_ingests_Ingest_ = { items: Array<Ingest>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
 export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, number>; found_by: string; found_at: string; state: "open" | "merged" | "rejected" | "split"; decided_at: string | null; decided_by: string | null };
@@ -211,12 +218,14 @@ export type ShownState = { asserted_by: string; valid_from: string | null; valid
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
 export type SleepAsked = { job_id: string; runs: Array<Run> };
 export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null };
+export type Speaker = { speaker: string; role: string; messages: number };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
 export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket> };
 export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
 export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" | "validated" | "disputed" };
+export type TextIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; dry_run?: boolean; text: string; name?: string };
 export type Ticket = { ticket: string; expires_in: number; expires_at: string };
 export type Times = { since?: string; until?: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
@@ -224,6 +233,7 @@ export type TopOfMind = { memories: Array<Memory> };
 export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
 export type TypeChange = { description: string };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
+export type UrlIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; dry_run?: boolean; url: string };
 export type Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
 export type Usefulness = { since: string; recalls: number; judged: number; answered: number; by_door_and_kind: Array<Used> };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
@@ -231,10 +241,11 @@ export type UserIn = { name: string; external_id?: string | null; aliases?: Arra
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
-export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
+export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type sources_previewing_Preview = { messages: number; conversations: number; speakers: Array<Speaker>; first_said_at: string | null; last_said_at: string | null; owner: Array<string>; must_ask: boolean; odd: Record<string, number> };
 export class Memsvc {
   constructor(url: string, options?: Options);
   /** Chat with memory, as in Anthropic's API. */
@@ -283,6 +294,8 @@ export class Memsvc {
   forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List a conversation's messages. */
   listMessages(input: { path: { "conversation": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Message_>;
+  /** Store files. */
+  addDocuments(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: TextIn | UrlIn }): Promise<Ingest>;
   /** List possible duplicates. */
   listDuplicates(input?: { query?: { "status"?: "open" | "merged" | "rejected" | "split"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_identity_review_Pair_>;
   /** Split a node. */
@@ -355,6 +368,14 @@ export class Memsvc {
   hookResponse(input: { header?: { "X-Memsvc-User"?: string | null }; body: HookResponseIn }): Promise<StoredMessage>;
   /** End a session. */
   hookSessionEnd(input: { header?: { "X-Memsvc-User"?: string | null }; body: SessionEndIn }): Promise<SessionEnded>;
+  /** List ingests. */
+  listIngests(input?: { query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_ingests_Ingest_>;
+  /** Get an ingest. */
+  getIngest(input: { path: { "ingest_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<IngestShown>;
+  /** Cancel or delete an ingest. */
+  endIngest(input: { path: { "ingest_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<IngestEnded>;
+  /** Continue an ingest. */
+  continueIngest(input: { path: { "ingest_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AnswerIn }): Promise<Ingest>;
   /** List jobs. */
   listJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_jobs_Job_>;
   /** Get a job. */

@@ -23,6 +23,7 @@ const OPERATIONS = {
   listConversations: ["GET", "/v1/conversations"],
   forgetConversation: ["DELETE", "/v1/conversations/{conversation}"],
   listMessages: ["GET", "/v1/conversations/{conversation}/messages"],
+  addDocuments: ["POST", "/v1/documents"],
   listDuplicates: ["GET", "/v1/duplicates"],
   splitNode: ["POST", "/v1/duplicates/{node_id}/split"],
   acceptDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/accept"],
@@ -59,6 +60,10 @@ const OPERATIONS = {
   hookMessage: ["POST", "/v1/hooks/message"],
   hookResponse: ["POST", "/v1/hooks/response"],
   hookSessionEnd: ["POST", "/v1/hooks/session-end"],
+  listIngests: ["GET", "/v1/ingests"],
+  getIngest: ["GET", "/v1/ingests/{ingest_id}"],
+  endIngest: ["DELETE", "/v1/ingests/{ingest_id}"],
+  continueIngest: ["POST", "/v1/ingests/{ingest_id}/continue"],
   listJobs: ["GET", "/v1/jobs"],
   getJob: ["GET", "/v1/jobs/{job_id}"],
   cancelJob: ["POST", "/v1/jobs/{job_id}/cancel"],
@@ -149,6 +154,7 @@ export class MemsvcError extends Error {
 /** Operations that are done once for each Idempotency-Key. */
 const ONCE = new Set([
   "addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode", "annotateFact",
+  "addDocuments",
 ]);
 
 /** Operations besides GET that only read, or that change nothing more when repeated. */

@@ -8,6 +8,7 @@ export class MemsvcError extends Error {
 /** Operations that are done once for each Idempotency-Key. */
 const ONCE = new Set([
   "addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode", "annotateFact",
+  "addDocuments",
 ]);
 
 /** Operations besides GET that only read, or that change nothing more when repeated. */

@@ -9,10 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 from urllib.parse import quote
 from uuid import UUID
 
+import httpx
 import msgspec
 
 from memsvc.access.pausing import Pause
@@ -38,6 +40,7 @@ from memsvc.recall.agenda import AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -56,6 +59,8 @@ class Call(Generic[T]):
     body: Any = None
     query: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    form: tuple[str, bytes] | None = None
+    """A body that is not JSON: its content type and its bytes."""
     repeatable: bool = False
     """True: repeating it changes nothing more, so it is sent again if it may not have arrived."""
 
@@ -68,7 +73,16 @@ class Call(Generic[T]):
     @property
     def content(self) -> bytes | None:
         """The encoded body."""
+        if self.form is not None:
+            return self.form[1]
         return None if self.body is None else msgspec.json.encode(self.body)
+
+    @property
+    def content_type(self) -> str | None:
+        """The type of the body; None: there is none."""
+        if self.form is not None:
+            return self.form[0]
+        return None if self.body is None else "application/json"
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
@@ -116,6 +130,44 @@ def _once(path: str, answer: type[T], body: Any) -> Call[T]:
 def add_messages(messages: Iterable[MessageIn | Mapping[str, Any]]) -> Call[Stored]:
     """Store messages."""
     return _once("/v1/messages", Stored, {"messages": list(messages)})
+
+
+def ingest(paths: str | Path | Sequence[str | Path], options: o.IngestOptions) -> Call[Ingest]:
+    """Store files.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    chosen = [Path(one) for one in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    files = [("file", (one.name, one.read_bytes())) for one in chosen]
+    given = {name: value for name, value in options.items() if value is not None}
+    fields = {name: value if isinstance(value, (str, list, tuple)) else _word(value) for name, value in given.items()}
+    if (kind := fields.pop("kind", None)) is not None:
+        fields["as"] = kind
+    request = httpx.Request("POST", "http://memsvc", data=fields, files=files)
+    form = (request.headers["Content-Type"], request.read())
+    return replace(_once("/v1/documents", Ingest, None), form=form)
+
+
+def get_ingest(ingest_id: str | UUID) -> Call[IngestShown]:
+    """Return what became of files."""
+    return _read(_at("/v1/ingests/{}", ingest_id), IngestShown)
+
+
+def ingests(page: int) -> Call[Page[Ingest]]:
+    """List what was sent."""
+    return _read("/v1/ingests", Page[Ingest], {"limit": page})
+
+
+def continue_ingest(ingest_id: str | UUID, me: Sequence[str], *, not_me: bool) -> Call[Ingest]:
+    """Say who the user is."""
+    body = {"me": [me] if isinstance(me, str) else list(me), "not_me": not_me}
+    return Call("POST", _at("/v1/ingests/{}/continue", ingest_id), Ingest, body)
+
+
+def end_ingest(ingest_id: str | UUID) -> Call[IngestEnded]:
+    """Cancel or delete an ingest."""
+    return Call("DELETE", _at("/v1/ingests/{}", ingest_id), IngestEnded)
 
 
 def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:

@@ -39,6 +39,7 @@ from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -148,6 +149,33 @@ class Memory:
     def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
         """Remember up to 1,000 messages, all of them or none. Returns their receipts in order."""
         return self.send(calls.add_messages(messages)).messages
+
+    def ingest(
+        self, paths: str | Path | Sequence[str | Path], *, wait: bool = True, **options: Unpack[o.IngestOptions]
+    ) -> IngestShown:
+        """Store chats and exports from files, as ``memsvc ingest`` does. With ``wait``, return when it has ended."""
+        sent = self.send(calls.ingest(paths, options))
+        while True:
+            found = self.send(calls.get_ingest(sent.ingest_id))
+            if not wait or found.finished_at is not None:
+                return found
+            time.sleep(0.5)
+
+    def ingests(self, *, page: int = 50) -> Iterator[Ingest]:
+        """Yield what was sent to be stored, newest first."""
+        return self.pages(calls.ingests(page))
+
+    def get_ingest(self, ingest_id: str | UUID) -> IngestShown:
+        """Return what became of each file."""
+        return self.send(calls.get_ingest(ingest_id))
+
+    def continue_ingest(self, ingest_id: str | UUID, *, me: str | Sequence[str] = (), not_me: bool = False) -> Ingest:
+        """Store files that wait for the answer who the user is, or that a dry run looked at."""
+        return self.send(calls.continue_ingest(ingest_id, me, not_me=not_me))
+
+    def end_ingest(self, ingest_id: str | UUID) -> IngestEnded:
+        """Cancel an ingest, or delete the record of one that has ended. Stored messages stay."""
+        return self.send(calls.end_ingest(ingest_id))
 
     def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
         """Recall the memories that matter for a query, best first."""

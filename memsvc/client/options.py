@@ -38,6 +38,23 @@ class MessageOptions(TypedDict, total=False):
     metadata: Mapping[str, Any]
 
 
+class IngestOptions(TypedDict, total=False):
+    """Options of files that are stored."""
+
+    kind: str
+    """Read everything as this kind; left out: it is recognised."""
+    me: str | Sequence[str]
+    """Names or ids of the speaker who is the user."""
+    not_me: bool
+    """The user is none of the speakers."""
+    since: Time
+    """Leave out what was said before."""
+    title: str
+    """The name for people of what is read."""
+    dry_run: bool
+    """Only say what would be stored."""
+
+
 class Near(TypedDict):
     """A circle around a point: degrees (WGS 84) and metres."""
 

@@ -56,8 +56,8 @@ class Trial(Generic[T]):
         headers: dict[str, str | bytes] = dict(self._call.headers)
         if self._user is not None:
             headers[USER_HEADER] = self._user.encode()  # names of people are not Latin-1
-        if self._call.body is not None:
-            headers["Content-Type"] = "application/json"
+        if self._call.content_type is not None:
+            headers["Content-Type"] = self._call.content_type
         call = self._call
         return {
             "method": call.method,

@@ -70,6 +70,7 @@ async def played(stage: Stage) -> None:
     await doubts(stage)
     await work(stage)
     await live(stage)
+    await documents(stage)
     await rereading(stage)
     await forgetting(stage)
     await administration(stage)
@@ -286,6 +287,21 @@ async def live(stage: Stage) -> None:
     await user.get("/v1/export")
     await get(user, "/health")
     await user.get("/metrics")
+
+
+async def documents(stage: Stage) -> None:
+    """A chat of two others comes as a file, and Marcel says that he is neither."""
+    user = stage.user
+    chat = "14/02/2026, 10:01 - Mila: The key is under the mat.\n14/02/2026, 10:02 - Jo: Thanks! I shall look.\n"
+    sent = (await user.post("/v1/documents", files=[("file", ("WhatsApp Chat with Garden.txt", chat))])).json()
+    at = f"/v1/ingests/{sent['ingest_id']}"
+    await stage.work()
+    await get(user, at)
+    await post(user, f"{at}/continue", not_me=True)
+    await stage.work()
+    await get(user, at)
+    await get(user, "/v1/ingests")
+    await user.delete(at)
 
 
 async def rereading(stage: Stage) -> None:

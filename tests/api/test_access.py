@@ -22,6 +22,11 @@ from tests.api.conftest import Connect
 NOTHING = "01900000-0000-7000-8000-000000000000"  # constant: the workers of a run must collect the same tests
 EVERY_ROUTE = [
     ("POST", "/v1/messages", "write"),
+    ("POST", "/v1/documents", "write"),
+    ("GET", "/v1/ingests", "read"),
+    ("GET", f"/v1/ingests/{NOTHING}", "read"),
+    ("POST", f"/v1/ingests/{NOTHING}/continue", "write"),
+    ("DELETE", f"/v1/ingests/{NOTHING}", "write"),
     ("POST", "/v1/recall", "read"),
     ("POST", "/v1/context", "read"),
     ("POST", "/v1/chat/completions", "write"),
@@ -132,6 +137,8 @@ EVERY_ROUTE = [
 BODIES: dict[str, dict[str, Any]] = {
     "/memory": {"text": "oak"},
     "/v1/messages": {"conversation": "a", "text": "oak"},
+    "/v1/documents": {"text": "oak"},
+    f"/v1/ingests/{NOTHING}/continue": {},
     "/v1/recall": {"query": "oak"},
     "/v1/context": {"query": "oak"},
     "/v1/chat/completions": {"messages": [{"role": "user", "content": "oak"}]},

@@ -15,10 +15,13 @@ import pytest
 from litestar import Litestar
 
 import memsvc.client
+from jobs.steps import all_steps
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.client import AsyncMemory, ClientError, Memory, RefusedError, Retries, UnavailableError, options, twin
 from memsvc.client.local import AsyncLocalTransport, LocalTransport
 from memsvc.db.engine import Database
+from memsvc.queue.execution import run_due
+from memsvc.settings import Settings
 from tests.api.conftest import Connect
 
 QUICK = Retries(tries=3, first_s=0.001, longest_s=0.01)
@@ -354,6 +357,39 @@ async def test_the_options_are_those_of_the_service(anybody: httpx.AsyncClient) 
     for name, (mine, own) in PARAMETERS.items():
         theirs = {p["name"] for p in operations[name]["parameters"] if p["in"] != "header"}
         assert theirs == {*mine.__annotations__} | own, name
+
+
+async def test_files_are_stored_and_waited_for(
+    *, ada: httpx.AsyncClient, client: Client, db: Database, settings: Settings, tmp_path: Path
+) -> None:
+    memory = client(ada)
+    paths = [tmp_path / name for name in ("talk.jsonl", "chat.txt")]
+    paths[0].write_text('{"id": "1", "text": "I like oak."}\n')
+    paths[1].write_text("14/02/2026, 10:01 - Mila: The key is under the mat.\n14/02/2026, 10:02 - Jo: Thanks!\n")
+
+    async def work() -> None:
+        while not over.is_set():
+            await run_due(db, all_steps(settings, None))
+            await asyncio.sleep(0.05)
+
+    over = asyncio.Event()
+    working = asyncio.create_task(work())
+    try:
+        found = await memory.ingest(paths, since="2020-01-01")
+        assert [one.outcome for one in found.items] == ["stored", "owner_required"]
+        going = await memory.continue_ingest(found.ingest_id, me="Jo")
+        assert going.state in {"pending", "running", "completed"}
+        looked = await memory.ingest(str(paths[0]), dry_run=True, me=["Ada"], kind="jsonl")
+        assert [one.outcome for one in looked.items] == ["previewed"]
+        assert looked.choices.me == ["Ada"]
+    finally:
+        over.set()
+        await working
+    assert (await memory.get_ingest(found.ingest_id)).created == 3
+    assert [one.ingest_id async for one in memory.ingests()] == [looked.ingest_id, found.ingest_id]
+    assert (await memory.end_ingest(found.ingest_id)).deleted
+    with pytest.raises(RefusedError, match="no ingest"):
+        await memory.get_ingest(found.ingest_id)
 
 
 def test_the_sync_client_is_the_twin_of_the_async_one() -> None:

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from memsvc import __version__
 from memsvc.api.mcp import (
     changing,
+    documents,
     knowing,
     planning,
     profile,
@@ -40,8 +41,8 @@ Call forget only when the user asks you to, and erase only after they confirm.""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool
     for tool in (
-        *recalling.TOOLS, *planning.TOOLS, *verifying.TOOLS, *writing.TOOLS, *knowing.TOOLS, *changing.TOOLS,
-        *profile.TOOLS, *status.TOOLS,
+        *recalling.TOOLS, *planning.TOOLS, *verifying.TOOLS, *writing.TOOLS, *documents.TOOLS, *knowing.TOOLS,
+        *changing.TOOLS, *profile.TOOLS, *status.TOOLS,
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}

@@ -82,7 +82,7 @@ class Tool(Generic[Given]):
     idempotent: bool = False
     """True: a second call with the same arguments changes nothing more."""
     listed: bool = True
-    """False: another name of a tool, taken from those who know it."""
+    """False: another name of a tool, or one for programs; taken from those who know it."""
     explained: Mapping[str, str] = field(default_factory=dict)
     """What arguments mean, for those whose own type does not say it."""
     unlisted: frozenset[str] = frozenset()
