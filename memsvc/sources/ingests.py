@@ -29,7 +29,7 @@ from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentPreview, StoredDocument
 from memsvc.sources.fetching import check_url
-from memsvc.sources.kinds.registry import kind_called
+from memsvc.sources.kinds.registry import DOCUMENT, kind_called
 from memsvc.sources.moments import read_moment
 from memsvc.sources.previewing import Choices, Preview
 from memsvc.text.characters import flat
@@ -184,7 +184,7 @@ def chosen(
         InvalidRequestError: there is no such kind, or too many or too long names.
         InvalidTimeError: ``since`` is not a time.
     """
-    if kind is not None:
+    if kind not in {None, DOCUMENT}:
         kind_called(kind)
     if len(me) > MOST_NAMES:
         raise InvalidRequestError(f"At most {MOST_NAMES} names.", field="me")
