@@ -145,10 +145,10 @@ def ingest(
 ) -> None:
     """Store chats, exports and documents in a user's memory.
 
-    Recognises exports of ChatGPT, Claude, Telegram, Slack and WhatsApp, chat JSONL and role/content exports by their
-    content; any other file is a document, if it is PDF, Office, HTML, Markdown or text (memsvc documents lists them). A
-    file that is not recognised, or has a bad line, is refused as a whole. May be interrupted and run again: nothing is
-    stored twice, and of a document that has changed only what is new is added.
+    Recognises exports of chat programs and assistants, mail, transcripts, memories of other systems, chat JSONL and
+    role/content exports by their content; any other file is a document, if it is PDF, Office, HTML, Markdown or text
+    (memsvc documents lists them). A file that is not recognised, or has a bad line, is refused as a whole. May be
+    interrupted and run again: nothing is stored twice, and of a document that has changed only what is new is added.
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:

@@ -25,7 +25,7 @@ ANNOUNCED = re.compile(rf"{TIME} \S.*")
 """The program's own line, such as "… You renamed the conversation to Garden"."""
 EDITED = re.compile(r"Edited .{1,80}? later: (?P<text>.*)", re.DOTALL)
 REACTIONS = re.compile(r"(?:Tapbacks|Reactions):")
-REACTION = re.compile(r" *(?:\S.* by \S.*|Sticker from .*|.* from .*: .*)")
+REACTION = re.compile(r" {0,8}(?:\S.{0,60} by \S.{0,100}|\S.{0,100} from \S.{0,300})")
 NOTES = re.compile(
     r"This message (?:responded to an earlier message\.|was deleted from the conversation!)|Attachment missing!"
 )

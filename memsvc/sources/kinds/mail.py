@@ -17,6 +17,8 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
+from functools import lru_cache
+from typing import Any, cast
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
@@ -58,6 +60,18 @@ BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, Recu
 """What the parser of the standard library raises for headers and parts of no valid form."""
 
 
+@lru_cache(maxsize=1024)
+def _parsed(name: str, value: str) -> Any:
+    return policy.default.header_fetch_parse(name, value)
+
+
+class _Policy(policy.EmailPolicy):
+    """The standard policy, which would parse a header each time that somebody asks for it."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return _parsed(name, value)
+
+
 class Mail:
     """Mailboxes and single mails."""
 
@@ -81,11 +95,11 @@ class Mail:
         """Yield the mails as the file has them."""
         file = bundle.files[0]
         shown, people = bundle.shown(file), Names()
-        parser = BytesParser(policy=policy.default)
+        parser = BytesParser(policy=_Policy())
         for number, (stored, content) in enumerate(_mails(bundle, file), 1):
             where = shown if stored is None else f"{shown}, mail {number}"
             try:
-                mail = parser.parsebytes(content)
+                mail = cast("EmailMessage", parser.parsebytes(content))
                 placed = _placed(_Mail(mail, content, stored), people, reading, where)
             except BROKEN as error:
                 if stored is None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 QUOTED = re.compile(r"[ ]?>")
 BEGINS = re.compile(
-    r"""[\s*_]*(?:
+    r"""(?:
     -{2,}[ ]?(?:original[ ]message|original[ ]appointment|ursprüngliche[ ]nachricht|originalnachricht
       |original-nachricht|message[ ]d'origine|message[ ]original|mensaje[ ]original|mensagem[ ]original
       |messaggio[ ]originale|oorspronkelijk[ ]bericht|originalmeddelande|opprinnelig[ ]melding
@@ -22,17 +22,17 @@ BEGINS = re.compile(
     |(?:begin[ ]forwarded[ ]message|anfang[ ]der[ ]weitergeleiteten[ ](?:nachricht|e-mail)
       |début[ ]du[ ]message[ ]réexpédié|inizio[ ]messaggio[ ]inoltrato|inicio[ ]del[ ]mensaje[ ]reenviado
       |begin[ ]doorgestuurd[ ]bericht):
-    )[\s*_]*""",
+    )""",
     re.VERBOSE | re.IGNORECASE,
 )
 """A line after which everything is somebody else's."""
 ATTRIBUTION = re.compile(
-    r"""[\s*_]*(?:
+    r"""(?:
     (?:on|am|le|el|il|op|em|den|w[ ]dniu|dnia|dne|ons|tors|man|tir)\b[^\n]{3,300}?
       (?:wrote|schrieb[^:\n]{0,100}|a[ ]écrit|escribió|ha[ ]scritto|schreef[^:\n]{0,100}|escreveu|skrev[^:\n]{0,100}
         |napisał(?:\(a\)|a)?[^:\n]{0,100}|napsal(?:\(a\)|a)?[^:\n]{0,100})
     |[^\n]{3,300}?(?:\bwrote|\bschrieb|<[^<>\s]+@[^<>\s]+>[^:\n]{0,40}|написал\(?а?\)?|пишет|写道|寫道|のメール|작성)
-    )[ ]?[:\uff1a][\s*_]*""",
+    )[ ]?[:\uff1a]""",
     re.VERBOSE | re.IGNORECASE,
 )
 """The line before a quotation: "On 1 February 2026 at 10:00, Mila <mila@example.org> wrote:"."""
@@ -44,6 +44,8 @@ HEADER = re.compile(
     re.IGNORECASE,
 )
 SENDERS = frozenset({"from", "von", "de", "da", "van", "fra", "från", "od", "от", "发件人", "差出人"})
+MARKS = " \t*_"
+"""What makes a line bold or slanted in plain text."""
 LEAST_HEADERS = 3
 LOOKED_AT = 7
 """Lines in which the headers of an older mail must stand."""
@@ -74,7 +76,7 @@ def own_words(text: str) -> Own:
             left_out += 1
             number += 1
             continue
-        if line.strip() and (BEGINS.fullmatch(line) or _is_header_block(lines, number)):
+        if line.strip() and (BEGINS.fullmatch(line.strip(MARKS)) or _is_header_block(lines, number)):
             return _own(kept, left_out + len(lines) - number)
         width = _attribution(lines, number)
         if width:
@@ -104,11 +106,14 @@ def _attribution(lines: list[str], number: int) -> int:
     for width in range(1, MOST_WRAPPED + 1):
         if number + width > len(lines) or not lines[number + width - 1].strip():
             return 0
-        joined = f"{joined} {lines[number + width - 1].strip()}".strip()
+        joined = f"{joined} {lines[number + width - 1].strip(MARKS)}".strip()
         if len(joined) > 500:  # noqa: PLR2004 - no attribution is as long
             return 0
-        is_end = joined.rstrip(" *_").endswith((":", "\uff1a"))
-        if is_end and ATTRIBUTION.fullmatch(joined) and (width == 1 or joined.lower().startswith(STARTS)):
+        if (
+            joined.endswith((":", "\uff1a"))
+            and ATTRIBUTION.fullmatch(joined)
+            and (width == 1 or joined.lower().startswith(STARTS))
+        ):
             return width
     return 0
 
