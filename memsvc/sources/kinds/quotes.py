@@ -38,9 +38,10 @@ ATTRIBUTION = re.compile(
 """The line before a quotation: "On 1 February 2026 at 10:00, Mila <mila@example.org> wrote:"."""
 DATED = re.compile(r"\d{1,2}[:.h]\d{2}|\d{4}|@")
 HEADER = re.compile(
-    r"[\s*_]*(?P<name>from|von|de|da|van|fra|från|od|от|发件人|差出人|sent|gesendet|envoyé|enviado|inviato|verzonden|sendt"
+    r"(?P<name>from|von|de|da|van|fra|från|od|от|发件人|差出人|sent|gesendet|envoyé|enviado|inviato|verzonden|sendt"
     r"|skickat|wysłano|отправлено|date|datum|fecha|data|发送时间|送信日時|to|an|à|para|a|aan|til|till|do|кому|收件人|宛先"
-    r"|cc|kopie|subject|betreff|objet|asunto|oggetto|assunto|onderwerp|emne|ämne|temat|тема|主题|件名)[\s*_]*[:\uff1a]",
+    r"|cc|kopie|subject|betreff|objet|asunto|oggetto|assunto|onderwerp|emne|ämne|temat|тема|主题|件名)"
+    r"[ *_]{0,5}[:\uff1a]",
     re.IGNORECASE,
 )
 SENDERS = frozenset({"from", "von", "de", "da", "van", "fra", "från", "od", "от", "发件人", "差出人"})
@@ -124,8 +125,8 @@ STARTS = ("on ", "am ", "le ", "el ", "il ", "op ", "em ", "den ", "w dniu ", "d
 
 def _is_header_block(lines: list[str], number: int) -> bool:
     """Return whether the headers of an older mail begin here, as Outlook shows them."""
-    first = HEADER.match(lines[number])
+    first = HEADER.match(lines[number].strip(MARKS))
     if first is None or first["name"].lower() not in SENDERS:
         return False
-    found = [HEADER.match(line) for line in lines[number : number + LOOKED_AT]]
+    found = [HEADER.match(line.strip(MARKS)) for line in lines[number : number + LOOKED_AT]]
     return len({one["name"].lower() for one in found if one is not None}) >= LEAST_HEADERS

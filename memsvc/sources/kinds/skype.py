@@ -21,11 +21,13 @@ from memsvc.text.hypertext import visible_text
 
 SPOKEN = frozenset({"Text", "RichText", "RichText/Html", "RichText/Sms", "RichText/Contacts", "RichText/Location"})
 MEDIA = ("RichText/UriObject", "RichText/Media", "PopCard")
-QUOTE = re.compile(
-    r"<quote\b.*?</quote>|<blockquote\b[^>]*schema\.skype\.com/(?:Reply|Forward).*?</blockquote>|<e_m\b[^>]*>(?:</e_m>)?",
-    re.DOTALL | re.IGNORECASE,
+QUOTES = (
+    (re.compile(r"<quote\b", re.IGNORECASE), "</quote>"),
+    (re.compile(r"<blockquote\b[^>]{0,300}schema\.skype\.com/(?:Reply|Forward)", re.IGNORECASE), "</blockquote>"),
 )
-"""A message that is answered or passed on, and the mark of an edited one."""
+"""How a message that is answered or passed on begins and ends."""
+EDITED = re.compile(r"<e_m\b[^>]{0,300}>", re.IGNORECASE)
+"""The mark of an edited message."""
 NOTHING = msgspec.Raw(b"null")
 
 
@@ -95,10 +97,23 @@ def _text(message: Message) -> str:
     content = message.content or ""
     if message.messagetype == "Text":
         return content
-    content = QUOTE.sub("", content)
+    content = EDITED.sub("", _without_quotes(content))
     if message.messagetype != "RichText/Html":  # there a line break is one
         content = content.replace("\r\n", "\n").replace("\n", "<br>")
     return visible_text(content)
+
+
+def _without_quotes(content: str) -> str:
+    for begin, end in QUOTES:
+        kept, position = [], 0
+        while (found := begin.search(content, position)) is not None:
+            closed = content.find(end, found.end())
+            if closed == -1:
+                break
+            kept.append(content[position : found.start()])
+            position = closed + len(end)
+        content = "".join([*kept, content[position:]])
+    return content
 
 
 def _placed(talk: Conversation, message: Message, text: str, own: str, names: Names) -> Placed:

@@ -18,13 +18,13 @@ from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Names, Place
 from memsvc.sources.messages import MessageIn
 from memsvc.text.characters import is_visible
 
-ROOT = re.compile(rb"\s*(?:<\?xml[^>]*\?>)?(?:\s|<!--.*?-->|<\?.*?\?>)*<smses[\s>]", re.DOTALL)
+ROOT = re.compile(rb"(?>\s+|<\?(?>.*?\?>)|<!--(?>.*?-->))*+<smses[\s>]", re.DOTALL)
 HALVES = re.compile(rb"&#(5[5-6]\d{3});&#(5[6-7]\d{3});")
 HALF = re.compile(rb"&#(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3]|0?[0-8]|1[124-9]|2\d|3[01]);")
 """The number of a single half, or of a control character."""
 PIECE_BYTES = 1 << 18
-BEGUN = re.compile(rb"&[#\d;&]{0,65536}\Z")
-"""Numbers of characters at the end of a piece, whose other half may be in the next one."""
+OF_NUMBERS = b"#0123456789;&"
+LONGEST_NUMBERS = 1 << 16
 FIRST_HALF, SECOND_HALF, AFTER_HALVES, ABOVE = 0xD800, 0xDC00, 0xE000, 0x10000
 """Where UTF-16's halves begin and end, and the characters that they stand for begin."""
 RECEIVED, SENT = "1", "2"
@@ -99,10 +99,17 @@ def _elements(bundle: Bundle, shown: str) -> Iterator[dict[str, Any]]:
         rest = b""
         while piece := file.read(PIECE_BYTES):
             text = rest + piece
-            cut = begun.start() if (begun := BEGUN.search(text)) is not None else len(text)
-            text, rest = text[:cut], text[cut:]
+            text, rest = _cut(text)
             yield from reader.feed(_whole(text))
         yield from reader.feed(_whole(rest), is_end=True)
+
+
+def _cut(text: bytes) -> tuple[bytes, bytes]:
+    """Cut before the numbers of characters at the end of a piece: the other half of one may be in the next piece."""
+    begun = text.find(b"&", len(text.rstrip(OF_NUMBERS)))
+    if begun == -1 or len(text) - begun > LONGEST_NUMBERS:
+        return text, b""
+    return text[:begun], text[begun:]
 
 
 def _whole(piece: bytes) -> bytes:
