@@ -101,7 +101,7 @@ examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI docu
 	@MEMSVC_TEST_ANSWERS=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 
 LOCKING := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
-	--extra embedded --extra onnx --extra multilingual --extra nlp
+	--extra embedded --extra onnx --extra multilingual --extra nlp --extra documents
 lock: ## Write requirements.lock and the image's lock anew (without torch: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/$(LOCKING) --extra dev --output-file requirements.lock pyproject.toml
@@ -165,6 +165,9 @@ bench-verify: $(BIN)/.installed ## Whether claims about simulated weeks are veri
 
 bench-calibration: $(BIN)/.installed ## Fit the offline extractor's confidence to the labels; run it after each change of its rules (ARGS=--show)
 	@$(BIN)/python -m bench.calibration $(ARGS)
+
+bench-documents: $(BIN)/.installed ## Characters found in real documents; speed of each format of text; memory
+	@$(BIN)/python -m bench.documents $(ARGS)
 
 bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records, compared with plain strings
 	@$(BIN)/python -m bench.identity $(ARGS)

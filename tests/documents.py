@@ -41,7 +41,7 @@ def packed(path: Path, members: Mapping[str, str | bytes]) -> Path:
 def pdf(
     path: Path, pages: Sequence[Sequence[tuple[float, float, float, str]]], *, info: str = "", font: str = ""
 ) -> Path:
-    """Write a PDF file by hand: for each page, lines as (left, bottom, size, text); a text that begins with "*" is bold."""
+    """Write a PDF file by hand: for each page, lines as (left, bottom, size, text); "*" before a text makes it bold."""
     objects: list[bytes] = []
 
     def add(content: str | bytes) -> int:

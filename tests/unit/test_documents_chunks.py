@@ -87,11 +87,18 @@ def test_headers_and_footers_stand_under_no_heading() -> None:
 @pytest.mark.parametrize(
     ("text", "target", "expected"),
     [
-        ("here", "https://x.org", "here (https://x.org)"), ("https://x.org", "https://x.org", "https://x.org"),
-        ("x.org", "https://x.org/", "x.org"), ("a ", "b.html", "a (b.html) "), ("a", None, "a"), ("a", "#top", "a"), ("", "b", ""),
-        ("a", "JavaScript:x", "a"), ("a@b.org", "mailto:a@b.org", "a@b.org"), ("a", "data:x", "a"),
+        ("here", "https://x.org", "here (https://x.org)"),
+        ("https://x.org", "https://x.org", "https://x.org"),
+        ("x.org", "https://x.org/", "x.org"),
+        ("a ", "b.html", "a (b.html) "),
+        ("a", None, "a"),
+        ("a", "#top", "a"),
+        ("", "b", ""),
+        ("a", "JavaScript:x", "a"),
+        ("a@b.org", "mailto:a@b.org", "a@b.org"),
+        ("a", "data:x", "a"),
     ],
-)  # fmt: skip
+)
 def test_a_link_keeps_its_target_once(text: str, target: str | None, expected: str) -> None:
     assert linked(text, target) == expected
 

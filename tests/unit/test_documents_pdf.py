@@ -1,5 +1,7 @@
 """Documents of PDF: lines become paragraphs and headings; what repeats on pages is left out."""
 
+# ruff: noqa: E501 - markup and tables of cases are read best in one line
+
 from __future__ import annotations
 
 import re
@@ -37,28 +39,37 @@ def test_lines_become_paragraphs_and_divided_words_become_whole(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("lines", "text"),
     [
-        (("all-cause deaths are counted, and so are other deaths of all-", "cause kind"), "all-cause deaths are counted, and so are other deaths of all-cause kind"),
+        (
+            ("all-cause deaths are counted, and so are other deaths of all-", "cause kind"),
+            "all-cause deaths are counted, and so are other deaths of all-cause kind",
+        ),
         (("The name of this person is Al-", "Dujaili"), "The name of this person is Al-Dujaili"),
         (("the years from 1990-", "2000 were good"), "the years from 1990-2000 were good"),
         (("see https://example.org/", "page for more"), "see https://example.org/page for more"),
         (("an interesting exam-", "ple"), "an interesting example"),
     ],
-)  # fmt: skip
+)
 def test_hyphens_at_line_ends(tmp_path: Path, lines: tuple[str, ...], text: str) -> None:
     assert texts(read(pdf(tmp_path / "a.pdf", [prose(lines)]))) == text
 
 
 def test_headings_are_larger_bold_numbered_or_in_capitals(tmp_path: Path) -> None:
     page = [
-        (72.0, 740.0, 20.0, "The Great Report"), (72.0, 700.0, 14.0, "1 Beginning"), *prose(LINES, top=680),
-        (72.0, 600.0, 11.0, "*1.1 Bold part"), *prose(LINES, top=580), (72.0, 500.0, 11.0, "CONCLUSION AND END"),
+        (72.0, 740.0, 20.0, "The Great Report"),
+        (72.0, 700.0, 14.0, "1 Beginning"),
+        *prose(LINES, top=680),
+        (72.0, 600.0, 11.0, "*1.1 Bold part"),
+        *prose(LINES, top=580),
+        (72.0, 500.0, 11.0, "CONCLUSION AND END"),
         *prose(LINES, top=480),
-    ]  # fmt: skip
+    ]
     found = read(pdf(tmp_path / "a.pdf", [page]), Limits(window_tokens=60))
     assert found.title == "The Great Report"
     assert [chunk.headings for chunk in found.chunks] == [
-        ("1 Beginning",), ("1 Beginning", "1.1 Bold part"), ("1 Beginning", "CONCLUSION AND END"),
-    ]  # fmt: skip
+        ("1 Beginning",),
+        ("1 Beginning", "1.1 Bold part"),
+        ("1 Beginning", "CONCLUSION AND END"),
+    ]
 
 
 def test_a_heading_of_two_lines_is_one(tmp_path: Path) -> None:
@@ -68,9 +79,13 @@ def test_a_heading_of_two_lines_is_one(tmp_path: Path) -> None:
 
 def test_running_headers_footers_and_page_numbers_are_left_out_and_counted(tmp_path: Path) -> None:
     pages = [
-        [(72.0, 760.0, 9.0, f"Acme Journal {n}, 2026"), *prose([f"Text of page {n} begins with words", f"and ends so {n}."]), (300.0, 30.0, 9.0, str(n))]
+        [
+            (72.0, 760.0, 9.0, f"Acme Journal {n}, 2026"),
+            *prose([f"Text of page {n} begins with words", f"and ends so {n}."]),
+            (300.0, 30.0, 9.0, str(n)),
+        ]
         for n in range(1, 7)
-    ]  # fmt: skip
+    ]
     found = read(pdf(tmp_path / "a.pdf", pages))
     assert "Acme" not in texts(found)
     assert found.odd == {"repeated headers and footers": 12}
@@ -112,8 +127,11 @@ def test_what_a_file_says_of_itself_is_kept(tmp_path: Path) -> None:
     found = read(pdf(tmp_path / "a.pdf", [prose(LINES)], info=info))
     assert found.title == "My Paper"
     assert found.metadata == {
-        "author": "Ada", "tags": ["a", "b"], "created": "2026-03-04T05:06:07+01:00", "modified": "2026-03-05",
-    }  # fmt: skip
+        "author": "Ada",
+        "tags": ["a", "b"],
+        "created": "2026-03-04T05:06:07+01:00",
+        "modified": "2026-03-05",
+    }
     made = read(pdf(tmp_path / "report.pdf", [prose(LINES)], info="/Title (Microsoft Word - x.docx)"))
     assert made.title == "report"
 
@@ -147,10 +165,12 @@ def test_a_damaged_file_is_refused_or_read_as_far_as_it_goes(tmp_path: Path, dam
     data = path.read_bytes()
     path.write_bytes(
         {
-            "cut": data[:400], "head": b"%PDF-1.7\n", "noise": b"%PDF-1.7\n" + bytes(range(256)) * 40,
+            "cut": data[:400],
+            "head": b"%PDF-1.7\n",
+            "noise": b"%PDF-1.7\n" + bytes(range(256)) * 40,
             "no pages": re.sub(rb"/Kids \[[^]]*\]", b"/Kids []", data),
         }[damage]
-    )  # fmt: skip
+    )
     with pytest.raises(BadFileError):
         read(path)
 

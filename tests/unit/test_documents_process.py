@@ -1,5 +1,7 @@
 """Documents are read in a process of its own, within limits; what a file does to it does no harm."""
 
+# ruff: noqa: E501 - markup and tables of cases are read best in one line
+
 from __future__ import annotations
 
 import os
@@ -76,8 +78,8 @@ def test_what_takes_too_long_is_killed_and_the_next_file_is_read(tmp_path: Path)
 
 
 def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(tmp_path: Path) -> None:
-    with pytest.raises(DocumentTooLargeError, match="more than 300 MiB"):
-        parse(slow_csv(tmp_path), "slow.csv", limits=Limits(memory_bytes=300 << 20, seconds=50))
+    with pytest.raises(DocumentTooLargeError, match="more than 150 MiB"):
+        parse(slow_csv(tmp_path), "slow.csv", limits=Limits(memory_bytes=150 << 20, seconds=50))
     assert texts(parse(written(tmp_path, "b.txt", "next"), "b.txt")) == "next"
 
 
@@ -154,11 +156,15 @@ def test_sockets_and_programs_are_refused_where_documents_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "error"),
     [
-        ("a.txt", b"", DocumentWithoutTextError), ("a.pdf", b"", DocumentWithoutTextError), ("a.pdf", b"no PDF", BadFileError),
-        ("a.png", b"\x89PNG\r\n", SourceUnknownError), ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), DocumentEncryptedError),
-        ("a.doc", OLE + bytes(600), BadFileError), ("a.docx", b"PK\x03\x04cut", BadFileError),
+        ("a.txt", b"", DocumentWithoutTextError),
+        ("a.pdf", b"", DocumentWithoutTextError),
+        ("a.pdf", b"no PDF", BadFileError),
+        ("a.png", b"\x89PNG\r\n", SourceUnknownError),
+        ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), DocumentEncryptedError),
+        ("a.doc", OLE + bytes(600), BadFileError),
+        ("a.docx", b"PK\x03\x04cut", BadFileError),
     ],
-)  # fmt: skip
+)
 def test_errors_come_as_they_are(tmp_path: Path, name: str, data: bytes, error: type[BadFileError]) -> None:
     with pytest.raises(error) as raised:
         parse(written(tmp_path, name, data), name)
@@ -179,7 +185,7 @@ def test_limits_of_a_call_hold_for_that_call_alone(tmp_path: Path) -> None:
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
-    path = packed(tmp_path / "a.docx", {"[Content_Types].xml": "<x/>", "word/document.xml": b"\0" * 400_000_000})
+    path = packed(tmp_path / "a.docx", {"[Content_Types].xml": "<x/>", "word/document.xml": b"\0" * 60_000_000})
     with pytest.raises(DocumentTooLargeError):
         parse(path, "a.docx")
 

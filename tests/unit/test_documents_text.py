@@ -1,5 +1,7 @@
 """Documents that are text: plain text, Markdown, CSV, notebooks, source code, RTF."""
 
+# ruff: noqa: E501 - markup and tables of cases are read best in one line
+
 from __future__ import annotations
 
 import json
@@ -15,10 +17,15 @@ from tests.documents import read_text, texts
 @pytest.mark.parametrize(
     "data",
     [
-        "Füße\n\nZwei".encode(), "Füße\n\nZwei".encode("utf-8-sig"), "Füße\n\nZwei".encode("utf-16"),
-        "Füße\n\nZwei".encode("utf-32"), "Füße\n\nZwei".encode("cp1252"), "Füße\r\n\r\nZwei".encode(), "Füße\r\rZwei".encode(),
+        "Füße\n\nZwei".encode(),
+        "Füße\n\nZwei".encode("utf-8-sig"),
+        "Füße\n\nZwei".encode("utf-16"),
+        "Füße\n\nZwei".encode("utf-32"),
+        "Füße\n\nZwei".encode("cp1252"),
+        "Füße\r\n\r\nZwei".encode(),
+        "Füße\r\rZwei".encode(),
     ],
-)  # fmt: skip
+)
 def test_plain_text_is_read_in_its_encoding(tmp_path: Path, data: bytes) -> None:
     assert texts(read_text(tmp_path, "a.txt", data)) == "Füße\n\nZwei"
 
@@ -74,17 +81,29 @@ def test_markdown_has_headings_lists_tables_and_code(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("a <https://x.org> b", "a https://x.org b"), ("[x.org](https://x.org/)", "x.org"), ("[a](#b)", "a"),
-        ("[a](javascript:alert)", "[a](javascript:alert)"), ("a\\*b\\_c", "a*b_c"), ("a &amp; b", "a & b"),
-        ("`code` x", "code x"), ("two  \nlines", "two lines"), ("> quoted *text*", "quoted text"),
-        ("![alt](p.png) seen", "seen"), ("a <!-- hidden --> b", "a b"), ("3. three", "- three"), ("~~old~~ new", "old new"),
-        ("[see][r]\n\n[r]: https://y.org 'T'", "see (https://y.org)"), ("Title\n===\n\ntext", "text"),
-        ("a <span style='display:none'>secret</span> b", "a b"), ("<b>bold</b> text", "bold text"),
-        ("<div hidden>\n\nsecret\n\n</div>\n\nopen", "open"), ("<!-- a\n\nb -->\n\nopen", "open"),
+        ("a <https://x.org> b", "a https://x.org b"),
+        ("[x.org](https://x.org/)", "x.org"),
+        ("[a](#b)", "a"),
+        ("[a](javascript:alert)", "[a](javascript:alert)"),
+        ("a\\*b\\_c", "a*b_c"),
+        ("a &amp; b", "a & b"),
+        ("`code` x", "code x"),
+        ("two  \nlines", "two lines"),
+        ("> quoted *text*", "quoted text"),
+        ("![alt](p.png) seen", "seen"),
+        ("a <!-- hidden --> b", "a b"),
+        ("3. three", "- three"),
+        ("~~old~~ new", "old new"),
+        ("[see][r]\n\n[r]: https://y.org 'T'", "see (https://y.org)"),
+        ("Title\n===\n\ntext", "text"),
+        ("a <span style='display:none'>secret</span> b", "a b"),
+        ("<b>bold</b> text", "bold text"),
+        ("<div hidden>\n\nsecret\n\n</div>\n\nopen", "open"),
+        ("<!-- a\n\nb -->\n\nopen", "open"),
         ("<details>\n<summary>More</summary>\n\ninside\n\n</details>", "More\n\ninside"),
         ("<div style='font-size:0'>\n\n- secret\n\n</div>\nopen\n", "open"),
     ],
-)  # fmt: skip
+)
 def test_markdown_is_read_without_its_marks(tmp_path: Path, markdown: str, text: str) -> None:
     assert texts(read_text(tmp_path, "a.md", markdown)) == text
 
@@ -108,8 +127,11 @@ def test_frontmatter_becomes_metadata(tmp_path: Path) -> None:
     )
     assert found.title == "My trip"
     assert found.metadata == {
-        "author": "Ada", "tags": ["rome", "food"], "created": "2026-03-04", "aliases": ["Trip", "Way"],
-    }  # fmt: skip
+        "author": "Ada",
+        "tags": ["rome", "food"],
+        "created": "2026-03-04",
+        "aliases": ["Trip", "Way"],
+    }
     assert found.odd["frontmatter lines not understood"] == 4
     assert (found.chunks[0].headings, found.chunks[0].text, found.chunks[0].origin) == (("Head",), "text", {"line": 17})
 
@@ -129,13 +151,18 @@ def test_a_rule_is_no_frontmatter(tmp_path: Path, text: str, read: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "rows"),
     [
-        ("a.csv", "name,age\nAda,36\n", "name | age\nAda | 36"), ("a.csv", "name;age\nAda;36,5\n", "name | age\nAda | 36,5"),
-        ("a.tsv", "name\tage\nAda\t36\n", "name | age\nAda | 36"), ("a.csv", "sep=;\na;b\n1;2\n", "a | b\n1 | 2"),
-        ("a.csv", 'a,b\n"x, y","two\nlines"\n', "a | b\nx, y | two lines"), ("a.csv", "a,b\n\n,\n1,\n", "a | b\n1"),
-        ("a.csv", "one\ntwo\n", "one\ntwo"), ("a.csv", "\ufeffa,b\n1,2\n", "a | b\n1 | 2"), ("a.csv", 'a,b\n"open,2', "a | b\nopen,2"),
+        ("a.csv", "name,age\nAda,36\n", "name | age\nAda | 36"),
+        ("a.csv", "name;age\nAda;36,5\n", "name | age\nAda | 36,5"),
+        ("a.tsv", "name\tage\nAda\t36\n", "name | age\nAda | 36"),
+        ("a.csv", "sep=;\na;b\n1;2\n", "a | b\n1 | 2"),
+        ("a.csv", 'a,b\n"x, y","two\nlines"\n', "a | b\nx, y | two lines"),
+        ("a.csv", "a,b\n\n,\n1,\n", "a | b\n1"),
+        ("a.csv", "one\ntwo\n", "one\ntwo"),
+        ("a.csv", "\ufeffa,b\n1,2\n", "a | b\n1 | 2"),
+        ("a.csv", 'a,b\n"open,2', "a | b\nopen,2"),
         ("a.csv", "a|b\n1|2\n", "a | b\n1 | 2"),
     ],
-)  # fmt: skip
+)
 def test_rows_of_values_are_a_table(tmp_path: Path, name: str, text: str, rows: str) -> None:
     assert texts(read_text(tmp_path, name, text)) == rows
 
@@ -169,7 +196,9 @@ def test_a_notebook_has_markdown_code_and_printed_text(tmp_path: Path) -> None:
         notebook(
             {"cell_type": "markdown", "source": ["# Study\n", "\n", "Some *text*."]},
             {
-                "cell_type": "code", "source": "print(1)\nx", "outputs": [
+                "cell_type": "code",
+                "source": "print(1)\nx",
+                "outputs": [
                     {"output_type": "stream", "text": ["1\n"]},
                     {"output_type": "display_data", "data": {"image/png": "aGk=", "text/plain": "<Figure>"}},
                     {"output_type": "execute_result", "data": {"text/plain": "y" * 5_000}},
@@ -180,7 +209,7 @@ def test_a_notebook_has_markdown_code_and_printed_text(tmp_path: Path) -> None:
             metadata={"language_info": {"name": "python"}},
         ),
         Limits(window_tokens=2_000),
-    )  # fmt: skip
+    )
     assert (found.format, found.title, found.metadata) == ("ipynb", "Study", {"language": "python"})
     assert texts(found) == f"Some text.\n\nprint(1)\nx\n\n1\n\n{'y' * 2_000} …\n\nKeyError: 'k'\n\nraw"
     assert found.odd == {"pictures": 1, "outputs cut": 1}
@@ -190,9 +219,13 @@ def test_a_notebook_has_markdown_code_and_printed_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"cells": 3, "nbformat": 4}', '{"cells": [', "[]", '{"nbformat": 4}', '"text"',
+        '{"cells": 3, "nbformat": 4}',
+        '{"cells": [',
+        "[]",
+        '{"nbformat": 4}',
+        '"text"',
     ],
-)  # fmt: skip
+)
 def test_a_broken_notebook_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadFileError):
         read_text(tmp_path, "a.ipynb", text)

@@ -1,5 +1,7 @@
 """Documents of Word: made by python-docx, and odd ones by hand."""
 
+# ruff: noqa: E501 - markup and tables of cases are read best in one line
+
 from __future__ import annotations
 
 import zipfile
@@ -133,34 +135,50 @@ def run(text: str, properties: str = "") -> str:
         (f"<w:p>{run('a')}{run('secret', '<w:vanish/>')}{run('b', VISIBLE)}</w:p>", "ab"),
         (f"<w:sdt><w:sdtContent><w:p>{run('control')}</w:p></w:sdtContent></w:sdt>", "control"),
         (f"<w:p><w:sdt><w:sdtContent>{run('inline')}</w:sdtContent></w:sdt></w:p>", "inline"),
-        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r></w:p>", "a b c-d"),
         (
-            "<w:p><w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
-            "</mc:Choice><mc:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent></w:pict>"
-            "</mc:Fallback></mc:AlternateContent></w:r><w:r><w:t>text</w:t></w:r></w:p>", "text\n\nbox",
+            "<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r></w:p>",
+            "a b c-d",
         ),
         (
-            '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://x.org" </w:instrText></w:r>'
-            f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("link")}<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>',
+            (
+                "<w:p><w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
+                "</mc:Choice><mc:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent></w:pict>"
+                "</mc:Fallback></mc:AlternateContent></w:r><w:r><w:t>text</w:t></w:r></w:p>"
+            ),
+            "text\n\nbox",
+        ),
+        (
+            (
+                '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> HYPERLINK "https://x.org" </w:instrText></w:r>'
+                f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("link")}<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+            ),
             "link (https://x.org)",
         ),
-        (f"<w:p><w:fldSimple w:instr='HYPERLINK \"https://y.org\"'>{run('simple')}</w:fldSimple></w:p>", "simple (https://y.org)"),
+        (
+            f"<w:p><w:fldSimple w:instr='HYPERLINK \"https://y.org\"'>{run('simple')}</w:fldSimple></w:p>",
+            "simple (https://y.org)",
+        ),
         (f"<w:p><w:fldSimple w:instr='PAGE'>{run('3')}</w:fldSimple>{run(' of')}</w:p>", "3 of"),
         ("<w:p><m:oMath><m:r><m:t>x=2</m:t></m:r></m:oMath></w:p>", "x=2"),
         (f"<w:p><w:smartTag>{run('tag')}</w:smartTag></w:p>", "tag"),
         (f'<w:p><w:r><w:sym w:char="F0B7"/><w:sym w:char="2192"/></w:r>{run("x")}</w:p>', "→x"),
         (
-            f"<w:tbl><w:tr><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr><w:p>{run('a')}</w:p></w:tc><w:tc><w:p>{run('b')}</w:p></w:tc></w:tr>"
-            f"<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p>{run('a')}</w:p></w:tc><w:tc><w:p>{run('c')}</w:p></w:tc></w:tr></w:tbl>",
+            (
+                f"<w:tbl><w:tr><w:tc><w:tcPr><w:vMerge w:val='restart'/></w:tcPr><w:p>{run('a')}</w:p></w:tc><w:tc><w:p>{run('b')}</w:p></w:tc></w:tr>"
+                f"<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p>{run('a')}</w:p></w:tc><w:tc><w:p>{run('c')}</w:p></w:tc></w:tr></w:tbl>"
+            ),
             "a | b\n | c",
         ),
         (f"<w:p><w:pPr><w:outlineLvl w:val='0'/></w:pPr>{run('alone')}</w:p>", "alone"),
-        (f"<w:p><w:pPr><w:numPr><w:ilvl w:val='1'/><w:numId w:val='3'/></w:numPr></w:pPr>{run('item')}</w:p>", "  - item"),
+        (
+            f"<w:p><w:pPr><w:numPr><w:ilvl w:val='1'/><w:numId w:val='3'/></w:numPr></w:pPr>{run('item')}</w:p>",
+            "  - item",
+        ),
         (f"<w:p><w:pPr><w:numPr><w:numId w:val='0'/></w:numPr></w:pPr>{run('no item')}</w:p>", "no item"),
         (f"<w:p><w:moveFrom>{run('x')}</w:moveFrom><w:moveTo>{run('y')}</w:moveTo></w:p>", "y"),
         (f"<w:p><w:hyperlink r:id='nothing'>{run('dead')}</w:hyperlink></w:p>", "dead"),
     ],
-)  # fmt: skip
+)
 def test_odd_paragraphs_are_read(tmp_path: Path, inner: str, text: str) -> None:
     assert shown(tmp_path / "a.docx", inner) == text
 
