@@ -1,4 +1,4 @@
-"""How documents are read: characters found in real files, speed of each format of text, memory: ``python -m bench.documents``.
+"""How documents are read: characters of real files, speed of each format, memory: ``python -m bench.documents``.
 
 Real files come from ``BENCH_DATA/documents``; their manifest says what pypdf and python-docx saw, and the latter counts
 again here. Files of text are made here, of prose, in each format, and read in a process of one core. Needs no database.
@@ -30,10 +30,10 @@ from memsvc.errors import MemsvcError
 TEXT_BYTES = 2_000_000
 SMALL_FILES = 1_000
 PASSES = 3
-WORDS = (
-    "The river runs past the old mill, where Ada and her brother kept the boats; in 1987 they sold it for 12,500 euros. "
-    "Nobody knew why. People said that the winter had been long, and that a letter from Rome decided it."
-).split()
+PROSE = (
+    "The river runs past the old mill, where Ada and her brother kept the boats; in 1987 they sold it for 12,500 euros."
+    " Nobody knew why. People said that the winter had been long, and that a letter from Rome decided it."
+)
 
 
 def main() -> None:
@@ -74,12 +74,8 @@ def _real_files(outcome: Outcome) -> None:
         lost += not (begins and ends)
         outcome.figures[f"documents.chars.{path.name}"] = len(shown)
         by_docx = _by_docx(path) if path.suffix == ".docx" else ""
-        rows.append(
-            [
-                path.name, f"{len(shown):,}", f"{entry.get('text_chars', 0):,}", by_docx, *(str(held) for held in (begins, ends)),
-                f"{took * 1000:.0f}",
-            ]
-        )  # fmt: skip
+        told = [f"{len(shown):,}", f"{entry.get('text_chars', 0):,}", by_docx]
+        rows.append([path.name, *told, str(begins), str(ends), f"{took * 1000:.0f}"])
     outcome.figures["documents.lost"] = lost
     table("Real files: characters, and whether their first and last texts are there", rows)
 
@@ -111,7 +107,8 @@ def _by_docx(path: Path) -> str:
 
 def _prose(size: int) -> str:
     """Paragraphs of five lines, about so many bytes."""
-    paragraph = "\n".join(" ".join(WORDS[number:] + WORDS[:number]) for number in range(0, 25, 5))
+    words = PROSE.split()
+    paragraph = "\n".join(" ".join(words[number:] + words[:number]) for number in range(0, 25, 5))
     return "\n\n".join([paragraph] * (size // len(paragraph)))
 
 
@@ -119,23 +116,20 @@ def _made(size: int) -> dict[str, bytes]:
     """Files of prose by name."""
     paragraphs = _prose(size).split("\n\n")
     sections = [paragraphs[at : at + 5] for at in range(0, len(paragraphs), 5)]
-    pages = "".join(
-        f"<h2>Part {n}</h2>" + "".join(f"<p>{text}</p>" for text in part) for n, part in enumerate(sections)
-    )
-    notebook = {
-        "nbformat": 4, "metadata": {},
-        "cells": [{"cell_type": "markdown", "source": f"## Part {n}\n\n" + "\n\n".join(part)} for n, part in enumerate(sections)],
-    }  # fmt: skip
-    code = "\n\n".join(
-        f"def part_{n}():\n" + "".join(f"    # {line}\n" for line in text.split("\n"))
-        for n, text in enumerate(paragraphs)
-    )
-    rtf = r"{\rtf1\ansi " + "".join(f"{text} \\par\n" for text in paragraphs) + "}"
+    markdown = [f"## Part {number}\n\n" + "\n\n".join(part) for number, part in enumerate(sections)]
+    html = [f"<h2>Part {number}</h2><p>" + "</p><p>".join(part) for number, part in enumerate(sections)]
+    code = [f"def part_{number}():\n    # " + text.replace("\n", "\n    # ") for number, text in enumerate(paragraphs)]
+    lines = [line for line in _prose(size).split("\n") if line]
+    cells = [{"cell_type": "markdown", "source": source} for source in markdown]
     texts = {
-        "a.txt": "\n\n".join(paragraphs), "a.md": "\n\n".join(f"## Part {n}\n\n" + "\n\n".join(part) for n, part in enumerate(sections)),
-        "a.csv": "id,name,text\n" + "".join(f'{n},Ada,"{text}"\n' for n, text in enumerate(_prose(size).split("\n")) if text),
-        "a.html": f"<!doctype html><html><body>{pages}</body></html>", "a.ipynb": json.dumps(notebook), "a.py": code, "a.rtf": rtf,
-    }  # fmt: skip
+        "a.txt": "\n\n".join(paragraphs),
+        "a.md": "\n\n".join(markdown),
+        "a.csv": "id,name,text\n" + "".join(f'{number},Ada,"{line}"\n' for number, line in enumerate(lines)),
+        "a.html": f"<!doctype html><html><body>{''.join(html)}</body></html>",
+        "a.ipynb": json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}),
+        "a.py": "\n\n".join(code),
+        "a.rtf": r"{\rtf1\ansi " + "".join(f"{text} \\par\n" for text in paragraphs) + "}",
+    }
     return {
         **{name: text.encode() for name, text in texts.items()},
         "a.docx": _docx(paragraphs),

@@ -23,7 +23,7 @@ def slides(path: Path, *titles: str) -> Any:
     made = pptx.Presentation()
     for title in titles:
         slide = made.slides.add_slide(made.slide_layouts[1])
-        slide.shapes.title.text = title  # type: ignore[union-attr]
+        slide.shapes.title.text = title
     made.save(str(path))
     return made
 
@@ -99,7 +99,11 @@ def book(path: Path, *rows: list[Any], title: str = "People") -> Any:
 def test_a_workbook_is_a_table_for_each_sheet(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     made = book(
-        path, ["name", "born"], ["Ada", dt.date(1815, 12, 10)], [None, None], ["Bob", dt.datetime(2000, 1, 2, 3, 4)]
+        path,
+        ["name", "born"],
+        ["Ada", dt.date(1815, 12, 10)],
+        [None, None],
+        ["Bob", dt.datetime.fromisoformat("2000-01-02T03:04")],
     )
     made.create_sheet("More").append([1.0, 2.5, True, 0.1 + 0.2])
     made.save(path)

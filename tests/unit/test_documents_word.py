@@ -11,6 +11,7 @@ from pathlib import Path
 import docx
 import pytest
 from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -201,9 +202,7 @@ def test_headings_are_known_by_style_name_level_and_inheritance(tmp_path: Path) 
 def test_links_keep_their_target(tmp_path: Path) -> None:
     def build(made: Document) -> None:
         paragraph = made.add_paragraph("See ")
-        target = made.part.relate_to(
-            "https://x.org/page", docx.opc.constants.RELATIONSHIP_TYPE.HYPERLINK, is_external=True
-        )
+        target = made.part.relate_to("https://x.org/page", RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
         paragraph._p.append(
             parse_xml(f'<w:hyperlink {nsdecls("w", "r")} r:id="{target}"><w:r><w:t>here</w:t></w:r></w:hyperlink>')
         )
