@@ -152,10 +152,15 @@ def _add(chunker: _Chunker, block: Block, path: Path, header: str) -> None:
 
 
 def _parts(text: str, window: int) -> list[str]:
-    """Split a text evenly where its sentences allow, so that no part is a short rest."""
-    number = -(-estimate_tokens(text) // window)
-    even = split_text(text, min(window, -(-estimate_tokens(text) // number) + window // 10))
-    return even if len(even) == number else split_text(text, window)
+    """Split a text evenly where its sentences and words allow, so that no part is a short rest."""
+    tokens = estimate_tokens(text)
+    number = -(-tokens // window)
+    smaller = min(window, -(-tokens // number) + window // 10)
+    if max(map(len, text.split())) <= smaller:  # a longer word may be cut, though it fits into the window
+        even = split_text(text, smaller)
+        if len(even) == number:
+            return even
+    return split_text(text, window)
 
 
 def _shown(pieces: Sequence[_Piece]) -> tuple[Path, str]:

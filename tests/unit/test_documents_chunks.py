@@ -115,7 +115,7 @@ PLAIN = st.lists(st.one_of(WORDS, st.sampled_from([" ", "\n", "\n\n", "\t", "\r\
 
 
 @given(PLAIN, st.integers(1, 60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_chunks_of_plain_text_hold_every_word_in_order(content: str, window: int) -> None:
     with TemporaryDirectory() as folder:
         try:
