@@ -23,6 +23,7 @@ from memsvc.errors.callers import (
     UserUnknownError,
 )
 from memsvc.errors.ingests import IngestsFullError, IngestStateError, UrlFailedError, UrlRefusedError
+from memsvc.errors.notes import NoteChangedError, NoteConflictError, NoteReadOnlyError
 from memsvc.errors.requests import (
     AlreadyExistsError,
     AlreadyMergedError,
@@ -224,6 +225,9 @@ __all__ = [
     "NodeUnknownError",
     "NotFoundError",
     "NotRecalledError",
+    "NoteChangedError",
+    "NoteConflictError",
+    "NoteReadOnlyError",
     "NothingToSplitError",
     "OriginRefusedError",
     "OutcomeUnknownError",

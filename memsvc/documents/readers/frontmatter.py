@@ -7,6 +7,7 @@ and kept out of the text.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from memsvc.documents.blocks import Reading, clean, one_line
 
@@ -20,20 +21,45 @@ MOST_VALUES = 100
 MOST_CHARS = 1_000
 
 
+@dataclass(slots=True)
+class Frontmatter:
+    """What stands in front of a text."""
+
+    body: str
+    """The text after it."""
+    lines: int = 0
+    """Lines before the body; 0: there is no frontmatter."""
+    values: dict[str, str | list[str]] = field(default_factory=dict)
+    """By keys in lower case."""
+    not_understood: int = 0
+    """Lines that the subset of YAML does not have."""
+
+
 def take(text: str, reading: Reading) -> tuple[str, int]:
     """Take frontmatter from a text into the metadata.
 
     Returns:
         The text after it, and the number of lines before that.
     """
+    found = split(text)
+    if found.not_understood:
+        reading.odd["frontmatter lines not understood"] += found.not_understood
+    for name, value in list(found.values.items())[:MOST_VALUES]:
+        _tell(name, value, reading)
+    return found.body, found.lines
+
+
+def split(text: str) -> Frontmatter:
+    """Split a text from its frontmatter; what cannot be frontmatter stays in the body."""
     if not text.startswith(f"{FENCE}\n"):
-        return text, 0
+        return Frontmatter(text)
     lines = text.split("\n", MOST_LINES + 2)
     ends = [number for number, line in enumerate(lines[1 : MOST_LINES + 1], 1) if line.rstrip() in {FENCE, "..."}]
     if not ends or not all(_may_stand(line) for line in lines[1 : ends[0]]):
-        return text, 0
-    _keep(lines[1 : ends[0]], reading)
-    return "\n".join(lines[ends[0] + 1 :]), ends[0] + 1
+        return Frontmatter(text)
+    found = Frontmatter("\n".join(lines[ends[0] + 1 :]), ends[0] + 1)
+    _keep(lines[1 : ends[0]], found)
+    return found
 
 
 def _may_stand(line: str) -> bool:
@@ -41,8 +67,8 @@ def _may_stand(line: str) -> bool:
     return not line.strip() or line[0] in " \t-#" or KEY.fullmatch(line) is not None or line.startswith(("'", '"', "]"))
 
 
-def _keep(lines: list[str], reading: Reading) -> None:
-    values: dict[str, str | list[str]] = {}
+def _keep(lines: list[str], into: Frontmatter) -> None:
+    values = into.values
     key = ""
     for line in lines:
         if not line.strip() or line.lstrip().startswith("#"):
@@ -54,13 +80,11 @@ def _keep(lines: list[str], reading: Reading) -> None:
             continue
         found = KEY.fullmatch(line)
         if found is None or not _is_simple(found[2] or ""):
-            reading.odd["frontmatter lines not understood"] += 1
+            into.not_understood += 1
             key = ""
             continue
         key = found[1].strip().lower()
         values[key] = _value(found[2] or "")
-    for name, value in list(values.items())[:MOST_VALUES]:
-        _tell(name, value, reading)
 
 
 def _is_simple(value: str) -> bool:

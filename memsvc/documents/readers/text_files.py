@@ -21,7 +21,11 @@ def text_of(path: Path, reading: Reading) -> str:
 
     What is not valid in its encoding is replaced and counted.
     """
-    data = path.read_bytes()
+    return decoded(path.read_bytes(), reading)
+
+
+def decoded(data: bytes, reading: Reading) -> str:
+    """Return bytes as text, as ``text_of`` does."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return _lines(_decoded(data, encoding, reading))
