@@ -39,7 +39,8 @@ TOKENS: Mapping[str, str] = {
 }
 FORMAT = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|Do|D|dddd|ddd|[A-Za-z]+|.", re.DOTALL)
 TITLE = re.compile(r"yyyy|yy|MMMM|MMM|MM|M|dd|do|d|EEEE|EEE|EE|E|.", re.DOTALL)
-PAGE_TITLE = re.compile(r':journal/page-title-format\s+"([^"\n]{1,100})"')
+# A semicolon before it makes it a comment.
+PAGE_TITLE = re.compile(r'^[^;\n]*?:journal/page-title-format\s+"([^"\n]{1,100})"', re.MULTILINE)
 DEFAULT_PAGE_TITLE = "MMM do, yyyy"
 ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 
@@ -138,10 +139,7 @@ def _day(found: re.Match[str]) -> str | None:
 def _page_title(folder: Path) -> str:
     path = folder / "logseq" / "config.edn"
     data = read_once(path, Counter()) if path.is_file() else None
-    # A line that is commented out begins with ";".
-    lines = (data or b"").decode(errors="replace").splitlines()
-    text = "\n".join(line for line in lines if not line.lstrip().startswith(";"))
-    found = PAGE_TITLE.search(text)
+    found = PAGE_TITLE.search((data or b"").decode(errors="replace"))
     return found[1] if found is not None else DEFAULT_PAGE_TITLE
 
 

@@ -22,7 +22,7 @@ from memsvc.documents.vaults.form import Heading, Link, LinkKind
 
 MOST_NESTING = 200
 """An outline of bullets takes two levels for each of its own."""
-MOST_INLINE_CHARS = 200_000
+MOST_INLINE_CHARS = 50_000
 """A longer paragraph is data; its marks are left out and counted."""
 FOUND = "memsvc"
 
@@ -34,9 +34,11 @@ BLOCK_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)\s*$")
 BLOCK_LINK = re.compile(r"\(\(([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\)\)")
 PROPERTY = re.compile(r"\s*([A-Za-z][\w ./-]{0,60}?):: ?(.*)")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-# Code in a line, a comment of HTML and one of Obsidian; of two that overlap, the first one counts.
-COMMENTS = re.compile(r"(?P<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))|<!--.*?-->|%%.*?%%", re.DOTALL)
-CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+# What begins code in a line, a comment of HTML and one of Obsidian.
+OPENING = re.compile(r"`+|<!--|%%")
+CLOSINGS = {"<!--": "-->", "%%": "%%"}
+EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+NOT_BREAKS = re.compile(r"[^\n]")
 PLAIN = re.compile(r"[^\[\]#(`\\*_~<!&:^]*")
 """Text without any mark, which need not be parsed."""
 
@@ -190,20 +192,52 @@ def without_comments(text: str) -> str:
     lines = text.split("\n")
     # What is code, is put back afterwards; a comment that begins before it takes it along.
     hidden = "\n".join("" if number in code else line for number, line in enumerate(lines))
-    shown = COMMENTS.sub(_comment, hidden).split("\n")
-    spans = [
-        (hidden.count("\n", 0, found.start()), hidden.count("\n", 0, found.end()))
-        for found in COMMENTS.finditer(hidden)
-        if found["code"] is None
-    ]
-    commented = {line for begin, end in spans for line in range(begin + 1, end)}
+    spans = [(begin, end) for begin, end, is_code in _spans(hidden) if not is_code]
+    commented = {
+        line for begin, end in spans for line in range(hidden.count("\n", 0, begin) + 1, hidden.count("\n", 0, end))
+    }
+    for begin, end in reversed(spans):
+        hidden = hidden[:begin] + "\n" * hidden.count("\n", begin, end) + hidden[end:]
     return "\n".join(
-        lines[number] if number in code and number not in commented else line for number, line in enumerate(shown)
+        lines[number] if number in code and number not in commented else line
+        for number, line in enumerate(hidden.split("\n"))
     )
 
 
-def _comment(found: re.Match[str]) -> str:
-    return found[0] if found["code"] is not None else "\n" * found[0].count("\n")
+def _spans(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where comments and code in lines are, and whether it is code; of two that overlap, the first one counts."""
+    unclosed: set[str] = set()
+    position = 0
+    while (opening := OPENING.search(text, position)) is not None:
+        position = opening.end()
+        sign = opening[0]
+        if sign in unclosed:
+            continue
+        end = _end(text, sign, position)
+        if end < 0:
+            unclosed.add(sign)
+        elif sign in CLOSINGS or EMPTY_LINE.search(text, position, end) is None:
+            yield opening.start(), end, sign not in CLOSINGS
+            position = end
+
+
+def _end(text: str, sign: str, position: int) -> int:
+    """Return where what a sign opens ends; -1: nowhere."""
+    if (closing := CLOSINGS.get(sign)) is not None:
+        found = text.find(closing, position)
+        return found + len(closing) if found >= 0 else -1
+    closed = re.compile(f"(?<!`){sign}(?!`)").search(text, position)
+    return closed.end() if closed is not None else -1
+
+
+def _without_code(text: str) -> str:
+    """Return inline text with blanks for code."""
+    if "`" not in text:
+        return text
+    for begin, end, is_code in _spans(text):
+        if is_code:
+            text = text[:begin] + NOT_BREAKS.sub(" ", text[begin:end]) + text[end:]
+    return text
 
 
 def marks(text: str, skipped: int = 0) -> Marks:
@@ -241,8 +275,7 @@ def _inline(found: Marks, token: Token, env: dict[str, object], level: int, item
     if PLAIN.fullmatch(text) is None:
         found.source = text
         children = PARSER.inline.parse(text, PARSER, {**env, FOUND: found}, [])
-    bare = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text) if "`" in text else text
-    lines = tuple(Line(found.line + number, line) for number, line in enumerate(bare.split("\n")))
+    lines = tuple(Line(found.line + number, line) for number, line in enumerate(_without_code(text).split("\n")))
     found.paragraphs.append(Paragraph(lines, item, level > 0))
     _lines(found, lines)
     if level:
