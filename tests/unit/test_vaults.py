@@ -69,7 +69,8 @@ def test_a_link_is_found_with_its_line(text: str, expected: list[tuple[int, str,
 @pytest.mark.parametrize(
     "text",
     [
-        "`[[a]]`", "``x ` [[a]]``", "```\n[[a]]\n```", "~~~\n[[a]]\n```\n[[b]]\n~~~", "    [[a]]", "- x\n\n  ```\n  [[a]]\n  ```",
+        "`[[a]]`", "``x ` [[a]]``", "```\n[[a]]\n```", "~~~\n[[a]]\n```\n[[b]]\n~~~", "    [[a]]",
+        "- x\n\n  ```\n  [[a]]\n  ```",
         "<!-- [[a]] -->", "<!--\n\n[[a]]\n\n-->", "x <!-- a\n\n[[a]] --> y", "%% [[a]] %%", "%%\n\n[[a]]\n\n%%",
         "\\[[a]]", "[[]]", "[[a\nb]]", "[x](https://a.b/[[a]])", "[x](mailto:a@b.c)", "[x](#h)", "<https://a.b>",
         "```\n[[unclosed]]",
@@ -124,7 +125,9 @@ def test_frontmatter_gives_title_aliases_tags_and_metadata(tmp_path: Path) -> No
     vault = made(
         tmp_path,
         {
-            "a.md": "---\ntitle: The A\naliases: [First, 'Se, cond']\ntags:\n  - x\n  - '#y/z'\nkeywords: k\nauthor: Me\n---\n\n# H\n[[b]] #X",
+            "a.md": "---\ntitle: The A\naliases: [First, 'Se, cond']\ntags:\n  - x\n  - '#y/z'\nkeywords: k\n"
+            "author: Me\n---\n"
+            "\n# H\n[[b]] #X",
             "b.md": "---\nalias: Bee\ntag: p q,r\n---\nb",
         },
     )
@@ -203,11 +206,13 @@ def test_a_vault_of_logseq_has_its_pages_properties_blocks_and_journals(tmp_path
     vault = made(
         tmp_path,
         {
-            "logseq/config.edn": '{;; :journal/page-title-format "yyyy"\n :journal/page-title-format "EEE, do MMMM yyyy"}',
+            "logseq/config.edn": '{;; :journal/page-title-format "yyyy"\n '
+            ':journal/page-title-format "EEE, do MMMM yyyy"}',
             "logseq/bak/pages/old.md": "[[x]]",
             "pages/a___b.md": "alias:: Ab, [[A B]]\ntags:: x, [[long one]]\ntype:: page\n\n- block\n  id:: " + UUID,
             "pages/c.md": f"- [[a/b]] [[ab]] (({UUID})) [[Sun, 29th November 2026]]\n- [[old]]",
-            "journals/2026_11_29.md": "- TODO call\n  DEADLINE: <2026-12-01 Tue 10:00 .+1w>\n- DONE it #tag\n- TODOS are\n- LATER x SCHEDULED: <2026-12-02 Wed>",
+            "journals/2026_11_29.md": "- TODO call\n  DEADLINE: <2026-12-01 Tue 10:00 .+1w>\n"
+            "- DONE it #tag\n- TODOS are\n- LATER x SCHEDULED: <2026-12-02 Wed>",
         },
     )
     page = note(vault, "pages/a___b.md")
@@ -251,8 +256,10 @@ def test_a_format_without_a_whole_date_names_no_days(written: str) -> None:
 
 def test_tasks_have_states_and_dates(tmp_path: Path) -> None:
     text = (
-        "- [ ] a 📅 2026-12-01\n- [x] b ✅ 2026-01-01\n  - [-] c [due:: 2026-12-02]\n1. [/] d (due:: 2026-12-03) ⏳ 2026-12-04\n"
-        "* [X] e due:: [[2026-12-05]]\n- [ ] f 📅 2026-13-45\n- [y](z.md) link\n- [ ]\n- TODO g\n\n[ ] h\n\n```\n- [ ] i\n```"
+        "- [ ] a 📅 2026-12-01\n- [x] b ✅ 2026-01-01\n  - [-] c [due:: 2026-12-02]\n"
+        "1. [/] d (due:: 2026-12-03) ⏳ 2026-12-04\n"
+        "* [X] e due:: [[2026-12-05]]\n- [ ] f 📅 2026-13-45\n"
+        "- [y](z.md) link\n- [ ]\n- TODO g\n\n[ ] h\n\n```\n- [ ] i\n```"
     )
     found = note(made(tmp_path, {"a.md": text}), "a.md").tasks
     assert [(task.line, task.text, task.state, task.due, task.scheduled) for task in found] == [
@@ -308,8 +315,10 @@ def test_drawings_and_hidden_folders_are_left_out(tmp_path: Path) -> None:
     vault = made(
         tmp_path,
         {
-            "a.md": "![[d.excalidraw]]", "b.canvas": "{}", "c.excalidraw.md": "[[x]]", "d.excalidraw": "{}", "e.org": "",
-            ".obsidian/n.md": "", ".git/n.md": "", ".trash/n.md": "", "logseq/bak/n.md": "", ".n.md": "", "node_modules/n.md": "",
+            "a.md": "![[d.excalidraw]]", "b.canvas": "{}", "c.excalidraw.md": "[[x]]",
+            "d.excalidraw": "{}", "e.org": "",
+            ".obsidian/n.md": "", ".git/n.md": "", ".trash/n.md": "", "logseq/bak/n.md": "",
+            ".n.md": "", "node_modules/n.md": "",
         },
     )  # fmt: skip
     assert [one.path for one in vault.notes] == ["a.md"]

@@ -23,10 +23,22 @@ from memsvc.errors import BadFileError
 Action = Literal["write", "undo", "accept"]
 
 
+class Removed(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a section stood in its note."""
+
+    offset: int
+    """Characters before it."""
+    gap: int
+    """Characters that took its place: a line break, or nothing."""
+    owners: str
+    """SHA-256 of the note without it; of another note, the place is not known."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step: a section that becomes another one."""
 
     id: int
+    """From 1; 0: the history has not given it one yet."""
     done: bool = False
     """True: the step of this id, which an earlier line tells, has been done."""
     at: str = ""
@@ -37,6 +49,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The sections with the line breaks around them; None: there is none."""
     created: bool = False
     """Whether the step made the file."""
+    removed: Removed | None = None
+    """Where a section stood that the step removed."""
 
 
 @dataclass(slots=True)
@@ -102,11 +116,10 @@ class History:
         _settle(state, section)
         return state
 
-    def begin(self, action: Action, path: str, before: str | None, after: str | None, *, created: bool = False) -> int:
-        """Add a step that is about to be done; returns its id."""
-        number = 1 + max((entry.id for entry in self.entries()), default=0)
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        self._add(Entry(id=number, at=at, action=action, path=path, before=before, after=after, created=created))
+    def begin(self, entry: Entry) -> int:
+        """Add a step that is about to be done, with its id and time, which it lacks; returns its id."""
+        number = 1 + max((one.id for one in self.entries()), default=0)
+        self._add(msgspec.structs.replace(entry, id=number, at=datetime.now(UTC).isoformat(timespec="seconds")))
         return number
 
     def done(self, number: int) -> None:

@@ -129,11 +129,17 @@ def owners_bytes(data: bytes) -> tuple[bytes, int]:
     text = as_text(data)
     spans = sections(text).spans
     for start, stop in reversed(spans):
-        before, after = text[:start], text[stop:]
-        # An owner who wrote on below the section began a line there.
-        gap = "" if not before.strip("\ufeff") or not after or before.endswith(("\r", "\n")) else "\n"
-        text = f"{before}{gap}{after}"
+        text = _cut(text, start, stop)
     return as_bytes(text), len(spans)
+
+
+def _cut(text: str, start: int, stop: int) -> str:
+    """Return a text without a section; an owner who wrote on below the section began a line there."""
+    before, after = text[:start], text[stop:]
+    if not before.strip("\ufeff") or not after or before.endswith(("\r", "\n")):
+        return before + after
+    begun = LINE_BREAK.match(text, start)
+    return f"{before}{begun[0] if begun is not None else ''}{after}"
 
 
 def put(text: str, lines: Sequence[str]) -> str:
@@ -144,8 +150,9 @@ def put(text: str, lines: Sequence[str]) -> str:
     spans = sections(text).spans
     start, stop = spans[0] if spans else (len(text), len(text))
     if not lines:
-        return text[:start] + text[stop:]
-    found = LINE_BREAK.search(text)
+        return _cut(text, start, stop)
+    # A section keeps its kind of line break, also in a text that mixes several.
+    found = LINE_BREAK.search(text, start, stop) if spans else LINE_BREAK.search(text)
     line_break = found[0] if found is not None else "\n"
     return f"{text[:start]}{line_break}{line_break.join([BEGIN, *lines, END])}{line_break}{text[stop:]}"
 

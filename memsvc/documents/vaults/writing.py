@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memsvc.documents.vaults.files import place_of, state_of, write
 from memsvc.documents.vaults.form import Flavour, Note
-from memsvc.documents.vaults.history import History, State
+from memsvc.documents.vaults.history import Entry, History, Removed, State
 from memsvc.documents.vaults.sections import (
     LINE_BREAK,
     SIDECAR,
@@ -103,8 +103,12 @@ class Writer:
             place = place_of(self._folder, plan.path)
             if state_of(place) != plan.before:
                 raise NoteChangedError
-            before, after = _section(_text(plan.before)), _section(_text(plan.after))
-            number = self._history.begin("write", plan.path, before, after, created=plan.before is None)
+            before, after = _text(plan.before), _text(plan.after)
+            step = Entry(
+                id=0, path=plan.path, before=_section(before), after=_section(after), created=plan.before is None,
+                removed=_removed(before, after),
+            )  # fmt: skip
+            number = self._history.begin(step)
             write(place, plan.after, expected=plan.before)
             self._history.done(number)
         return True
@@ -128,8 +132,8 @@ class Writer:
             if why:
                 raise NoteConflictError(why)
             last = state.undoable[-1]
-            restored = _with_section(text, last.before)
-            number = self._history.begin("undo", path, section, last.before)
+            restored = _with_section(text, last.before, last.removed)
+            number = self._history.begin(Entry(id=0, action="undo", path=path, before=section, after=last.before))
             gone = last.created and not restored
             write(place, None if gone else as_bytes(restored), expected=data)
             self._history.done(number)
@@ -151,7 +155,8 @@ class Writer:
             section, why = self._conflict(path, text)
             if why:
                 known = self._history.state(path, section).section
-                self._history.done(self._history.begin("accept", path, known, section))
+                step = Entry(id=0, action="accept", path=path, before=known, after=section)
+                self._history.done(self._history.begin(step))
         return bool(why)
 
     def _conflict(self, path: str, text: str) -> tuple[str | None, str]:
@@ -197,11 +202,27 @@ def _section(text: str) -> str | None:
     return text[slice(*spans[0])] if spans else None
 
 
-def _with_section(text: str, section: str | None) -> str:
-    """Return a text with a section exactly as it once stood there."""
+def _removed(before: str, after: str) -> Removed | None:
+    spans = sections(before).spans
+    if not spans or sections(after).spans:
+        return None
+    start, stop = spans[0]
+    return Removed(offset=start, gap=len(after) - len(before) + stop - start, owners=_hash(after))
+
+
+def _with_section(text: str, section: str | None, removed: Removed | None) -> str:
+    """Return a text with a section exactly as it once stood there; at the end, if it is not known where that was."""
+    if section is None:
+        return put(text, ())
     spans = sections(text).spans
     start, stop = spans[0] if spans else (len(text), len(text))
-    return text[:start] + (section or "") + text[stop:]
+    if removed is not None and removed.owners == _hash(text):
+        start, stop = removed.offset, removed.offset + removed.gap
+    return text[:start] + section + text[stop:]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(as_bytes(text)).hexdigest()
 
 
 def _diff(one: str | None, other: str | None, path: str) -> str:
