@@ -360,7 +360,10 @@ def test_a_crash_leaves_the_note_whole_and_known(desk: Desk, monkeypatch: pytest
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(*((writing, "write") if crash == "before the note" else (History, "done")), crashing)
+        if crash == "before the note":
+            patch.setattr(writing, "write", crashing)
+        else:
+            patch.setattr(History, "done", crashing)
         with pytest.raises(KeyboardInterrupt):
             desk.write(SOME)
     assert (desk.data() == first) == (crash == "before the note")
@@ -395,8 +398,8 @@ def test_a_damaged_history_is_an_error(desk: Desk, line: bytes) -> None:
 
 def test_the_history_only_grows(desk: Desk) -> None:
     seen = b""
-    for step in (lambda: desk.write(SOME), lambda: desk.write(MORE), lambda: desk.writer.undo("a.md")):
-        step()
+    for content in (SOME, MORE, None):
+        assert desk.writer.undo("a.md") if content is None else desk.write(content)
         now = desk.history.read_bytes()
         assert now.startswith(seen)
         assert now.endswith(b"\n")
