@@ -85,6 +85,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path, b"# A\n\nText.\n")
 
 
+@pytest.mark.slow
 @given(OWNERS, CONTENTS)
 @example(b"x\ny\r", SOME)
 @example(b"x\r\ny", SOME)
@@ -114,6 +115,7 @@ def test_write_then_read_is_the_same_note_and_undo_gives_the_same_bytes(data: by
         assert not desk.writer.undo("a.md")
 
 
+@pytest.mark.slow
 @given(OWNERS, st.lists(CONTENTS, min_size=1, max_size=4))
 def test_undo_goes_back_through_all_states(data: bytes, contents: list[Content]) -> None:
     found = sections(as_text(data))
@@ -132,6 +134,7 @@ def test_undo_goes_back_through_all_states(data: bytes, contents: list[Content])
         assert desk.data() == data
 
 
+@pytest.mark.slow
 @given(OWNERS, OWNERS, CONTENTS)
 def test_what_stands_around_the_section_is_kept(before: bytes, after: bytes, content: Content) -> None:
     with tempfile.TemporaryDirectory() as name:
