@@ -23,7 +23,7 @@ GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO 
 GRANT SELECT ON
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors,
 memsvc.node_versions,
-memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations, memsvc.sources, memsvc.memory_signals, memsvc.document_versions
+memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations, memsvc.sources, memsvc.memory_signals
 TO memsvc_recall;
 
 GRANT INSERT ON

@@ -81,8 +81,7 @@ BEGIN
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
     'passages', 'corpora', 'terms', 'term_deltas', 'embeddings', 'token_vectors', 'node_versions', 'aliases',
-    'edge_versions', 'source_links', 'locations', 'sources', 'memory_signals',
-    'document_versions'
+    'edge_versions', 'source_links', 'locations', 'sources', 'memory_signals'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS candidate_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY candidate_rows ON memsvc.%I FOR SELECT TO memsvc_recall USING (true)', owned);

@@ -177,6 +177,10 @@ VALUES ('{USER}', 1, '2026-01-02Z', '{THING}');
 INSERT INTO memsvc.rereadings (user_id, rereading_id, extractor, backend)
 VALUES ('{USER}', '{THING}', 'offline/2', 'offline');
 """,
+    "0047": f"""
+INSERT INTO memsvc.document_versions (user_id, source_id, version, sha256, bytes, format, title, path, characters)
+VALUES ('{USER}', '{THING}', 1, repeat('a', 64), 7, 'md', 'A study', 'study.md', 7);
+""",
     "0048": f"""
 INSERT INTO memsvc.ingests (user_id, ingest_id) VALUES ('{USER}', '{THING}');
 INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name) VALUES ('{USER}', '{THING}', 0, 'talk.jsonl');

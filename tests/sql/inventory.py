@@ -27,7 +27,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
     "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
-    *ONTOLOGY,
+    "document_versions", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -41,6 +41,7 @@ UPDATED = {
     "users": {"paused_at", "paused_until"},
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "profile_versions": {"recorded_to"},
+    "document_versions": {"recorded_to", "path"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
     "jobs": {
@@ -109,7 +110,7 @@ ERASERS_UPDATES = {
     "tombstones": {"recorded_at"},
     "erasures": {"state", "counts", "ids", "finished_at"},
     "sources": {"identifier", "title", "metadata"},
-    "passages": {"part", "kind", "recorded_to"},
+    "passages": {"part", "kind", "recorded_to", "session", "ordinal", "metadata"},
     "recall_events": {"memories"},
     "extractions": {"upto", "passed_over", "begun_after", "again_upto"},
     "profile_versions": {"text", "version"},

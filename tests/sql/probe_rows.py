@@ -60,6 +60,8 @@ INSERTS = {
     "used_tickets": "(user_id, ticket_id, expires_at) VALUES (%(user)s, gen_random_uuid(), 'infinity')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
+    "document_versions": "(user_id, source_id, version, sha256, bytes, format, title, path, characters, recorded_from, "
+    "recorded_to) VALUES (%(user)s, %(source)s, 9, repeat('a', 64), 1, 'md', 'x', 'x', 1, '2000-01-01', '2000-01-02')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
     "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }
@@ -89,6 +91,7 @@ CHANGES = {
     "cards_compared": "UPDATE memsvc.cards_compared SET made_at = '2001-01-01'",
     "analysis_runs": "UPDATE memsvc.analysis_runs SET found = 1",
     "analysis_results": "DELETE FROM memsvc.analysis_results",
+    "document_versions": "UPDATE memsvc.document_versions SET path = 'changed'",
     "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
     "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",

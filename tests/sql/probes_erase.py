@@ -10,6 +10,11 @@ from tests.sql.world import APP, ERASER, READER, Doors, World, value
 BEGIN = "SELECT state, counts FROM memsvc.begin_erasure(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"
 RETIRE = "SELECT memsvc.retire_passages(%(user)s, ARRAY[%(subject)s])"
 CLOSE = "SELECT memsvc.close_known(%(user)s, ARRAY[%(subject)s], ARRAY[now()])"
+CLOSE_CHUNKS = "SELECT memsvc.close_chunks(%(user)s, %(subject)s, ARRAY[%(subject)s], 1, now())"
+MAKE_ROOM = "SELECT memsvc.make_room(%(user)s, %(subject)s, 0, 1)"
+PLACE_CHUNKS = "SELECT memsvc.place_chunks(%(user)s, %(subject)s, ARRAY[%(subject)s], ARRAY[jsonb '{}'])"
+MOVE = "SELECT memsvc.move_document(%(user)s, %(subject)s, 'probe')"
+CHUNKS = (CLOSE_CHUNKS, MAKE_ROOM, PLACE_CHUNKS, MOVE)
 GO_ON = "SELECT state FROM memsvc.erase_batch(%(user)s, %(subject)s, 10)"
 
 
@@ -51,9 +56,16 @@ def nobody_erases_what_is_anothers(doors: Doors, world: World) -> None:
         ):
             refused(doors, APP, token, BEGIN, {"user": user.user_id, "kind": kind, "subject": subject})
         refused(doors, APP, token, GO_ON, {"user": user.user_id, "subject": user.node_id})
-        for call in (RETIRE, CLOSE):
+        for call in (RETIRE, CLOSE, *CHUNKS):
             refused(doors, APP, token, call, {"user": user.user_id, "subject": user.passage_id})
-    for call in (BEGIN, GO_ON, RETIRE, CLOSE, "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"):
+    for call in (
+        BEGIN,
+        GO_ON,
+        RETIRE,
+        CLOSE,
+        *CHUNKS,
+        "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)",
+    ):
         mine = {"user": world.ada.user_id, "kind": "source", "subject": world.ada.source_id}
         refused(doors, READER, world.token(world.ada), call, mine)
 
