@@ -349,8 +349,8 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
                 "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256('gone'))", [tenant.user_id]
             )
             admin.execute(
-                "INSERT INTO memsvc.document_versions (user_id, source_id, version, sha256, bytes, format, title, path, "
-                "characters) VALUES (%s, %s, 1, repeat('b', 64), 7, 'md', 'A study', 'study.md', 7)",
+                "INSERT INTO memsvc.document_versions (user_id, source_id, version, sha256, bytes, format, title, "
+                "path, characters) VALUES (%s, %s, 1, repeat('b', 64), 7, 'md', 'A study', 'study.md', 7)",
                 [tenant.user_id, tenant.source_id],
             )
         admin.execute("ANALYZE memsvc.passages")
