@@ -40,7 +40,7 @@ FROM (
 ) AS r;
 
 -- name: export_sources
--- A block or a document that an erasure is deleting has no versions any more. What is known is filed by the import itself.
+-- A block or a document that an erasure is deleting has no versions any more. What is known is filed by the import.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after

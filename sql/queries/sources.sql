@@ -297,4 +297,6 @@ near AS (
     LIMIT :after
   )
 )
-SELECT n.passage_id, n.text, n.metadata FROM near AS n ORDER BY n.ordinal;
+SELECT n.passage_id, n.text, n.metadata
+FROM near AS n
+ORDER BY n.ordinal;
