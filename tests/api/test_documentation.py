@@ -152,10 +152,11 @@ async def example_ids(
     evidence = [Evidence(passage_id=passage), Evidence(passage_id=elsewhere)]
     [tom] = await made(db, owner, Node(type="Person", label="Tom", evidence=evidence))
     await said(ada, "maybe Ines LIVES_IN Lisbon.", conversation="moves")
+    looked = (await ada.post("/v1/documents", json={"text": '{"text": "I like oak."}\n', "dry_run": True})).json()
     await run_due(db, all_steps(reading, None))
     [review] = (await ada.get("/v1/reviews")).json()["items"]
     return {
-        "{split}": str(tom), "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44": str(source),
+        "{ingest_id}": looked["ingest_id"], "{split}": str(tom), "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44": str(source),
         "{recall_id}": recall_id, "{memory_id}": first, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
         "01a201b6-4abd-7c15-9f1d-6b0a1d2f8e44": second,
         "01a2007c-7ed4-7af6-abd2-0a5dd06857e7": notes[0], "01a2007c-7eda-79b5-9796-f9665ec27871": notes[1],
