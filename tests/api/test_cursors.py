@@ -55,6 +55,7 @@ PLAIN: dict[str, str] = {
         "listJobs",
         "listSleepRuns",
         "listRereadings",
+        "listIngests",
         "listUsers",
     ),
     ID,
