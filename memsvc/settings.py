@@ -280,6 +280,9 @@ class Settings(BaseSettings):
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")
+    chunk_tokens: int = Field(
+        default=128, ge=32, le=8_000, description="Estimated tokens of a chunk of a document.",
+    )  # fmt: skip
     passage_tokens: int = Field(
         default=PASSAGE_TOKENS,
         ge=32,

@@ -9,7 +9,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What reading one document may take, and how large its chunks are."""
 
     window_tokens: int = 240
-    """Most tokens of a chunk, by the estimate of ``memsvc.text.tokens``; callers pass ``settings.passage_tokens``."""
+    """Most tokens of a chunk, by the estimate of ``memsvc.text.tokens``; callers pass ``settings.chunk_tokens``."""
     seconds: float = 60.0
     """Longest time for a file; then the process that reads it is killed."""
     memory_bytes: int = 1 << 30

@@ -57,7 +57,7 @@ def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
     name, path = _name(file), bundle.path(file)
     digest, size = _digest(path)
     shown = bundle.name
-    limits = Limits(window_tokens=settings.passage_tokens)
+    limits = Limits(window_tokens=settings.chunk_tokens)
 
     def read() -> ParsedDocument:
         try:
