@@ -154,6 +154,9 @@ bench-worth: $(BIN)/.installed ## How well it can be told which sentences are tr
 bench-extracted: $(BIN)/.installed ## Extract the facts of a set, and measure their effect on recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
 
+bench-covered: $(BIN)/.installed ## Share of LoCoMo's observations that a recalled fact covers (ARGS="--before CHECKOUT": also by an older version)
+	@$(BIN)/python -m bench.covered $(ARGS)
+
 bench-context: $(BIN)/.installed ## What a context costs, and how much of the evidence it holds (SET=locomo, ARGS=--curve)
 	@$(BIN)/python -m bench.context --set $(SET) $(ARGS)
 

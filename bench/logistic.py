@@ -87,6 +87,12 @@ def fit(
     return Model(float(weights[0]), {examples.names[at]: float(one) for at, one in zip(kept, weights[1:], strict=True)})
 
 
+def chance(model: Model, seen: Traits) -> float:
+    """The chance of what has these traits, 0 to 1; traits that the model does not know add nothing."""
+    odds = model.bias + sum(model.weights.get(trait, 0.0) * value for trait, value in seen.items())
+    return float(_sigmoid(np.array(odds)))
+
+
 def unseen(
     examples: Examples, folds: Sequence[Hashable], ridge: float, *, least: int = 1, rising: Collection[str] = (),
     free: str = "",
