@@ -27,7 +27,7 @@ from memsvc.llm.embedders.onnx import OnnxMiniLM
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-EDGES = (0.4, 0.5, 0.6, 0.7)
+EDGES = (0.5, 0.6, 0.7, 0.8)
 """Cosines at which a stratum ends and the next one begins."""
 EACH, SEED = 20, 1
 """Pairs that are drawn of a stratum, and by which numbers."""
