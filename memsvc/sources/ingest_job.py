@@ -86,6 +86,8 @@ class _Desk:
     fetcher: Fetcher
     until: float
     told: float = 0.0
+    has_done: bool = False
+    """Whether this slice got anywhere. It goes on until it has, however long a file takes to open."""
 
     async def do(self, statement: str, **values: Any) -> Any:
         """Do a statement in a transaction of its own; return its first row."""
@@ -106,7 +108,7 @@ class _Desk:
         """Raise if the ingest was cancelled, or others have their turn."""
         if not (await self.do("ingest_goes_on"))[0]:
             raise _CancelledError
-        if time.monotonic() >= self.until:
+        if self.has_done and time.monotonic() >= self.until:
             raise _SliceOverError
 
 
@@ -171,6 +173,7 @@ class _Place:
             message=_short(outcome.message), hint=_short(outcome.hint), counts=_encoded(dict(self.counts)),
             preview=preview,
         )  # fmt: skip
+        self.desk.has_done = True
         await self.desk.tell()
 
 
@@ -285,14 +288,15 @@ async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack) -> Non
     except Exception as error:  # noqa: BLE001 - a file must not keep others waiting
         await _Place(desk, number, 0, None).note(_failed(given.name, error))
         return
+    # All are noted before one has an outcome: a file is done when each of its sources has one.
+    fresh = [part for part in range(len(listed)) if part not in known]
+    if fresh:
+        await desk.do("add_ingest_parts", number=number, name=given.name, parts=fresh)
     for part, one in enumerate(listed):
         row = known.get(part)
         if row is not None and row.outcome is not None:
             continue
         await desk.check()
-        if row is None:
-            values = {"name": given.name, "bytes": 0, "sha256": None, "content": None, "url": None}
-            await desk.do("add_ingest_file", number=number, part=part, **values)
         before = Counter(row.counts if row is not None else {})
         place = _Place(desk, number, part, _kind(one), before, before)
         start = row.stored if row is not None else 0

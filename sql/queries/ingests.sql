@@ -22,6 +22,13 @@ VALUES (
 )
 ON CONFLICT (user_id, ingest_id, number, part) DO NOTHING;
 
+-- name: add_ingest_parts
+-- The sources in a file, before any of them is stored.
+INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, part, name, bytes)
+SELECT :user_id, :ingest_id, :number, p.part, :name, 0
+FROM unnest(CAST(:parts AS integer [])) AS p (part)
+ON CONFLICT (user_id, ingest_id, number, part) DO NOTHING;
+
 -- name: ask_ingest
 -- Requests the job, and notes which one it is.
 WITH asked AS (
@@ -78,7 +85,7 @@ LIMIT :limit;
 SELECT
   f.number, f.part, coalesce(f.source, f.name) AS name, f.bytes, f.url, f.outcome, f.kind, f.code, f.message, f.hint,
   f.stored, f.counts,
-  CASE WHEN f.kind IS DISTINCT FROM 'document' THEN f.preview END AS preview,
+  CASE WHEN coalesce(f.kind, '') <> 'document' THEN f.preview END AS preview,
   CASE WHEN f.kind = 'document' AND f.outcome = 'stored' THEN f.preview END AS document,
   CASE WHEN f.kind = 'document' AND f.outcome = 'previewed' THEN f.preview END AS document_preview,
   f.content IS NOT NULL AS is_kept

@@ -379,6 +379,17 @@ async def test_ten_thousand_files_in_a_zip_file_are_too_many_or_passed_over(
     assert rest[-1]["message"].startswith("1,900 more files")
 
 
+async def test_a_slice_that_ends_between_two_sources_leaves_none_out(
+    ada: httpx.AsyncClient, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memsvc.sources.ingest_job.SLICE_S", 0.0)
+    files = {f"{i}.jsonl": f'{{"conversation": "{i}", "text": "Number {i}."}}\n' for i in range(5)}
+    ingest = await sent(ada, ("a.zip", packed(tmp_path / "a.zip", files | {"x.bin": b"\x00\x01"}).read_bytes()))
+    await work()
+    found = await shown(ada, ingest)
+    assert (found["state"], found["files"], found["done"], found["created"]) == ("completed", 6, 6, 5)
+
+
 async def test_a_zip_bomb_is_refused(
     ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection, work: Work
 ) -> None:

@@ -379,5 +379,5 @@ async def test_an_import_cannot_say_what_a_block_does_not(owner: Owner, travel: 
     await travel.out(owner.user_id, "true")
     said = (travel.path("true") / "passages.jsonl").read_bytes()
     rewrite(travel.path("true"), "passages.jsonl", said.replace(b"two masts", b"ten masts").splitlines())
-    with pytest.raises(ImportInvalidError, match="its block does not have this text"):
+    with pytest.raises(ImportInvalidError, match="its block or document does not have it"):
         await travel.into("forger", "true")

@@ -115,11 +115,10 @@ async def test_a_changed_file_is_a_new_version_that_keeps_what_stayed(shelf: She
 
 async def test_what_went_loses_its_vectors_and_what_stayed_keeps_them(shelf: Shelf, admin: psycopg.Connection) -> None:
     await shelf.put("/a/study.md", "one", "two")
-    [model] = admin.execute("SELECT model_id FROM memsvc.embedding_models UNION ALL SELECT 1 LIMIT 1").fetchone() or [1]
-    admin.execute(
-        "INSERT INTO memsvc.embedding_models (model_id, name, dimensions, state) OVERRIDING SYSTEM VALUE "
-        "VALUES (%s, 'made', 2, 'retired') ON CONFLICT DO NOTHING", [model],
-    )  # fmt: skip
+    [model] = admin.execute(
+        "INSERT INTO memsvc.embedding_models AS m (name, dimensions, state) VALUES ('of documents', 2, 'retired') "
+        "ON CONFLICT (name) DO UPDATE SET dimensions = m.dimensions RETURNING model_id"
+    ).fetchone() or [0]
     vectors = "SELECT passage_id FROM memsvc.embeddings WHERE user_id = %s ORDER BY passage_id"
     admin.execute(
         "INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector) "
