@@ -36,7 +36,9 @@ CREATE TABLE IF NOT EXISTS memsvc.document_versions (
 CREATE UNIQUE INDEX IF NOT EXISTS document_versions_current ON memsvc.document_versions (user_id, source_id)
 WHERE recorded_to = 'infinity';
 CREATE INDEX IF NOT EXISTS document_versions_same ON memsvc.document_versions (user_id, sha256);
-ALTER TABLE memsvc.document_versions ALTER COLUMN metadata SET STATISTICS 0;
+ALTER TABLE memsvc.document_versions
+  ALTER COLUMN title SET STATISTICS 0, ALTER COLUMN path SET STATISTICS 0, ALTER COLUMN sha256 SET STATISTICS 0,
+  ALTER COLUMN metadata SET STATISTICS 0;
 COMMENT ON TABLE memsvc.document_versions IS
   'What a document was: one row for each content of its file. No open row: its file is gone.';
 COMMENT ON COLUMN memsvc.document_versions.user_id IS 'Owner.';
