@@ -22,7 +22,16 @@ from memsvc.errors.callers import (
     UserRequiredError,
     UserUnknownError,
 )
-from memsvc.errors.ingests import IngestsFullError, IngestStateError, UrlFailedError, UrlRefusedError
+from memsvc.errors.ingests import (
+    DocumentEncryptedError,
+    DocumentTooLargeError,
+    DocumentWithoutTextError,
+    IngestsFullError,
+    IngestStateError,
+    OwnerRequiredError,
+    UrlFailedError,
+    UrlRefusedError,
+)
 from memsvc.errors.notes import NoteChangedError, NoteConflictError, NoteReadOnlyError
 from memsvc.errors.requests import (
     AlreadyExistsError,
@@ -44,10 +53,7 @@ from memsvc.errors.requests import (
     CypherReadsOnlyError,
     CypherRefusedError,
     CypherTooSlowError,
-    DocumentEncryptedError,
-    DocumentTooLargeError,
     DocumentUnknownError,
-    DocumentWithoutTextError,
     DryRunTooLongError,
     DryRunTooSlowError,
     EmptyTextError,
@@ -77,7 +83,6 @@ from memsvc.errors.requests import (
     NotFoundError,
     NothingToSplitError,
     NotRecalledError,
-    OwnerRequiredError,
     PairDecidedError,
     PairUnknownError,
     PassageUnknownError,

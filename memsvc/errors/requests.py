@@ -80,34 +80,6 @@ class SourceUnknownError(BadFileError):
     hint = "Nothing was stored. Convert the messages to chat JSONL; see docs/ingest.md for the fields."
 
 
-class DocumentEncryptedError(BadFileError):
-    """The document is protected by a password."""
-
-    code = "document_encrypted"
-    hint = "Nothing of it was stored. Open it in its own program, save it without a password, and send that copy."
-
-
-class DocumentTooLargeError(BadFileError):
-    """The document needs more time, memory or pages than the limits allow."""
-
-    code, status = "document_too_large", 413
-    hint = "Nothing of it was stored. Split it into smaller files, or raise the limit; see docs/documents.md."
-
-
-class DocumentWithoutTextError(BadFileError):
-    """The document has no text."""
-
-    code = "document_without_text"
-    hint = "Nothing was stored. Reading pictures is not built in: run text recognition (OCR) on a scan, and send that."
-
-
-class OwnerRequiredError(InvalidRequestError):
-    """Several people speak, and it is not known which of them is the owner of the memory."""
-
-    code = "owner_required"
-    hint = "Nothing was stored. Say which speaker you are with --me NAME, or --not-me if you are none of them."
-
-
 class ImportInvalidError(InvalidRequestError):
     """The export cannot be imported."""
 
