@@ -117,7 +117,7 @@ async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings:
         named.rows = error.rows or [error.details["row"]]
         raise named from error
     except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
-        raise type(error)(error.message, hint="What was stored is kept; begin again to resume.") from error
+        raise type(error)(error.message, hint="What was stored is kept; run the command again to go on.") from error
 
 
 def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], SaidAt]:

@@ -70,7 +70,8 @@ def test_help_appears_at_once_and_imports_nothing_heavy(rig: Rig) -> None:
 
 def test_the_version_is_printed(rig: Rig) -> None:
     assert re.fullmatch(r"memsvc \d+\.\d+\.\d+\n", rig.ok("--version"))
-    assert rig.ok("ingest", "--help") == CliRunner(env={"COLUMNS": "120"}).invoke(app, ["ingest", "--help"]).stdout
+    asked = CliRunner().invoke(app, ["ingest", "--help"])  # which breaks lines two characters later
+    assert rig.ok("ingest", "--help").split() == asked.stdout.split()
     assert rig.ok("-h") == rig.ok("--help")
 
 
@@ -310,7 +311,7 @@ def test_an_export_is_shown_asked_about_and_stored(rig: Rig, tmp_path: Path) -> 
         telegram_message(1, "Mila/user7", "The key is under the mat."), telegram_message(2, "Jo/user9", "Thanks!"),
         {"id": 3, "type": "service"}, type="private_group", id=77,
     )  # fmt: skip
-    path, bad = write(tmp_path / "result.json", group), write(tmp_path / "note.md", "# Keys\n")
+    path, bad = write(tmp_path / "result.json", group), write(tmp_path / "tree.json", '{"type": "tree", "leaves": []}')
     ingest = ("ingest", "--app", "exports", str(path))
     shown = rig.ok(*ingest, "--dry-run")
     assert "result.json: telegram, recognised by the field from_id" in shown
@@ -320,7 +321,7 @@ def test_an_export_is_shown_asked_about_and_stored(rig: Rig, tmp_path: Path) -> 
     refused(rig, 2, r"several people speak, and none has your name: Mila \(1\), Jo \(1\)\.", *ingest)
     done = rig.run(*ingest, str(bad), "--me", "Jo")
     assert (done.returncode, done.stderr.splitlines()[0]) == (
-        2, "note.md looks like Markdown, which memsvc ingest cannot read yet.",
+        2, "tree.json is JSON, but has no messages.",
     )  # fmt: skip
     assert "2 new messages, 0 already stored.\nLeft out: 1 service messages." in done.stdout
     told = json.loads(rig.run(*ingest, str(bad), "--me", "Jo", "--json").stdout)
