@@ -72,8 +72,10 @@ export type DegreeBucket = { from: number; to: number; nodes: number };
 export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
 export type Diff = { axis: "known" | "valid"; since: string; until: string; known_at: string | null; items: Array<Difference>; next_cursor: string | null };
 export type Difference = { kind: "node" | "edge" | "alias" | "place" | "merge"; change: "added" | "ended" | "corrected" | "retracted" | "began" | "changed" | "passed"; at: string; subject: string; label: string | null; edge: Ends | null; before: Array<Said>; after: Array<Said>; between: Array<Said> };
+export type Document = { document_id: string; identifier: string; title: string; path: string; format: string; version: number; chunks: number; pages: number | null; characters: number; bytes: number; sha256: string; gone: boolean; status: "pending" | "processing" | "completed" | "failed"; metadata: Record<string, unknown>; created_at: string; recorded_from: string };
 export type DocumentChunk = { passage_id: string; text: string; headings: Array<string>; origin: Record<string, unknown> };
 export type DocumentPreview = { title: string; format: string; chunks: number; pages: number | null; characters: number; written_at: string; odd: Record<string, number> };
+export type DocumentVersion = { version: number; title: string; path: string; format: string; chunks: number; pages: number | null; characters: number; bytes: number; sha256: string; recorded_from: string; recorded_to: string | null };
 export type EdgeOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; fact: string; key?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; from_node: string | number; to_node: string | number; op: "edge" };
 export type EdgeType = { name: string; status: "core" | "proposed" | "approved" | "rejected" | "deprecated"; category: string; description: string; parent: string | null; reason: string; proposed_by: string | null; proposed_at: string | null; decided_by: string | null; decided_at: string | null; from_types: Array<string>; to_types: Array<string>; functional: boolean; facts: number };
 export type EdgeTypeProposal = { name: string; description: string; parent?: string | null; category?: string | null; reason?: string; from_types?: Array<string> | null; to_types?: Array<string> | null; functional?: boolean; proposed_by?: string; approve?: boolean };
@@ -167,6 +169,7 @@ export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cur
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
 export type Page_memsvc_sleep_runner_Run_ = { items: Array<Run>; next_cursor: string | null };
+export type Page_memsvc_sources_document_reads_Document_ = { items: Array<Document>; next_cursor: string | null };
 export type Page_memsvc_sources_ingests_Ingest_ = { items: Array<Ingest>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
@@ -186,6 +189,7 @@ export type PromotionIn = { conversation?: string | null; node?: string | null; 
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
 export type QuestionIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact" | "chunk">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
 export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends" | "validated" | "disputed"; confidence: number; asserted_by: string; recorded_from: string };
+export type ReadDocument = { document: Document; versions: Array<DocumentVersion>; version: number; chunks: Array<DocumentChunk>; next_cursor: string | null };
 export type RecallIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact" | "chunk">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; limit?: number; form?: "stemmed" | "simple"; mode?: "eager" | "balanced" | "deliberate"; cursor?: string | null; diversity?: number; preset?: string | null; weights?: Record<string, number>; rerank?: boolean; explain?: boolean };
 export type Recalled = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "order" | "reranker" | "words">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null };
 export type RecalledFact = { version_id: string; edge_id: string; type: string; from_node: string; from_label: string; to_node: string; to_label: string; valid_from: string | null; valid_to: string | null; confidence: number; contested?: boolean; times?: Times };
@@ -298,8 +302,12 @@ export class Memsvc {
   forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List a conversation's messages. */
   listMessages(input: { path: { "conversation": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Message_>;
+  /** List documents. */
+  listDocuments(input?: { query?: { "name"?: string | null; "format"?: string | null; "status"?: "pending" | "processing" | "completed" | "failed" | null; "gone"?: boolean | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_document_reads_Document_>;
   /** Store files. */
   addDocuments(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: TextIn | UrlIn }): Promise<Ingest>;
+  /** Read a document. */
+  getDocument(input: { path: { "document_id": string }; query?: { "version"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ReadDocument>;
   /** List possible duplicates. */
   listDuplicates(input?: { query?: { "status"?: "open" | "merged" | "rejected" | "split"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_identity_review_Pair_>;
   /** Split a node. */

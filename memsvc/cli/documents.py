@@ -25,6 +25,8 @@ DocumentRef = typer.Argument(help="A document, by its id, path or identifier.", 
 @documents.callback()
 def list_(
     context: typer.Context,
+    name: str | None = typer.Option(None, "--name", help="Only those with this in their title or path."),
+    format_: str | None = typer.Option(None, "--format", help="Only those of this format, such as pdf."),
     gone: bool | None = typer.Option(
         None, "--gone/--there", help="Only those whose files are gone, or only those whose files are there."
     ),
@@ -42,7 +44,7 @@ def list_(
         from memsvc.sources.document_reads import list_documents
 
         start = as_uuid(after, "document") if after is not None else None
-        return await list_documents(db, owner, gone=gone, after=start, limit=limit)
+        return await list_documents(db, owner, name=name, format_=format_, gone=gone, after=start, limit=limit)
 
     page = for_owner(user, app, act)
     if as_json:

@@ -40,6 +40,7 @@ from memsvc.recall.agenda import AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.sources.document_reads import Document, ReadDocument
 from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
@@ -168,6 +169,17 @@ def continue_ingest(ingest_id: str | UUID, me: Sequence[str], *, not_me: bool) -
 def end_ingest(ingest_id: str | UUID) -> Call[IngestEnded]:
     """Cancel or delete an ingest."""
     return Call("DELETE", _at("/v1/ingests/{}", ingest_id), IngestEnded)
+
+
+def documents(options: o.DocumentOptions, page: int) -> Call[Page[Document]]:
+    """List documents."""
+    return _read("/v1/documents", Page[Document], {**options, "limit": page})
+
+
+def get_document(document_id: str | UUID, version: int | None, cursor: str | None, limit: int) -> Call[ReadDocument]:
+    """Read a document."""
+    query = {"version": version, "cursor": cursor, "limit": limit}
+    return _read(_at("/v1/documents/{}", document_id), ReadDocument, query)
 
 
 def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:

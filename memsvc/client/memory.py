@@ -39,6 +39,7 @@ from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.sources.document_reads import Document, ReadDocument
 from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
@@ -176,6 +177,16 @@ class Memory:
     def end_ingest(self, ingest_id: str | UUID) -> IngestEnded:
         """Cancel an ingest, or delete the record of one that has ended. Stored messages stay."""
         return self.send(calls.end_ingest(ingest_id))
+
+    def documents(self, *, page: int = 50, **options: Unpack[o.DocumentOptions]) -> Iterator[Document]:
+        """Yield the documents that are stored, those stored last first."""
+        return self.pages(calls.documents(options, page))
+
+    def get_document(
+        self, document_id: str | UUID, *, version: int | None = None, cursor: str | None = None, limit: int = 100
+    ) -> ReadDocument:
+        """Return a document with its versions and a page of the chunks of one of them, by default of the last."""
+        return self.send(calls.get_document(document_id, version, cursor, limit))
 
     def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
         """Recall the memories that matter for a query, best first."""

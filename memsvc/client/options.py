@@ -19,6 +19,7 @@ from memsvc.profiles.blocks import Tier
 from memsvc.recall.block import GroupBy
 from memsvc.recall.items import Format, Why
 from memsvc.recall.options import FilterOptions, Form, Mode
+from memsvc.sources.document_reads import DocumentStatus
 from memsvc.sources.messages import Role
 
 Time = datetime | str
@@ -53,6 +54,19 @@ class IngestOptions(TypedDict, total=False):
     """The name for people of what is read."""
     dry_run: bool
     """Only say what would be stored."""
+
+
+class DocumentOptions(TypedDict, total=False):
+    """Which documents are listed."""
+
+    name: str
+    """Only those with this in their title, path or identifier."""
+    format: str
+    """Only those of this format: "pdf"."""
+    status: DocumentStatus
+    """Only those whose background work is in this state."""
+    gone: bool
+    """Only those whose files are gone, or are there."""
 
 
 class Near(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -18,6 +18,10 @@ from memsvc.errors import DocumentUnknownError
 from memsvc.sources.documents import HEADINGS
 from memsvc.sources.origins import ORIGIN, place_in_words
 from memsvc.text.storable import check_storable
+
+DocumentStatus = Literal["pending", "processing", "completed", "failed"]
+EVERY = dict.fromkeys(("source_id", "name", "format", "status", "gone", "after"))
+"""The filters of the list, which narrow nothing."""
 
 
 class ChunkPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +64,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     gone: bool
     """Its file is not there any more; it is found by questions about what was known then."""
-    status: str
+    status: DocumentStatus
     """The state of background work; recall never waits for it."""
     metadata: dict[str, Any]
     """What it says about itself: author, created, tags."""
@@ -140,19 +144,36 @@ def _chunk(row: Row[Any]) -> DocumentChunk:
 
 
 async def list_documents(
-    db: Database, owner: Owner, *, gone: bool | None = None, after: UUID | None = None, limit: int = 50
+    db: Database,
+    owner: Owner,
+    *,
+    name: str | None = None,
+    format_: str | None = None,
+    status: DocumentStatus | None = None,
+    gone: bool | None = None,
+    after: UUID | None = None,
+    limit: int = 50,
 ) -> Page[Document]:
     """Return documents, those stored last first.
 
     Args:
         db: the database.
         owner: the owner.
+        name: only those with these characters in their title, path or identifier, in any case.
+        format_: only those of this format: "pdf".
+        status: only those whose background work is in this state.
         gone: only those whose files are gone (True), or are there (False); None: all.
         after: cursor: only documents stored before this one.
         limit: page size, 1 to 1,000.
+
+    Raises:
+        InvalidRequestError: the limit or a text is not valid.
     """
     check_page(limit)
-    asked = {"user_id": owner.user_id, "gone": gone, "after": after, "source_id": None, "limit": limit + 1}
+    check_storable(name, "name")
+    check_storable(format_, "format")
+    asked = EVERY | {"name": name or None, "format": format_, "status": status, "gone": gone, "after": after}
+    asked |= {"user_id": owner.user_id, "limit": limit + 1}
     async with db.transaction(owner.user_id) as connection:
         rows = (await connection.execute(query("list_documents"), asked)).all()
     items = [_document(row) for row in rows[:limit]]
@@ -195,9 +216,7 @@ async def read_document(
     (ordinal,) = read_cursor(cursor, tuple[Number]) if cursor is not None else (None,)
     async with db.transaction(owner.user_id) as connection:
         asked = {"user_id": owner.user_id, "source_id": await find_document(connection, owner, name)}
-        row = (
-            await connection.execute(query("list_documents"), {**asked, "gone": None, "after": None, "limit": 1})
-        ).one_or_none()
+        row = (await connection.execute(query("list_documents"), {**EVERY, **asked, "limit": 1})).one_or_none()
         told = (await connection.execute(query("document_versions"), asked)).all()
         wanted = version or (told[0].version if told else 0)
         if row is None or wanted not in {one.version for one in told}:

@@ -205,7 +205,7 @@ ORDER BY s.source_id;
 
 -- name: list_documents
 -- Documents as their last versions have them, those stored last first; source_id is time-ordered and serves as the
--- cursor. source_id: this one alone.
+-- cursor. source_id: this one alone. name: only those with these characters in their title, path or identifier.
 SELECT
   s.source_id AS document_id, s.identifier, v.title, v.path, v.format, v.version, c.chunks, v.pages, v.characters,
   v.bytes, v.sha256, v.recorded_to < 'infinity' AS gone, s.status, v.metadata, s.created_at, v.recorded_from
@@ -225,6 +225,12 @@ WHERE s.user_id = :user_id AND s.kind = 'document'
   AND (CAST(:source_id AS uuid) IS NULL OR s.source_id = CAST(:source_id AS uuid))
   AND (CAST(:after AS uuid) IS NULL OR s.source_id < CAST(:after AS uuid))
   AND (CAST(:gone AS boolean) IS NULL OR (v.recorded_to < 'infinity') = CAST(:gone AS boolean))
+  AND (CAST(:format AS text) IS NULL OR v.format = CAST(:format AS text))
+  AND (CAST(:status AS text) IS NULL OR s.status = CAST(:status AS text))
+  AND (
+    CAST(:name AS text) IS NULL
+    OR strpos(lower(concat_ws(chr(10), v.title, v.path, s.identifier)), lower(CAST(:name AS text))) > 0
+  )
 ORDER BY s.source_id DESC
 LIMIT :limit;
 

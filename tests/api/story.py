@@ -302,6 +302,11 @@ async def documents(stage: Stage) -> None:
     await get(user, at)
     await get(user, "/v1/ingests")
     await user.delete(at)
+    study = "# Coffee study\n\nThe beans come from Kenya.\n\n## Results\n\nRoasting takes eleven minutes.\n"
+    await post(user, "/v1/documents", name="study.md", text=study)
+    await stage.work()
+    [document] = (await get(user, "/v1/documents", name="coffee"))["items"]
+    await get(user, f"/v1/documents/{document['document_id']}", limit=2)
 
 
 async def rereading(stage: Stage) -> None:

@@ -23,6 +23,8 @@ NOTHING = "01900000-0000-7000-8000-000000000000"  # constant: the workers of a r
 EVERY_ROUTE = [
     ("POST", "/v1/messages", "write"),
     ("POST", "/v1/documents", "write"),
+    ("GET", "/v1/documents", "read"),
+    ("GET", f"/v1/documents/{NOTHING}", "read"),
     ("GET", "/v1/ingests", "read"),
     ("GET", f"/v1/ingests/{NOTHING}", "read"),
     ("POST", f"/v1/ingests/{NOTHING}/continue", "write"),

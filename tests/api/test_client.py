@@ -342,6 +342,7 @@ PARAMETERS = {
     "getLinkedNotes": (options.LinkedOptions, {"note_id"}),
     "searchNodes": (options.NodeFilters, {"q", "cursor", "limit"}),
     "listFacts": (options.FactFilters, {"about", "cursor", "limit"}),
+    "listDocuments": (options.DocumentOptions, {"cursor", "limit"}),
     "walkNeighbourhood": (options.WalkOptions, {"node", "format"}),
     "readBlock": (options.Place, {"name"}),
     "blockHistory": (options.Place, {"name", "before", "cursor", "limit"}),
@@ -363,9 +364,10 @@ async def test_files_are_stored_and_waited_for(
     *, ada: httpx.AsyncClient, client: Client, db: Database, settings: Settings, tmp_path: Path
 ) -> None:
     memory = client(ada)
-    paths = [tmp_path / name for name in ("talk.jsonl", "chat.txt")]
+    paths = [tmp_path / name for name in ("talk.jsonl", "chat.txt", "study.md")]
     paths[0].write_text('{"id": "1", "text": "I like oak."}\n')
     paths[1].write_text("14/02/2026, 10:01 - Mila: The key is under the mat.\n14/02/2026, 10:02 - Jo: Thanks!\n")
+    paths[2].write_text("# Coffee study\n\nRoasting takes eleven minutes.\n")
 
     async def work() -> None:
         while not over.is_set():
@@ -376,7 +378,7 @@ async def test_files_are_stored_and_waited_for(
     working = asyncio.create_task(work())
     try:
         found = await memory.ingest(paths, since="2020-01-01")
-        assert [one.outcome for one in found.items] == ["stored", "owner_required"]
+        assert [one.outcome for one in found.items] == ["stored", "owner_required", "stored"]
         going = await memory.continue_ingest(found.ingest_id, me="Jo")
         assert going.state in {"pending", "running", "completed"}
         looked = await memory.ingest(str(paths[0]), dry_run=True, me=["Ada"], kind="jsonl")
@@ -387,6 +389,10 @@ async def test_files_are_stored_and_waited_for(
         await working
     assert (await memory.get_ingest(found.ingest_id)).created == 3
     assert [one.ingest_id async for one in memory.ingests()] == [looked.ingest_id, found.ingest_id]
+    [document] = [one async for one in memory.documents(name="coffee", gone=False)]
+    whole = await memory.get_document(document.document_id, version=1)
+    assert (whole.document, [chunk.text for chunk in whole.chunks]) == (document, ["Roasting takes eleven minutes."])
+    assert [one async for one in memory.documents(format="pdf")] == []
     assert (await memory.end_ingest(found.ingest_id)).deleted
     with pytest.raises(RefusedError, match="no ingest"):
         await memory.get_ingest(found.ingest_id)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from typing import Annotated
+from uuid import UUID
 
-from litestar import Controller, Response, post
+from litestar import Controller, Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
-from litestar.params import BodyKwarg, SkipValidation
+from litestar.params import BodyKwarg, FromPath, QueryParameter, SkipValidation
 
-from memsvc.api.callers import WRITER, Caller
-from memsvc.api.parameters import OnceParameter
+from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import CursorParameter, OnceParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.api.uploads import OPERATION, Documents, TextIn, UrlIn, check_size, decode_document, read_form
+from memsvc.db.paging import Page, read_id
+from memsvc.sources.document_reads import Document, DocumentStatus, ReadDocument, list_documents, read_document
 from memsvc.sources.ingests import Ingest, chosen, send
 
 PATH = "/v1/documents"
@@ -28,7 +31,7 @@ def accepted(ingest: Ingest) -> Response[Ingest]:
 
 
 class DocumentsController(Controller):
-    """Files in."""
+    """Files in, and what is stored of documents."""
 
     path = "/documents"
     tags = ("documents",)
@@ -68,6 +71,66 @@ class DocumentsController(Controller):
             dry_run=given.dry_run, key_id=writer.principal.key_id, key=idempotency_key,
         )  # fmt: skip
         return accepted(ingest)
+
+    @get(
+        operation_id="listDocuments",
+        summary="List documents",
+        description="Lists the documents that are stored, those stored last first, each as its last version has it. "
+        "Chats that came as files are conversations, and are not listed here.",
+        response_description="One page of documents.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def list(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        name: Annotated[
+            str | None, QueryParameter(description="Only those with this in their title, path or identifier.")
+        ] = None,
+        format_: Annotated[
+            str | None, QueryParameter(name="format", description="Only those of this format, such as pdf.")
+        ] = None,
+        status: Annotated[
+            DocumentStatus | None, QueryParameter(description="Only those whose background work is in this state.")
+        ] = None,
+        gone: Annotated[
+            bool | None, QueryParameter(description="Only those whose files are gone (true), or are there (false).")
+        ] = None,
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
+    ) -> Page[Document]:
+        """Return one page."""
+        return await list_documents(
+            reader.db, reader.owner, name=name, format_=format_, status=status, gone=gone, after=read_id(cursor),
+            limit=limit,
+        )  # fmt: skip
+
+    @get(
+        "/{document_id:uuid}",
+        operation_id="getDocument",
+        summary="Read a document",
+        description="Returns a document with its versions, the newest first, and a page of the chunks of one of them "
+        "in reading order, each with its headings and its place. DELETE /v1/sources/{document_id} erases a document.",
+        response_description="The document, its versions, and a page of chunks.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def read(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        document_id: FromPath[UUID],
+        version: Annotated[
+            int | None, QueryParameter(ge=1, le=2**31 - 1, description="As this version had it. Default: the last.")
+        ] = None,
+        cursor: CursorParameter = None,
+        limit: PageSize = 100,
+    ) -> ReadDocument:
+        """Read it."""
+        return await read_document(
+            reader.db, reader.owner, str(document_id), version=version, cursor=cursor, limit=limit
+        )
 
 
 def _as_read(data: object) -> Documents:
