@@ -280,6 +280,16 @@ class Settings(BaseSettings):
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")
+    max_document_bytes: int = Field(default=100_000_000, ge=10_000, description="Largest document.")
+    max_document_pages: int = Field(
+        default=10_000, ge=1, description="Most pages, slides, sheets or chapters of a document."
+    )
+    max_document_memory_bytes: int = Field(
+        default=1 << 30, ge=1 << 28, description="Address space of a process that reads documents."
+    )
+    document_timeout_s: float = Field(
+        default=60.0, gt=0, le=3_600, description="Longest time for reading a document; then its process is killed."
+    )
     chunk_tokens: int = Field(
         default=128, ge=32, le=8_000, description="Estimated tokens of a chunk of a document.",
     )  # fmt: skip

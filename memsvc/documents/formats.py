@@ -1,17 +1,15 @@
 """Which format a file has: by its content first, by its name second.
 
-The table at the end of this module names each format's reader, which only the reading process imports.
+``catalogue`` has the formats.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-import msgspec
-
+from memsvc.documents.catalogue import Catalogue, Format, catalogue
 from memsvc.documents.packed import MAGIC as ZIP
 from memsvc.documents.packed import MOST_DIRECTORY_BYTES, central_directory_bytes
 
@@ -45,21 +43,6 @@ SHARE_OF_CHAT = 0.6
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """A format of documents."""
-
-    name: str
-    """Short, as in ``ParsedDocument.format``."""
-    reader: str
-    """The module of ``memsvc.documents.readers`` whose ``read`` reads it."""
-    shown: str
-    """For people: "PDF", "Word"."""
-    extensions: tuple[str, ...] = ()
-    """Of files' names, without the dot."""
-    is_text: bool = False
-    """Whether files are plain text, which only their name tells apart."""
-
-
 def recognise(head: bytes, name: str, path: Path | None = None) -> Format | None:
     """Return the format of a document.
 
@@ -70,13 +53,17 @@ def recognise(head: bytes, name: str, path: Path | None = None) -> Format | None
 
     Returns:
         None: it is no document that can be read, or something else: an e-mail, a chat log, a picture, an archive.
+
+    Raises:
+        ConfigurationError: a format of another package cannot be used.
     """
+    known = catalogue()
     ending = PurePosixPath(name).suffix[1:].lower()
-    if (marked := _marked(head, ending, path)) is not None:
+    if (marked := _marked(known, head, ending, path)) is not None:
         return marked
     if head.startswith((ZIP, OLE)):
         return None
-    named = BY_EXTENSION.get(ending) or _named_whole(PurePosixPath(name).name)
+    named = known.extensions.get(ending) or known.named.get(_named_whole(PurePosixPath(name).name))
     if named is None or not named.is_text or not head.strip():
         return named if named is not None and named.is_text else None
     text = _text(head)
@@ -85,48 +72,47 @@ def recognise(head: bytes, name: str, path: Path | None = None) -> Format | None
     return named
 
 
-def _marked(head: bytes, ending: str, path: Path | None) -> Format | None:
+def _marked(known: Catalogue, head: bytes, ending: str, path: Path | None) -> Format | None:
     """Return the format that the content itself shows."""
+    if (own := next((format_ for start, format_ in known.starts.items() if head.startswith(start)), None)) is not None:
+        return own
     if b"%PDF-" in head[:PDF_WITHIN]:
-        return FORMATS["pdf"]
+        return known.named["pdf"]
     if head.startswith(ZIP):
-        return _packed(ending, path)
+        return _packed(known, ending, path)
     if head.startswith(OLE):
-        return FORMATS["ole"] if ending in OLD_OFFICE or is_encrypted_office(head, path) else None
+        return known.named["ole"] if ending in OLD_OFFICE or is_encrypted_office(head, path) else None
     if head.lstrip()[:5].lower() == b"{\\rtf":
-        return FORMATS["rtf"]
-    text_like = BY_EXTENSION.get(ending)
+        return known.named["rtf"]
+    text_like = known.extensions.get(ending)
     if HTML.match(head) and (text_like is None or text_like.name not in {"md", "code"}):
-        return FORMATS["html"]
+        return known.named["html"]
     if ending in {"ipynb", ""} and NOTEBOOK.match(head):
-        return FORMATS["ipynb"]
+        return known.named["ipynb"]
     return None
 
 
-def _packed(ending: str, path: Path | None) -> Format | None:
-    named = BY_EXTENSION.get(ending)
-    named = named if named is not None and named.reader in PACKED_READERS else None
+def _packed(known: Catalogue, ending: str, path: Path | None) -> Format | None:
+    named = known.extensions.get(ending)
+    named = named if named is not None and named.is_packed else None
     if path is None:
         return named
     try:
         if central_directory_bytes(path) > MOST_DIRECTORY_BYTES:
             return named
         with zipfile.ZipFile(path) as archive:
-            return _by_members(archive)
+            return _by_members(known, archive)
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, KeyError, RuntimeError, EOFError):
         return named  # its reader says what is wrong with it
 
 
-def _by_members(archive: zipfile.ZipFile) -> Format | None:
+def _by_members(known: Catalogue, archive: zipfile.ZipFile) -> Format | None:
     members = set(archive.namelist())
     if "mimetype" in members and archive.getinfo("mimetype").file_size < HEAD_BYTES:
-        kind = archive.read("mimetype").strip()
-        if kind in BY_MIMETYPE:
-            return FORMATS[BY_MIMETYPE[kind]]
-    for format_, member in MEMBERS.items():
-        if member in members:
-            return FORMATS[format_]
-    return None
+        kind = archive.read("mimetype").strip().decode("ascii", "replace")
+        if kind in known.mimetypes:
+            return known.mimetypes[kind]
+    return next((format_ for member, format_ in known.members.items() if member in members), None)
 
 
 def is_encrypted_office(head: bytes, path: Path | None) -> bool:
@@ -144,14 +130,14 @@ def is_encrypted_office(head: bytes, path: Path | None) -> bool:
     return False
 
 
-def _named_whole(name: str) -> Format | None:
-    """Return the format of names that need no extension: README, LICENSE, Makefile."""
+def _named_whole(name: str) -> str:
+    """Return the format of names that need no extension: README, LICENSE, Makefile; empty: none."""
     stem = name.lower()
     if stem in {"makefile", "dockerfile", "gemfile", "rakefile", "jenkinsfile", "procfile", "vagrantfile"}:
-        return FORMATS["code"]
+        return "code"
     if stem in {"readme", "license", "licence", "changelog", "changes", "notes", "authors", "todo", "copying", "news"}:
-        return FORMATS["txt"]
-    return None
+        return "txt"
+    return ""
 
 
 def _text(head: bytes) -> str | None:
@@ -171,59 +157,3 @@ def _is_correspondence(text: str, named: Format) -> bool:
         return True
     lines = [line for line in text.splitlines()[:60] if line.strip()]
     return len(lines) > 1 and sum(CHAT_LINE.match(line) is not None for line in lines) >= SHARE_OF_CHAT * len(lines)
-
-
-SOURCES = (
-    "py", "pyi", "js", "mjs", "cjs", "jsx", "ts", "mts", "tsx", "java", "kt", "kts", "scala", "c", "h", "cc", "cpp",
-    "cxx", "hpp", "hh", "cs", "go", "rs", "rb", "php", "swift", "m", "mm", "lua", "pl", "pm", "r", "jl", "hs", "ml",
-    "mli", "ex", "exs", "erl", "clj", "cljs", "lisp", "el", "dart", "zig", "nim", "f90", "pas", "sql", "sh", "bash",
-    "zsh", "fish", "ps1", "bat", "css", "scss", "less", "vue", "svelte", "proto", "graphql", "tf", "nix", "tex",
-    "toml", "yaml", "yml", "ini", "cfg",
-)  # fmt: skip
-"""Extensions of source code and of files of settings."""
-
-
-def _table(formats: Iterable[Format]) -> dict[str, Format]:
-    return {format_.name: format_ for format_ in formats}
-
-
-FORMATS = _table(
-    (
-        Format(name="pdf", reader="pdf", shown="PDF", extensions=("pdf",)),
-        Format(name="docx", reader="word", shown="Word", extensions=("docx", "docm", "dotx", "dotm")),
-        Format(name="pptx", reader="slides", shown="PowerPoint", extensions=("pptx", "pptm", "ppsx", "ppsm", "potx")),
-        Format(name="xlsx", reader="sheets", shown="Excel", extensions=("xlsx", "xlsm", "xltx", "xltm")),
-        Format(name="odt", reader="opendocument", shown="OpenDocument text", extensions=("odt", "ott")),
-        Format(name="epub", reader="epub", shown="EPUB", extensions=("epub",)),
-        Format(name="ole", reader="ole", shown="Office"),
-        Format(name="rtf", reader="rtf", shown="RTF", extensions=("rtf",)),
-        Format(name="html", reader="html", shown="HTML", extensions=("html", "htm", "xhtml"), is_text=True),
-        Format(name="ipynb", reader="notebook", shown="Jupyter notebook", extensions=("ipynb",), is_text=True),
-        Format(name="md", reader="markdown", shown="Markdown", extensions=("md", "markdown", "mdown"), is_text=True),
-        Format(
-            name="txt", reader="plain", shown="text", extensions=("txt", "text", "rst", "adoc", "org"), is_text=True
-        ),
-        Format(name="csv", reader="delimited", shown="CSV", extensions=("csv",), is_text=True),
-        Format(name="tsv", reader="delimited", shown="TSV", extensions=("tsv", "tab"), is_text=True),
-        Format(
-            name="code",
-            reader="code",
-            shown="source code",
-            extensions=SOURCES,
-            is_text=True,
-        ),
-    )
-)
-BY_EXTENSION = {extension: format_ for format_ in FORMATS.values() for extension in format_.extensions}
-MEMBERS = {
-    "docx": "word/document.xml",
-    "pptx": "ppt/presentation.xml",
-    "xlsx": "xl/workbook.xml",
-    "epub": "META-INF/container.xml",
-}
-BY_MIMETYPE = {
-    b"application/epub+zip": "epub",
-    b"application/vnd.oasis.opendocument.text": "odt",
-    b"application/vnd.oasis.opendocument.text-template": "odt",
-}
-PACKED_READERS = {"word", "slides", "sheets", "opendocument", "epub"}

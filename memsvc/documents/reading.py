@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from memsvc.documents.blocks import Reading
+from memsvc.documents.catalogue import Format, catalogue
 from memsvc.documents.chunking import chunks_of
 from memsvc.documents.form import ParsedDocument
-from memsvc.documents.formats import BY_EXTENSION, HEAD_BYTES, Format, recognise
+from memsvc.documents.formats import HEAD_BYTES, recognise
 from memsvc.documents.limits import Limits
 from memsvc.errors import (
     BadFileError,
@@ -52,17 +54,9 @@ def document(path: Path, name: str, limits: Limits) -> ParsedDocument:
 
 
 def _read(format_: Format, path: Path, name: str, reading: Reading) -> None:
+    read = _reader(format_)
     try:
-        reader = importlib.import_module(f"memsvc.documents.readers.{format_.reader}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in LIBRARIES:
-            raise
-        raise ConfigurationError(
-            f"The library {error.name} is missing, so {format_.shown} files cannot be read.",
-            hint='Install it: pip install "memsvc[documents]".',
-        ) from error
-    try:
-        reader.read(path, name, reading)
+        read(path, name, reading)
     except (MemsvcError, MemoryError):
         raise
     except RecursionError as error:
@@ -74,6 +68,29 @@ def _read(format_: Format, path: Path, name: str, reading: Reading) -> None:
         ) from error
 
 
+def _reader(format_: Format) -> Callable[[Path, str, Reading], None]:
+    """Return the function that reads a format.
+
+    Raises:
+        ConfigurationError: a library is missing, or the package that adds the format is broken.
+    """
+    try:
+        read: Callable[[Path, str, Reading], None] = importlib.import_module(format_.reader).read
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in LIBRARIES:
+            raise ConfigurationError(
+                f"The library {error.name} is missing, so {format_.shown} files cannot be read.",
+                hint='Install it: pip install "memsvc[documents]".',
+            ) from error
+        if format_.is_built_in:
+            raise
+        raise ConfigurationError(
+            f"{format_.shown} files cannot be read: loading {format_.reader}.read raises {type(error).__name__}.",
+            hint="Correct or remove the package that adds this format.",
+        ) from error
+    return read
+
+
 def too_much_memory(limits: Limits) -> DocumentTooLargeError:
     """Return the error of a document that takes too much memory."""
     return DocumentTooLargeError(
@@ -82,7 +99,7 @@ def too_much_memory(limits: Limits) -> DocumentTooLargeError:
 
 
 def _unrecognised(name: str) -> BadFileError:
-    named = BY_EXTENSION.get(PurePosixPath(name).suffix[1:].lower())
+    named = catalogue().extensions.get(PurePosixPath(name).suffix[1:].lower())
     if named is None or named.is_text:
         return SourceUnknownError(
             "The file is no document that memsvc can read.",

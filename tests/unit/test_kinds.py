@@ -287,6 +287,12 @@ def test_a_kind_of_another_package_is_read_like_ours(tmp_path: Path, added: Call
     assert [one.message.text for one in read(write(tmp_path / "a", "NOTES\none\n"))] == ["NOTES\n", "one\n"]
 
 
+def test_a_kind_does_not_take_the_name_of_another(tmp_path: Path, added: Callable[..., None]) -> None:
+    added(type("Telegram", (Notes,), {}))
+    with pytest.raises(ConfigurationError, match="more than one kind of source 'telegram'"):
+        read(write(tmp_path / "a", "NOTES\n"))
+
+
 def test_the_kind_of_the_docs_works(tmp_path: Path, added: Callable[..., None]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
     [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

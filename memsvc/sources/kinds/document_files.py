@@ -10,8 +10,9 @@ import hashlib
 from datetime import tzinfo
 from pathlib import Path
 
+from memsvc.documents.catalogue import Format
 from memsvc.documents.form import ParsedDocument
-from memsvc.documents.formats import Format, recognise
+from memsvc.documents.formats import recognise
 from memsvc.documents.limits import Limits
 from memsvc.documents.parsing import parse
 from memsvc.errors import MemsvcError
@@ -34,17 +35,31 @@ def format_of(bundle: Bundle) -> Format | None:
 
     Raises:
         BadFileError: it cannot be read.
+        ConfigurationError: a format of another package cannot be used.
     """
     file = bundle.files[0]
     head = bundle.head(file)
     found = recognise(head, _name(file), bundle.path(file) if head.startswith(ZIP) else None)
     if found is None or not head.strip():
         return None
+    if head.startswith(found.starts):
+        return found
     looks = foreign_text(head)
     if looks is None:  # JSON
         return found if found.name == "ipynb" else None
     is_document = looks in LOOKS or (looks == "XML" and not found.is_text) or found.name == "code"
     return found if is_document else None
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what reading one document may take, as the settings say."""
+    return Limits(
+        window_tokens=settings.chunk_tokens,
+        seconds=settings.document_timeout_s,
+        memory_bytes=settings.max_document_memory_bytes,
+        file_bytes=settings.max_document_bytes,
+        pages=settings.max_document_pages,
+    )
 
 
 def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
@@ -57,7 +72,7 @@ def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
     name, path = _name(file), bundle.path(file)
     digest, size = _digest(path)
     shown = bundle.name
-    limits = Limits(window_tokens=settings.chunk_tokens)
+    limits = limits_of(settings)
 
     def read() -> ParsedDocument:
         try:

@@ -63,10 +63,15 @@ def kinds() -> dict[str, Kind]:
     """Return all kinds by name.
 
     Raises:
-        ConfigurationError: a kind of another package cannot be loaded.
+        ConfigurationError: a kind of another package cannot be loaded, or has the name of another one.
     """
     found: dict[str, Kind] = {}
     for point in (*BUILT_IN, *entry_points(group=ENTRY_POINTS)):
+        if point.name in {*found, DOCUMENT}:
+            raise ConfigurationError(
+                f"There is more than one kind of source {point.name!r}.",
+                hint=f"Rename or remove the one of {point.value}.",
+            )
         try:
             found[point.name] = point.load()()
         except Exception as error:
