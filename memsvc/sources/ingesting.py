@@ -19,7 +19,15 @@ from memsvc.errors import DatabaseUnavailableError, MessageConflictError, Overlo
 from memsvc.settings import Settings
 from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed
-from memsvc.sources.messages import MAX_PARTS, MessageIn, StoredMessage, append, check_message, prepare
+from memsvc.sources.messages import (
+    MAX_PARTS,
+    MessageIn,
+    StoredMessage,
+    append_checked,
+    check_message,
+    kept_back,
+    prepare,
+)
 from memsvc.sources.previewing import Reader
 from memsvc.sources.times import SaidAt
 
@@ -108,7 +116,10 @@ def batches(placed: Iterable[Placed], most: int, chars: int = BATCH_CHARS) -> It
 async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings: Settings) -> list[StoredMessage]:
     """Store a batch; its errors name the position in the file and say how to resume."""
     try:
-        return await append(db, owner, [one.message for one in batch], settings)
+        prepared = prepare([one.message for one in batch], owner, settings)
+        return await append_checked(
+            db, owner, [kept_back(one) if given.is_trace else one for given, one in zip(batch, prepared, strict=True)]
+        )
     except MessageConflictError as error:
         where, message = batch[error.details["row"]][:2]
         named = MessageConflictError(

@@ -8,7 +8,7 @@ text is never part of the identity, because people repeat themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -96,7 +96,7 @@ class Part:
 
     text: str
     injected: bool = False
-    """A context block of memsvc, or a piece of one: stored, but not a memory."""
+    """Stored as a trace, whatever the role: a context block of memsvc, or a message that is kept back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +236,11 @@ def prepare(
             raise
         prepared.append(item)
     return prepared
+
+
+def kept_back(prepared: Prepared) -> Prepared:
+    """Return a message that is stored as a trace, whatever its role."""
+    return replace(prepared, parts=[replace(part, injected=True) for part in prepared.parts])
 
 
 def _check_repetition(item: Prepared, index: int, first: dict[tuple[str, ...], int], before: list[Prepared]) -> None:

@@ -129,7 +129,7 @@ class Reader:
             last_said_at=last,
             owner=owners,
             must_ask=source.kind.has_people and not owners and len(people) > 1 and not self.choices.is_nobody,
-            odd=dict(odd.most_common()),
+            odd={what: count for what, count in odd.most_common() if count},
         )
 
 

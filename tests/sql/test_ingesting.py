@@ -29,7 +29,19 @@ from memsvc.sources.origins import origin_in_words
 from memsvc.sources.previewing import Choices
 from memsvc.sources.read import list_conversations
 from memsvc.sources.runs import Report
-from tests.chats import EXPORTS, SLACK_USERS, packed, slack, slack_message, telegram_chat, telegram_message, tree, write
+from tests.chats import (
+    EXPORTS,
+    SLACK_USERS,
+    chatgpt_node,
+    chatgpt_talk,
+    packed,
+    slack,
+    slack_message,
+    telegram_chat,
+    telegram_message,
+    tree,
+    write,
+)
 
 SAID = "SELECT speaker, role, text FROM memsvc.passages WHERE user_id = %s ORDER BY said_at, ordinal"
 MILA, JO = telegram_message(1, "Mila/user7", "The key is under the mat."), telegram_message(2, "Jo/user9", "Thanks!")
@@ -89,6 +101,26 @@ async def test_a_message_can_be_opened_where_it_came_from(
     assert origin_in_words(opened.message.metadata) == "result.json, id 1"
     [talk] = (await list_conversations(desk.db, desk.owner)).items
     assert (talk.identifier, talk.title) == ("telegram:77", "Garden")
+
+
+async def test_a_branch_that_is_not_shown_is_kept_and_not_recalled(
+    desk: Desk, tmp_path: Path, admin: psycopg.Connection
+) -> None:
+    talk = chatgpt_talk(
+        chatgpt_node("u1", "root", "user", "Where do otters sleep?", 1.0),
+        chatgpt_node("a1", "u1", "assistant", "In trees, of course.", 2.0),
+        chatgpt_node("a2", "u1", "assistant", "In holts.", 3.0),
+    )
+    kinds = "SELECT text, kind FROM memsvc.passages WHERE user_id = %s ORDER BY text, kind"
+    for shown, found in (
+        ("a2", [("In holts.", "message"), ("In trees, of course.", "trace")]),
+        ("a1", [("In holts.", "message"), ("In holts.", "trace"), ("In trees, of course.", "message"),
+                ("In trees, of course.", "trace")]),
+    ):  # fmt: skip
+        for _ in range(2):
+            await desk.ingest(write(tmp_path / "conversations.json", [talk | {"current_node": shown}]))
+            stored = admin.execute(kinds, [desk.owner.user_id]).fetchall()
+            assert stored == [*found, ("Where do otters sleep?", "message")]
 
 
 async def test_while_memory_is_paused_not_even_a_title_is_taken_in(desk: Desk, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def said(placed: list[Placed]) -> list[tuple[str, str]]:
     return [(one.message.role, one.message.text) for one in placed]
 
 
-def test_the_shown_path_is_read_and_other_branches_are_counted(tmp_path: Path) -> None:
+def test_the_shown_path_is_read_and_other_branches_are_kept_as_traces(tmp_path: Path) -> None:
     odd: Counter[str] = Counter()
     talk = TALK(
         NODE("u1", "root", "user", "Hi"),
@@ -38,9 +38,15 @@ def test_the_shown_path_is_read_and_other_branches_are_counted(tmp_path: Path) -
         NODE("a2", "u1", "assistant", "the second answer"),
         NODE("u2", "a1", "user", "Thanks"),
     )
-    assert said(read(tmp_path, [talk], odd)) == [("user", "Hi"), ("assistant", "the first answer"), ("user", "Thanks")]
-    assert odd == {"messages on branches that are not shown": 1}
-    assert said(read(tmp_path, [talk | {"current_node": "a2"}]))[-1] == ("assistant", "the second answer")
+    placed = read(tmp_path, [talk], odd)
+    assert said(placed) == [
+        ("user", "Hi"), ("assistant", "the first answer"), ("user", "Thanks"), ("assistant", "the second answer"),
+    ]  # fmt: skip
+    assert [one.is_trace for one in placed] == [False, False, False, True]
+    assert (placed[3].message.conversation, placed[3].title) == ("chatgpt:t1:branches", "Otters (other branches)")
+    assert odd == {"messages on branches that are not shown: kept as traces": 1}
+    later = read(tmp_path, [talk | {"current_node": "a2"}])
+    assert [one.message.text for one in later if not one.is_trace] == ["Hi", "the second answer"]
 
 
 @pytest.mark.parametrize("current", [None, "gone"])
@@ -49,7 +55,7 @@ def test_without_a_current_node_the_newest_end_counts(tmp_path: Path, current: s
         NODE("u1", "root", "user", "Hi", 1.0), NODE("a2", "u1", "assistant", "new", 9.0),
         NODE("a1", "u1", "assistant", "old", 2.0), current_node=current,
     )  # fmt: skip
-    assert said(read(tmp_path, [talk])) == [("user", "Hi"), ("assistant", "new")]
+    assert said(read(tmp_path, [talk]))[:2] == [("user", "Hi"), ("assistant", "new")]
 
 
 def test_forms_of_content_and_their_roles(tmp_path: Path) -> None:
@@ -95,6 +101,7 @@ def test_forms_of_content_and_their_roles(tmp_path: Path) -> None:
         ("system", "I am Jo.\nBe brief."), ("user", "Draw."), ("thinking", "Think\nof otters"), ("tool", "print(1)"),
         ("tool", "1"), ("assistant", "int x;"), ("thinking", "Thought for 5 s"),
         ("tool", "Otters\nThey swim.\nhttps://example.org"), ("system", "secret"), ("assistant", "Done.\nSpoken."),
+        ("user", "Be brief."), ("user", "I am Jo."),
     ]  # fmt: skip
 
 
@@ -165,3 +172,51 @@ def test_a_conversation_of_a_project_says_so(tmp_path: Path) -> None:
     node = NODE("u1", "root", "user", "Hi", 1.0)
     assert read(tmp_path, [TALK(node, gizmo_id="g-p-pond")])[0].origin["project"] == "g-p-pond"
     assert "project" not in read(tmp_path, [TALK(node, gizmo_id="g-otter")])[0].origin
+
+
+def context(text: str) -> dict[str, str]:
+    return {"content_type": "model_editable_context", "model_set_context": text}
+
+
+def test_the_newest_saved_memories_are_chatgpts_words_with_their_days(tmp_path: Path) -> None:
+    old = TALK(NODE("m1", "root", "assistant", context("1. [2024-05-01]. Lives in Lisbon."), 9.0), id="t2")
+    memories = "1. [2024-05-01]. Likes:\n1. oak\n2. ash\n2. [2024-06-02]. Has a dog."
+    new = TALK(
+        NODE("m2", "root", "assistant", context(memories), 99.0),
+        NODE("b", "m2", "assistant", "Jo sails.", 100.0, recipient="bio"),
+    )  # fmt: skip
+    placed = [one for one in read(tmp_path, [new, old]) if one.message.role != "system"]
+    assert [(one.message.conversation, one.message.text, one.message.said_at) for one in placed] == [
+        ("chatgpt:t1", "Jo sails.", "1970-01-01T01:01:40+01:00"),
+        ("chatgpt:memories", "Likes:\n1. oak\n2. ash", "2024-05-01"),
+        ("chatgpt:memories", "Has a dog.", "2024-06-02"),
+    ]
+    assert {(one.message.role, one.message.speaker, one.origin["memory"]) for one in placed} == {
+        ("assistant", "ChatGPT", "saved")
+    }
+    again = read(tmp_path, [TALK(NODE("m3", "root", "assistant", context("1. Has a dog."), 999.0))])
+    assert again[-1].message.id == placed[-1].message.id
+
+
+def test_custom_instructions_are_the_users_words_once(tmp_path: Path) -> None:
+    told = {"user_context_message_data": {"about_user_message": "I am Jo.", "about_model_message": ""}}
+    fenced = {"content_type": "user_editable_context", "user_profile": "The user says:\n```I am Jo.```"}
+    talks = [
+        TALK(NODE("n1", "root", "user", fenced, 20.0)),
+        TALK(NODE("n2", "root", "user", {"content_type": "user_editable_context"}, 10.0, metadata=told), id="t2"),
+    ]
+    placed = [one for one in read(tmp_path, talks) if one.message.role == "user"]
+    assert [(one.message.text, one.message.said_at, one.title) for one in placed] == [
+        ("I am Jo.", "1970-01-01T01:00:10+01:00", "Custom instructions")
+    ]
+
+
+def test_a_list_of_memories_is_read(tmp_path: Path) -> None:
+    listed = [
+        {"id": "m1", "content": "Has a dog.", "created_timestamp": 1_769_936_400, "updated_at": "2026-02-03T00:00:00Z"},
+        {"id": "m2", "content": "Sails.", "updated_at": "2026-02-03T00:00:00Z"}, {"id": "m3", "content": " "},
+    ]  # fmt: skip
+    placed = read(tmp_path, {"memories": listed, "memory_num_tokens": 12})
+    assert [(one.message.text, one.message.said_at) for one in placed] == [
+        ("Has a dog.", "2026-02-01T10:00:00+01:00"), ("Sails.", "2026-02-03T00:00:00Z"),
+    ]  # fmt: skip

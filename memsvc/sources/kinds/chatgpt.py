@@ -1,8 +1,9 @@
 """ChatGPT's ``conversations.json``: a list of conversations, each a tree of messages.
 
-Of the tree the path that ChatGPT shows is read, from the root to ``current_node``; the other branches are counted. What
-the model thought, called and was told is kept as traces. A picture is kept by its reference, and by its prompt as
-caption if it was drawn.
+The path that ChatGPT shows, from the root to ``current_node``, is the conversation. Messages of other branches are kept
+as traces in a conversation beside it, so that one that is shown later can still become a message. What the model
+thought, called and was told is kept as traces, too, except what it saved as a memory. A picture is kept by its
+reference, and by its prompt as caption if it was drawn.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
+from memsvc.sources.kinds.chatgpt_memories import Known, memories
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Placed, Reading, compact
 from memsvc.sources.kinds.trees import conversations, first_conversations, leaves, path_to
 from memsvc.sources.messages import MAX_CAPTION_CHARS, MessageIn, Role
@@ -72,54 +74,98 @@ class ChatGpt:
     is_export = True
 
     def detect(self, bundle: Bundle) -> Detection:
-        """Look for the tree of messages."""
-        if any(isinstance(one.get("mapping"), dict) for one in first_conversations(bundle)):
+        """Look for the tree of messages, or the list of memories."""
+        found = first_conversations(bundle)
+        if any(isinstance(one.get("mapping"), dict) for one in found):
             return Detection(0.95, "the field mapping", bundle.files)
+        if any(_is_memory_list(one) for one in found):
+            return Detection(0.95, "the list of memories", bundle.files)
         return NOT_MINE
 
     def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
-        """Yield the messages, conversation by conversation, as the file has them."""
+        """Yield the messages, conversation by conversation, then what ChatGPT knows of the user."""
+        if any(_is_memory_list(one) for one in first_conversations(bundle)):
+            yield from memories(bundle, reading)
+            return
+        known = Known()
         for talk, where in conversations(bundle, Conversation):
-            yield from _read(talk, reading, where)
+            yield from _read(talk, reading, where, known)
+        yield from known.placed(reading, bundle.shown(bundle.files[0]))
 
 
-def _read(talk: Conversation, reading: Reading, where: str) -> Iterator[Placed]:
+def _is_memory_list(one: dict[str, Any]) -> bool:
+    return "memories" in one and any(
+        isinstance(memory, dict) and {"content", "created_timestamp"} <= memory.keys()
+        for memory in _list(one["memories"])
+    )
+
+
+def _read(talk: Conversation, reading: Reading, where: str, known: Known) -> Iterator[Placed]:
     key = talk.conversation_id or talk.id
     if not key:
         raise BadFileError(f"{where} has no id.")
     parents = {name: node.parent for name, node in talk.mapping.items()}
     shown = path_to(_leaf(talk, parents), parents, where) if parents else []
-    on_path = set(shown)
-    hidden = sum(node.message is not None for name, node in talk.mapping.items() if name not in on_path)
-    if hidden:
-        reading.odd["messages on branches that are not shown"] += hidden
     time = talk.create_time
     for name in shown:
         message = talk.mapping[name].message
-        if message is None:
-            continue
-        time = message.create_time or time
-        text, caption, pictures = _words(message)
-        if not text.strip() and not caption:
-            reading.odd["messages without words"] += bool(pictures)
-            continue
-        place = f"{where}, message {message.id or name}"
-        role = _role(message, place)
-        said = MessageIn(
-            conversation=f"chatgpt:{key}",
-            text=text,
-            caption=caption,
-            speaker=SPEAKERS.get(role, ""),
-            role=role,
-            id=message.id or name,
-            said_at=None if time is None else reading.clock(time, place),
-        )
-        if said.said_at is None:
-            raise BadFileError(f"{place} has no time, and its conversation neither.")
-        origin = compact(
-            id=message.id or name, url=f"{URL}{key}", project=_project(talk), pictures=pictures, files=_files(message)
-        )
-        yield Placed(place, said, origin, talk.title or "")
+        if message is not None:
+            time = message.create_time or time
+            told = _dict(_dict(message.metadata).get("user_context_message_data"))
+            known.note(message.content, told, time)
+            yield from _placed(talk, name, f"chatgpt:{key}", time, (reading, where))
+    for name, at in _hidden(talk, frozenset(shown)):
+        for placed in _placed(talk, name, f"chatgpt:{key}:branches", at, (reading, where)):
+            reading.odd["messages on branches that are not shown: kept as traces"] += 1
+            yield placed._replace(is_trace=True, title=f"{talk.title or 'Untitled'} (other branches)")
+
+
+def _hidden(talk: Conversation, shown: frozenset[str]) -> list[tuple[str, float | None]]:
+    """Return the messages of other branches with their times, the oldest first."""
+    found = [
+        (name, node.message.create_time or talk.create_time)
+        for name, node in talk.mapping.items()
+        if node.message is not None and name not in shown
+    ]
+    return sorted(found, key=lambda one: one[1] or 0.0)
+
+
+def _placed(
+    talk: Conversation, name: str, conversation: str, time: float | None, at: tuple[Reading, str]
+) -> Iterator[Placed]:
+    """Yield the message of a node, if it has words."""
+    reading, where = at
+    message = talk.mapping[name].message
+    if message is None:
+        return
+    text, caption, pictures = _words(message)
+    if not text.strip() and not caption:
+        if pictures:
+            reading.odd["messages without words"] += 1
+        return
+    place = f"{where}, message {message.id or name}"
+    if time is None:
+        raise BadFileError(f"{place} has no time, and its conversation neither.")
+    role = _role(message, place)
+    said = MessageIn(
+        conversation=conversation,
+        text=text,
+        caption=caption,
+        speaker=SPEAKERS.get(role, ""),
+        role=role,
+        id=message.id or name,
+        said_at=reading.clock(time, place),
+    )
+    origin = compact(
+        id=message.id or name, url=f"{URL}{talk.conversation_id or talk.id}", project=_project(talk),
+        pictures=pictures, files=_files(message), memory=_is_memory(message) and "saved",
+    )  # fmt: skip
+    yield Placed(place, said, origin, talk.title or "")
+
+
+def _is_memory(message: Message) -> bool:
+    """Whether ChatGPT saves a memory with this message."""
+    return message.author.role == "assistant" and message.recipient == "bio"
 
 
 def _project(talk: Conversation) -> str | None:
@@ -142,7 +188,7 @@ def _role(message: Message, where: str) -> Role:
         return "thinking"
     if form in INSTRUCTIONS or role == "system" or metadata.get("is_visually_hidden_from_conversation") is True:
         return "system"
-    if role == "tool" or (role == "assistant" and message.recipient not in {None, "all"}):
+    if role == "tool" or (role == "assistant" and message.recipient not in {None, "all", "bio"}):
         return "tool"
     if role == "assistant":
         return "assistant"

@@ -45,6 +45,8 @@ class Placed(NamedTuple):
     """The locator: line, id, page, second or url. It is kept in the message's metadata as ``origin``."""
     title: str = ""
     """The conversation's name for people, if its identifier is another one."""
+    is_trace: bool = False
+    """Whether it is kept and recalled only on request, whatever its role: it was not shown any more."""
 
 
 @dataclass(slots=True)
