@@ -39,6 +39,8 @@ class _Wanted(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Leave out what was said before (ISO 8601)."""
     title: str = ""
     """The name for people of what is read. Left out: its own."""
+    map: str | None = None
+    """Read CSV as a chat with these columns: "text=body,said_at=date,speaker=from"."""
     dry_run: bool = False
     """Only say what would be stored. POST /v1/ingests/{id}/continue stores it within a day."""
 
@@ -68,6 +70,7 @@ class Documents:
     not_me: bool = False
     since: str | None = None
     title: str = ""
+    map: str | None = None
     dry_run: bool = False
 
 
@@ -105,7 +108,7 @@ def decode_document(body: bytes, _into: Any) -> Documents:
             raise InvalidTextError("The text contains half of a surrogate pair.", field="text") from error
     return Documents(
         sent=[sent], kind=found.as_, me=found.me, not_me=found.not_me, since=found.since, title=found.title,
-        dry_run=found.dry_run,
+        map=found.map, dry_run=found.dry_run,
     )  # fmt: skip
 
 
@@ -159,7 +162,7 @@ def _read(files: list[Sent], fields: dict[str, list[str]]) -> Documents:
     for name, given in fields.items():
         if name == "me":
             values["me"] = given
-        elif name not in {"as", "not_me", "since", "title", "dry_run"}:
+        elif name not in {"as", "not_me", "since", "title", "map", "dry_run"}:
             raise InvalidRequestError(f"{name[:60]!r} is not a field of this form.", field=name[:60])
         elif len(given) > 1:
             raise InvalidRequestError(f"{name} is given more than once.", field=name)
@@ -181,6 +184,10 @@ def add_form(document: OpenAPI) -> None:
         "not_me": Schema(type=OpenAPIType.BOOLEAN, description="The user is none of the speakers."),
         "since": Schema(type=OpenAPIType.STRING, description="Leave out what was said before (ISO 8601)."),
         "title": Schema(type=OpenAPIType.STRING, description="The name for people of what is read."),
+        "map": Schema(
+            type=OpenAPIType.STRING,
+            description="Read CSV as a chat with these columns: text=body,said_at=date,speaker=from.",
+        ),
         "dry_run": Schema(type=OpenAPIType.BOOLEAN, description="Only say what would be stored."),
         "file": Schema(
             type=OpenAPIType.ARRAY, min_items=1, max_items=100, description="The files, each with its name.",

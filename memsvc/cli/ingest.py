@@ -114,7 +114,7 @@ async def ingest_files(
     hidden = dry_run or not sys.stderr.isatty()
     with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
         run = Run(db, settings, reader, Terminal(progress), dry_run=dry_run)
-        report = await run.over(find(paths, reader.choices.kind, sys.stdin.buffer, stack))
+        report = await run.over(find(paths, reader.choices.forced, sys.stdin.buffer, stack))
         if not dry_run:
             for folder in (path.resolve() for path in paths if path.is_dir()):
                 report.gone += await mark_gone(db, owner, folder.as_posix(), file_is_there)
@@ -136,6 +136,12 @@ def ingest(
         [], "--me", metavar="NAME", help="The speaker who you are, if you have another name there; repeatable."
     ),
     not_me: bool = typer.Option(False, "--not-me", help="You are none of the speakers."),
+    columns: list[str] = typer.Option(
+        [],
+        "--map",
+        metavar="FIELD=COLUMN",
+        help="Read CSV files as chats with these columns: text=body,said_at=date,speaker=from; repeatable.",
+    ),
     since: str | None = typer.Option(
         None, "--since", metavar="DATE", help="Leave out what was said before (ISO 8601)."
     ),
@@ -153,11 +159,18 @@ def ingest(
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
         from memsvc.access.users import find_app
+        from memsvc.sources.kinds.table import columns_of
         from memsvc.sources.moments import read_moment
         from memsvc.sources.previewing import Choices
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
-        choices = Choices(kind=kind, me=me, is_nobody=not_me, since=read_moment(since, owner, "--since"))
+        choices = Choices(
+            kind=kind,
+            columns=columns_of(columns) if columns else {},
+            me=me,
+            is_nobody=not_me,
+            since=read_moment(since, owner, "--since"),
+        )
         return await ingest_files(db, settings, owner, paths, choices, dry_run=dry_run), owner
 
     report, owner = with_database(work)

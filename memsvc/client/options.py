@@ -52,6 +52,8 @@ class IngestOptions(TypedDict, total=False):
     """Leave out what was said before."""
     title: str
     """The name for people of what is read."""
+    map: str
+    """Read CSV as a chat with these columns: "text=body,said_at=date,speaker=from"."""
     dry_run: bool
     """Only say what would be stored."""
 

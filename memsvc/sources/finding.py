@@ -49,12 +49,12 @@ class Unread:
 
 Found = Source | DocumentSource | Unread
 Forced = Kind | str | None
-"""A kind, ``DOCUMENT``, or None: recognise it."""
+"""A kind, its name, ``DOCUMENT``, or None: recognise it."""
 
 
 def find(
     paths: Iterable[Path | Given],
-    kind: str | None,
+    kind: Forced,
     stdin: BinaryIO,
     stack: ExitStack,
     check: Callable[[Found], None] = lambda _: None,
@@ -63,7 +63,7 @@ def find(
 
     Args:
         paths: what the caller named or sent.
-        kind: read everything as this kind; None: recognise it.
+        kind: read everything as this kind, by its name or itself; None: recognise it.
         stdin: standard input.
         stack: closes what was opened.
         check: called with all that is found; where it raises a BadFileError, the whole file or folder is refused.
@@ -71,7 +71,7 @@ def find(
     Raises:
         InvalidRequestError: there is no such kind.
     """
-    forced: Forced = kind_called(kind) if kind not in {None, DOCUMENT} else kind
+    forced: Forced = kind_called(kind) if isinstance(kind, str) and kind != DOCUMENT else kind
     for path in paths:
         try:
             bundle = stack.enter_context(opened(path, stdin))

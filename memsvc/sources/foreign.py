@@ -20,7 +20,7 @@ PACKAGE = "Discord's data package"
 ACTIVITY = "Google's My Activity in HTML"
 WHOLE: Mapping[str, str] = {
     OURS: "Import its folder or zip file with 'memsvc import'.",
-    ACTIVITY: "In Google Takeout, choose JSON as the format of My Activity.",
+    ACTIVITY: "Of My Activity, what Gemini has is read; this page has nothing of it.",
     PACKAGE: "Name its folder or zip file, where channel.json stands beside the messages.",
     "an export of Slack": "Name the folder or zip file that has users.json: it says who speaks.",
 }

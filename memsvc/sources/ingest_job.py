@@ -38,7 +38,7 @@ from memsvc.errors import (
 from memsvc.queue.execution import Steps
 from memsvc.settings import Settings
 from memsvc.sources.fetching import Fetcher
-from memsvc.sources.finding import Found, Source, Unread, find
+from memsvc.sources.finding import Forced, Found, Source, Unread, find
 from memsvc.sources.ingests import Chosen, clean_name
 from memsvc.sources.kinds.bundles import Given
 from memsvc.sources.kinds.registry import DOCUMENT
@@ -279,7 +279,7 @@ async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack) -> Non
     async with desk.db.transaction(desk.ids["user_id"]) as connection:
         rows = (await connection.execute(query("list_ingest_files"), desk.ids)).all()
     known = {row.part: row for row in rows if row.number == number}
-    kind = desk.reader.choices.kind
+    kind = desk.reader.choices.forced
     try:
         listed = await in_thread(partial(_found, given, kind, stack))
     except MemsvcError as error:
@@ -311,7 +311,7 @@ async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack) -> Non
         await place.note(outcome)
 
 
-def _found(given: Given, kind: str | None, stack: ExitStack, go_on: Callable[[], None]) -> list[Found]:
+def _found(given: Given, kind: Forced, stack: ExitStack, go_on: Callable[[], None]) -> list[Found]:
     """Return what is noted of a file: all sources in it, and the first files of no known kind.
 
     Raises:

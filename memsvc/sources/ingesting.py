@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
+import msgspec
+
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -30,6 +32,7 @@ from memsvc.sources.messages import (
 )
 from memsvc.sources.previewing import Reader
 from memsvc.sources.times import SaidAt
+from memsvc.text.characters import is_visible
 
 BATCH, BATCH_CHARS = 500, 4_000_000
 
@@ -80,9 +83,7 @@ async def store(
             except MessageConflictError as error:
                 if not source.kind.is_export:
                     raise
-                counts["differs"] += len(error.rows)
-                differing = set(error.rows)
-                fresh = [one for index, one in enumerate(fresh) if index not in differing]
+                fresh = await _without_differing(db, reader.owner, fresh, set(error.rows), counts)
         titles = {one.message.conversation: one.title for one in batch if one.title}
         new = {name: title for name, title in titles.items() if name not in titled}
         if new and not paused:  # a title is the user's words, too
@@ -90,6 +91,33 @@ async def store(
             titled.update(new)
         await watcher.stored(len(batch), counts)
     return counts
+
+
+async def _without_differing(
+    db: Database, owner: Owner, batch: Sequence[Placed], differing: set[int], counts: Counter[str]
+) -> list[Placed]:
+    """Return a batch without the messages that are stored with other words; of those that have grown, what is new."""
+    found: list[Placed] = []
+    for index, one in enumerate(batch):
+        if index not in differing:
+            found.append(one)
+        elif (rest := await _grown(db, owner, one) if one.may_grow else None) is not None:
+            found.append(rest)
+        else:
+            counts["differs"] += 1
+    return found
+
+
+async def _grown(db: Database, owner: Owner, placed: Placed) -> Placed | None:
+    """Return what a message has after the words with which it is stored; None: it begins with others."""
+    message = placed.message
+    asked = {"user_id": owner.user_id, "identifier": message.conversation, "client_id": message.id}
+    async with db.transaction(owner.user_id) as connection:
+        stored: str | None = (await connection.execute(query("stored_text"), asked)).scalar_one_or_none()
+    if not stored or not message.text.startswith(stored) or not is_visible(rest := message.text[len(stored) :].strip()):
+        return None
+    identity = f"{message.id} {len(stored)}"
+    return placed._replace(message=msgspec.structs.replace(message, text=rest, id=identity))
 
 
 async def _give_titles(db: Database, owner: Owner, titles: dict[str, str]) -> None:

@@ -30,6 +30,7 @@ from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentPreview, StoredDocument
 from memsvc.sources.fetching import check_url
 from memsvc.sources.kinds.registry import DOCUMENT, kind_called
+from memsvc.sources.kinds.table import columns_of
 from memsvc.sources.moments import read_moment
 from memsvc.sources.previewing import Choices, Preview
 from memsvc.text.characters import flat
@@ -52,6 +53,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     kind: str | None = None
     """Read everything as this kind; null: it is recognised."""
+    columns: dict[str, str] = {}
+    """Read everything as a chat in CSV: the column of each field; empty: it is none."""
     me: list[str] = []
     """Names or ids of the speaker who is the owner."""
     not_me: bool = False
@@ -63,7 +66,10 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def choices(self, url: str | None = None) -> Choices:
         """Return the choices of a run."""
-        return Choices(kind=self.kind, me=self.me, is_nobody=self.not_me, since=self.since, title=self.title, url=url)
+        return Choices(
+            kind=self.kind, columns=self.columns, me=self.me, is_nobody=self.not_me, since=self.since,
+            title=self.title, url=url,
+        )  # fmt: skip
 
 
 class Ingest(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +183,7 @@ def chosen(
     not_me: bool = False,
     since: str | None = None,
     title: str = "",
+    columns: str | None = None,
 ) -> Chosen:
     """Check what a client chose.
 
@@ -184,8 +191,9 @@ def chosen(
         InvalidRequestError: there is no such kind, or too many or too long names.
         InvalidTimeError: ``since`` is not a time.
     """
-    if kind not in {None, DOCUMENT}:
-        kind_called(kind)
+    mapped = columns_of(columns) if columns else {}
+    if isinstance(Choices(kind=kind, columns=mapped).forced, str) and kind != DOCUMENT:
+        kind_called(kind or "")
     if len(me) > MOST_NAMES:
         raise InvalidRequestError(f"At most {MOST_NAMES} names.", field="me")
     for field, value in (*(("me", name) for name in me), ("title", title)):
@@ -194,7 +202,10 @@ def chosen(
             raise InvalidRequestError(f"At most {MOST_NAME_CHARS} characters.", field=field)
     if me and not_me:
         raise InvalidRequestError("me and not_me exclude each other.", field="not_me")
-    return Chosen(kind=kind, me=list(me), not_me=not_me, since=read_moment(since, owner, "since"), title=flat(title))
+    return Chosen(
+        kind=kind, columns=mapped, me=list(me), not_me=not_me, since=read_moment(since, owner, "since"),
+        title=flat(title),
+    )  # fmt: skip
 
 
 async def send(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,8 +11,9 @@ import msgspec
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.errors import InvalidRequestError, InvalidTimeError
-from memsvc.sources.finding import Source
+from memsvc.sources.finding import Forced, Source
 from memsvc.sources.kinds.kind import Placed, Reading
+from memsvc.sources.kinds.table import Table
 from memsvc.sources.messages import MessageIn
 from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, parse_time
@@ -50,6 +51,8 @@ class Choices:
 
     kind: str | None = None
     """Read everything as this kind; None: recognise it."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Read everything as a chat in CSV: the column of each field; empty: it is none."""
     me: Sequence[str] = ()
     """Names or ids of the speaker who is the owner."""
     is_nobody: bool = False
@@ -60,6 +63,19 @@ class Choices:
     """The name for people of what is read, if it is one conversation or document; empty: its own."""
     url: str | None = None
     """Where it was fetched; None: it was not."""
+
+    @property
+    def forced(self) -> Forced:
+        """The kind that everything is read as.
+
+        Raises:
+            InvalidRequestError: another kind is named beside the columns.
+        """
+        if not self.columns:
+            return self.kind
+        if self.kind not in {None, Table.name}:
+            raise InvalidRequestError(f"{self.kind} has no columns to name.", hint="Leave out the kind.", field="map")
+        return Table(self.columns)
 
 
 @dataclass(slots=True)

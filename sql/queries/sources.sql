@@ -203,6 +203,13 @@ WHERE s.user_id = :user_id AND s.kind = 'document' AND starts_with(s.identifier,
 )
 ORDER BY s.source_id;
 
+-- name: stored_text
+-- The text of a message by the client's ids.
+SELECT string_agg(p.text, '' ORDER BY p.part)
+FROM memsvc.sources AS s
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.source_id = s.source_id AND p.client_id = :client_id
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
+
 -- name: list_documents
 -- Documents as their last versions have them, those stored last first; source_id is time-ordered and serves as the
 -- cursor. source_id: this one alone. name: only those with these characters in their title, path or identifier.

@@ -105,3 +105,21 @@ async def test_a_model_stores_a_document_by_its_text(
     [document] = (await read(ada, ""))["items"]
     assert (document["title"], document["format"], document["path"]) == ("Beans", "md", "study.md")
     assert ["Roasting says" in one["text"] for one in found["memories"] if one["kind"] == "chunk"] == [True]
+
+
+async def test_a_table_is_a_chat_with_the_columns_that_are_named(
+    ada: httpx.AsyncClient, db: Database, settings: Settings
+) -> None:
+    chat, columns = (
+        "when;who;what\n2026-02-01;Mila;The key.\n2026-02-01;Jo;Thanks!\n",
+        "text=what, said_at=when, speaker=who",
+    )
+    made = [
+        await ada.post("/v1/documents", files=[("file", ("a.csv", chat))], data={"map": columns, "me": "Jo"}),
+        await ada.post("/v1/documents", json={"name": "a.csv", "text": chat, "map": columns, "me": ["Jo"]}),
+    ]
+    await run_due(db, all_steps(settings, None))
+    for answer, counts in zip(made, ({"created": 2}, {"existing": 2}), strict=True):
+        assert answer.json()["choices"]["columns"] == {"text": "what", "said_at": "when", "speaker": "who"}
+        [file] = (await ada.get(f"/v1/ingests/{answer.json()['ingest_id']}")).json()["items"]
+        assert (file["kind"], file["counts"]) == ("csv", counts)

@@ -454,6 +454,7 @@ END = b"--x--\r\n"
         (BOUNDARY, PART % b"file" + FIELD % (b"me", b"a\x00b") + END, 400),
         (BOUNDARY, PART % b"file" + FIELD % (b"dry_run", b"perhaps") + END, 400),
         (BOUNDARY, PART % b"file" + FIELD % (b"as", b"nothing") + END, 400),
+        (BOUNDARY, PART % b"file" + FIELD % (b"map", b"words=body") + END, 400),
         (BOUNDARY, PART % b"file" + FIELD % (b"since", b"soon") + END, 400),
         (BOUNDARY, (PART % b"file") * 101 + END, 400), (BOUNDARY, (FIELD % (b"me", b"Jo")) * 2_000 + END, 400),
         ({"Content-Type": "multipart/form-data"}, PART % b"file" + END, 400),

@@ -123,6 +123,28 @@ async def test_a_branch_that_is_not_shown_is_kept_and_not_recalled(
             assert stored == [*found, ("Where do otters sleep?", "message")]
 
 
+async def test_a_table_is_a_chat_only_with_its_columns(desk: Desk, tmp_path: Path) -> None:
+    tree(tmp_path / "in", {"chat.csv": "date,from,body\n2026-02-01,Mila,The key.\n2026-02-02,Jo,Thanks!\n"})
+    columns = {"text": "body", "said_at": "date", "speaker": "from"}
+    for counts in ({"created": 2, "existing": 0}, {"created": 0, "existing": 2}):
+        report = await desk.ingest(tmp_path / "in", columns=columns, me=["Jo"])
+        assert report.totals == {**counts, "erased": 0, "paused": 0}
+    assert desk.stored() == [("Mila", "other", "The key."), ("Jo", "user", "Thanks!")]
+    report = await desk.ingest(tmp_path / "in")
+    assert [file.kind for file in report.files] == ["document"]
+
+
+async def test_a_transcript_that_grows_stores_its_words_once(desk: Desk, tmp_path: Path) -> None:
+    words = ("The otters sleep", "in holts", "by the river,", "and fish at night.")
+    for count in (1, 2, 2, 4):
+        cues = [f"00:00:0{i}.000 --> 00:00:0{i + 1}.000\n<v Mila>{word}\n" for i, word in enumerate(words[:count])]
+        await desk.ingest(write(tmp_path / "2026-02-01 10.00.vtt", "WEBVTT\n\n" + "\n".join(cues)), is_nobody=True)
+        assert " ".join(text for _, _, text in desk.stored()) == " ".join(words[:count])
+    changed = "WEBVTT\n\n" + "\n".join(cues).replace("holts", "trees")
+    report = await desk.ingest(write(tmp_path / "2026-02-01 10.00.vtt", changed), is_nobody=True)
+    assert [file.differs for file in report.files] == [1]
+
+
 async def test_while_memory_is_paused_not_even_a_title_is_taken_in(desk: Desk, tmp_path: Path) -> None:
     await desk.ingest(write(tmp_path / "result.json", GROUP), me=["Jo"])
     await pause(desk.db, desk.owner)

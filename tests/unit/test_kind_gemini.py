@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -97,3 +98,67 @@ def test_bard_was_its_name(tmp_path: Path) -> None:
 def test_other_forms_are_refused(tmp_path: Path, records: object, says: str) -> None:
     with pytest.raises(BadFileError, match=says):
         list(read_messages(write(tmp_path / "MyActivity.json", records)))
+
+
+def card(prompt: str, time: str, answer: str = "", header: str = "Gemini Apps", more: str = "") -> str:
+    """A card of the page."""
+    return (
+        '<div class="outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp"><div class="mdl-grid">'
+        f'<div class="header-cell mdl-cell"><p class="mdl-typography--title">{header}<br></p></div>'
+        f'<div class="content-cell mdl-cell mdl-typography--body-1">{prompt}<br>{time}<br>{answer}</div>'
+        f'<div class="content-cell mdl-cell mdl-typography--caption"><b>Products:</b><br>&emsp;{header}{more}</div>'
+        "</div></div>"
+    )
+
+
+def page(*cards: str) -> str:
+    """The page, with as long a style sheet as Google's."""
+    style = ".mdl-cell { margin: 8px }\n" * 6_000
+    title = "<title>My Activity History</title>"
+    return f"<html><head>{title}<style>{style}</style></head><body><div>{''.join(cards)}</div></body></html>"
+
+
+def test_the_page_is_read_like_the_json(tmp_path: Path) -> None:
+    odd: Counter[str] = Counter()
+    found = page(
+        card("Prompted\u00a0Was &lt;b&gt; bold?<br>In HTML.", "Jul 25, 2026, 11:07:57\u202fPM PDT",
+             "<p>It <b>is</b>.</p><br>Yes."),
+        card("Searched for otters", "Jul 25, 2026, 11:07:57 PM PDT", header="Search"),
+        card("Prompted Look<br>Attached 1 file.<br>- otter.png", "18 Sept 2025, 12:02:52 CST",
+             "<script>x</script>Nice.", more="<br>From: https://gemini.google.com/app/c_7"),
+        card("Created a canvas", "18 Sept 2025, 12:02:51 CET"),
+    )  # fmt: skip
+    placed = read(tmp_path, found, odd)
+    assert said(placed) == [
+        ("user", "Look"), ("assistant", "Nice."), ("user", "Was <b> bold?\nIn HTML."), ("assistant", "It is.\n\nYes."),
+    ]  # fmt: skip
+    assert placed[0].origin == {
+        "day": "2025-09-18", "url": "https://gemini.google.com/app/c_7", "files": ["otter.png"],
+    }  # fmt: skip
+    assert [one.message.said_at for one in placed[1:3]] == ["2025-09-18T12:02:52+02:00", "2026-07-26T08:07:57+02:00"]
+    assert odd == {
+        "records of other programs": 1, "records without a prompt": 1,
+        "times in a zone that is not known, read on your clock": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("time", "utc"),
+    [
+        ("Jul 5, 2026, 12:07:57 AM UTC", "2026-07-05T00:07:57"), ("05.07.2026, 13:07:57 MESZ", "2026-07-05T11:07:57"),
+        ("5 May 2026, 13:07:57 GMT+5:30", "2026-05-05T07:37:57"), ("2026-09-02T12:00:00Z", "2026-09-02T12:00:00"),
+    ],
+)  # fmt: skip
+def test_times_of_the_page(tmp_path: Path, time: str, utc: str) -> None:
+    [one] = read(tmp_path, page(card("Prompted Where?", time)))
+    assert one.message.said_at is not None
+    assert datetime.fromisoformat(one.message.said_at).astimezone(UTC).isoformat() == f"{utc}+00:00"
+
+
+@pytest.mark.parametrize(
+    "time", ["10 de mai. de 2026, 03:46:09 BRT", "Foo 5, 2026, 10:00:00 AM UTC", "31.02.2026, 10:00:00 UTC"]
+)
+def test_a_time_in_another_language_refuses_the_page(tmp_path: Path, time: str) -> None:
+    with pytest.raises(BadFileError, match=r"card 0.*time") as raised:
+        read(tmp_path, page(card("Prompted Where?", time)))
+    assert "choose JSON" in raised.value.advice

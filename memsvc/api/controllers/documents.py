@@ -64,7 +64,13 @@ class DocumentsController(Controller):
         given = _as_read(data)
         check_size(sum(len(one.content or b"") for one in given.sent), writer.settings)
         wanted = chosen(
-            writer.owner, kind=given.kind, me=given.me, not_me=given.not_me, since=given.since, title=given.title
+            writer.owner,
+            kind=given.kind,
+            me=given.me,
+            not_me=given.not_me,
+            since=given.since,
+            title=given.title,
+            columns=given.map,
         )
         ingest = await send(
             writer.db, writer.owner, given.sent, wanted, writer.settings,

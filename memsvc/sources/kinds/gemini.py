@@ -1,4 +1,4 @@
-"""Gemini in Google Takeout: ``MyActivity.json`` of "My Activity", a list of prompts with their answers.
+"""Gemini in Google Takeout: ``MyActivity.json`` of "My Activity", a list of prompts with their answers, or its page.
 
 It names no conversations, so the prompts of a day are one. The newest stands first in the file.
 """
@@ -13,6 +13,7 @@ import msgspec
 
 from memsvc.errors import BadFileError
 from memsvc.sources.kinds.bundles import Bundle
+from memsvc.sources.kinds.gemini_page import Card, cards, is_page
 from memsvc.sources.kinds.json_files import BYTE_ORDER_MARK, decoded
 from memsvc.sources.kinds.kind import NOT_MINE, Detection, Digests, Placed, Reading, compact
 from memsvc.sources.messages import MessageIn
@@ -63,6 +64,8 @@ class Gemini:
         """Look for Gemini's header in the first records."""
         if (file := bundle.only) is None:
             return NOT_MINE
+        if is_page(bundle, file):
+            return Detection(0.95, "a card with the header of Gemini", (file,))
         if bundle.head(file).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] != b"[":
             return NOT_MINE
         found = bundle.document(file).outline(3)
@@ -72,12 +75,9 @@ class Gemini:
 
     def read(self, bundle: Bundle, reading: Reading) -> Iterator[Placed]:
         """Yield each prompt and its answer, the oldest first."""
-        file, ids = bundle.files[0], Digests()
-        shown, document = bundle.shown(file), bundle.document(file)
-        document.check()
-        for index in range(len(document.entries) - 1, -1, -1):
-            where = f"{shown}, record {index}"
-            record: Record = decoded(document.entries[index], Record, where)
+        ids = Digests()
+        records = _of_page if is_page(bundle, bundle.files[0]) else _of_json
+        for where, record in records(bundle, reading):
             if not record.header.startswith(HEADERS):
                 reading.odd["records of other programs"] += 1
                 continue
@@ -88,6 +88,23 @@ class Gemini:
                 continue
             prompt = record.title[prompted.end() if prompted is not None else 0 :].strip()
             yield from _placed(record, (prompt, answer), ids.of(record.time, record.title), reading, where)
+
+
+def _of_json(bundle: Bundle, _reading: Reading) -> Iterator[tuple[str, Record]]:
+    shown, document = bundle.shown(bundle.files[0]), bundle.document(bundle.files[0])
+    document.check()
+    for index in range(len(document.entries) - 1, -1, -1):
+        where = f"{shown}, record {index}"
+        yield where, decoded(document.entries[index], Record, where)
+
+
+def _of_page(bundle: Bundle, reading: Reading) -> Iterator[tuple[str, Record]]:
+    file = bundle.files[0]
+    for number, text in cards(bundle, file):
+        where = f"{bundle.shown(file)}, card {number}"
+        card = Card(text, reading, where)
+        files: list[str | Named] = [*card.files]
+        yield where, Record(card.title, card.time, card.header, card.url, [Html(card.answer)], files)
 
 
 def _is_record(one: dict[str, object]) -> bool:

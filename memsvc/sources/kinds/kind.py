@@ -47,6 +47,8 @@ class Placed(NamedTuple):
     """The conversation's name for people, if its identifier is another one."""
     is_trace: bool = False
     """Whether it is kept and recalled only on request, whatever its role: it was not shown any more."""
+    may_grow: bool = False
+    """Whether a later export may have more words at its end. They are then stored as a message of their own."""
 
 
 @dataclass(slots=True)

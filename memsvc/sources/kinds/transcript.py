@@ -62,6 +62,8 @@ class Cue(NamedTuple):
     speaker: str
     """Empty: not known."""
     text: str
+    opening: str = ""
+    """Of joined pieces, the text of the first: what comes later changes it no more."""
 
 
 class Word(msgspec.Struct):
@@ -118,10 +120,10 @@ class Transcript:
                 text=cue.text,
                 speaker=speaker[:200],
                 role="user" if is_own or reading.is_me(speaker) else "other",
-                id=ids.of(f"{cue.start:.3f}", cue.speaker, cue.text),
+                id=ids.of(f"{cue.start:.3f}", cue.speaker, cue.opening),
                 said_at=(began + timedelta(seconds=cue.start)).isoformat(),
             )
-            yield Placed(cue.where, message, {"second": round(cue.start)})
+            yield Placed(cue.where, message, {"second": round(cue.start)}, may_grow=True)
 
 
 def _detect_segments(bundle: Bundle, file: str) -> Detection:
@@ -268,6 +270,6 @@ def _joined(cues: Iterable[Cue]) -> Iterator[Cue]:
                 current = current._replace(end=max(current.end, cue.end), text=f"{current.text} {cue.text}")
                 continue
             yield current
-        current = cue
+        current = cue._replace(opening=cue.text)
     if current is not None:
         yield current
