@@ -109,7 +109,8 @@ async def ingest_files(
     from memsvc.sources.previewing import Choices, Reader
     from memsvc.sources.runs import Run
 
-    reader = Reader(owner, (await own_names(db, owner)).aliases, choices or Choices())
+    names = (await own_names(db, owner)).aliases
+    reader = Reader(owner, names, choices or Choices(), settings.max_text_chars)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = dry_run or not sys.stderr.isatty()
     with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:

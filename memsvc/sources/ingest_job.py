@@ -208,7 +208,8 @@ def ingest_steps(settings: Settings) -> Steps:
             return False
         owner = await owner_of(db, user_id)
         wanted = msgspec.convert(begun.choices, Chosen)
-        reader = Reader(owner, (await own_names(db, owner)).aliases, wanted.choices())
+        names = (await own_names(db, owner)).aliases
+        reader = Reader(owner, names, wanted.choices(), settings.max_text_chars)
         desk = _Desk(
             db, settings, ids, begun.key_id, reader, begun.dry_run, Fetcher(settings.max_upload_bytes),
             time.monotonic() + SLICE_S,

@@ -18,6 +18,9 @@ from memsvc.sources.messages import MessageIn
 from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, parse_time
 
+NAMED = 5
+"""Messages that are left out for their length and named by their position; more are only counted."""
+
 
 class Speaker(msgspec.Struct, frozen=True, kw_only=True):
     """A speaker of a source."""
@@ -86,6 +89,8 @@ class Reader:
     names: Sequence[str]
     """The owner's names."""
     choices: Choices = field(default_factory=Choices)
+    max_text_chars: int | None = None
+    """A longer message of an export is left out; None: none is."""
 
     def read(self, source: Source, odd: Counter[str] | None = None) -> Iterator[Placed]:
         """Yield a source's messages as they are stored: with their origin, since the chosen time."""
@@ -99,11 +104,23 @@ class Reader:
             if since is not None and message.said_at is not None and _said(placed, self.owner) < since:
                 reading.odd[f"messages before {since.date()}"] += 1
                 continue
+            if source.kind.is_export and self._is_too_long(message):
+                reading.odd[self._too_long(placed, reading.odd)] += 1
+                continue
             origin = {"kind": kind, "file": name, **placed.origin}
             if self.choices.url is not None:
                 origin.setdefault("url", self.choices.url)
             message.metadata = {ORIGIN: origin, **message.metadata}
             yield placed._replace(title=self.choices.title) if self.choices.title else placed
+
+    def _is_too_long(self, message: MessageIn) -> bool:
+        return self.max_text_chars is not None and len(message.text) > self.max_text_chars
+
+    def _too_long(self, placed: Placed, odd: Counter[str]) -> str:
+        """Return how a message that is too long is counted: the first ones by their position."""
+        what = f"messages of more than {self.max_text_chars:,} characters"
+        named = sum(name.startswith(f"{what} (") for name in odd)
+        return f"{what} ({placed.where})" if named < NAMED else what
 
     def preview(self, source: Source, check: Callable[[MessageIn], SaidAt | None] = lambda _: None) -> Preview:
         """Read a source completely.

@@ -21,6 +21,7 @@ from memsvc.errors import (
     MessageConflictError,
     OwnerRequiredError,
     SourceUnknownError,
+    TextTooLongError,
 )
 from memsvc.settings import Settings
 from memsvc.sources.document_reads import list_documents
@@ -53,10 +54,10 @@ class Desk:
 
     def __init__(self, db: Database, settings: Settings, owner: Owner, admin: psycopg.Connection) -> None:
         self.db, self.owner, self._admin = db, owner, admin
-        self._settings = settings.model_copy(update={"embedding_model": ""})
+        self.settings = settings.model_copy(update={"embedding_model": "", "max_text_chars": 20_000})
 
     async def ingest(self, *paths: Path, dry_run: bool = False, **choices: Any) -> Report:
-        return await ingest_files(self.db, self._settings, self.owner, paths, Choices(**choices), dry_run=dry_run)
+        return await ingest_files(self.db, self.settings, self.owner, paths, Choices(**choices), dry_run=dry_run)
 
     def stored(self) -> list[tuple[Any, ...]]:
         return self._admin.execute(SAID, [self.owner.user_id]).fetchall()
@@ -143,6 +144,22 @@ async def test_a_transcript_that_grows_stores_its_words_once(desk: Desk, tmp_pat
     changed = "WEBVTT\n\n" + "\n".join(cues).replace("holts", "trees")
     report = await desk.ingest(write(tmp_path / "2026-02-01 10.00.vtt", changed), is_nobody=True)
     assert [file.differs for file in report.files] == [1]
+
+
+async def test_a_message_that_is_too_long_keeps_no_other_out_of_an_export(desk: Desk, tmp_path: Path) -> None:
+    longest = desk.settings.max_text_chars
+    texts = ["The key.", *("x" * (longest + 1) for _ in range(7)), "x" * longest]
+    chat = telegram_chat(*(telegram_message(number, "Mila/user7", text) for number, text in enumerate(texts, 1)))
+    for created in (2, 0):
+        report = await desk.ingest(write(tmp_path / "result.json", chat), is_nobody=True)
+        assert report.totals["created"] == created
+    odd = report.files[0].preview.odd
+    named = f"messages of more than {longest:,} characters"
+    assert odd == {f"{named} (result.json, chat 7, message id {n})": 1 for n in range(2, 7)} | {named: 2}
+    assert sum(len(row[2]) for row in desk.stored()) == len("The key.") + longest
+    written = "".join(f'{{"text": "{text}"}}\n' for text in texts[:2])
+    with pytest.raises(TextTooLongError, match=r"a\.jsonl, line 2"):
+        await desk.ingest(write(tmp_path / "a.jsonl", written))
 
 
 async def test_while_memory_is_paused_not_even_a_title_is_taken_in(desk: Desk, tmp_path: Path) -> None:
