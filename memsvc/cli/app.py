@@ -39,6 +39,7 @@ from memsvc.cli import (
     sleep,
     transfer,
     upkeep,
+    vaults,
     walks,
 )
 
@@ -78,6 +79,7 @@ app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(ingest.ingest)
 app.add_typer(documents.documents, name="documents")
+app.add_typer(vaults.vaults, name="vault")
 app.command("extract")(extraction.extract)
 app.add_typer(reread.reread, name="reread")
 app.add_typer(reviews.review, name="review")

@@ -13,7 +13,7 @@ from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, 
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
 
     from rich.progress import Progress, TaskID
@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
     from memsvc.sources.documents import DocumentPreview
+    from memsvc.sources.finding import Found
     from memsvc.sources.previewing import Choices, Preview, Speaker
-    from memsvc.sources.runs import FileOutcome, Report
+    from memsvc.sources.runs import FileOutcome, KeptVault, Report, Run
 
 WORDS = {
     "created": "new", "changed": "changed", "existing": "already stored", "moved": "moved",
     "erased": "erased earlier, which stay erased", "paused": "not stored, because memory is paused", "gone": "gone",
 }  # fmt: skip
 """What became of documents."""
+FLAVOURS = {
+    "obsidian": "Obsidian", "logseq": "Logseq", "foam": "Foam", "notion": "Notion", "markdown": "Markdown",
+}  # fmt: skip
 SHOWN = 12
 """Speakers and other entries of a list that are shown."""
 
@@ -88,11 +92,21 @@ async def ingest_files(
     choices: Choices | None = None,
     *,
     dry_run: bool = False,
+    as_vaults: bool = False,
 ) -> Report:
-    """Store what paths have, or look at it, with a progress bar on a terminal.
+    """Store what paths have, or look at it, with a progress bar on a terminal. Folders of notes are kept as vaults.
 
     Each batch is one transaction, so an interrupted run can be repeated: stored messages are skipped. The background
     jobs of the messages run at the end; a running worker takes part in them.
+
+    Args:
+        db: the database.
+        settings: limits, and the embedding models.
+        owner: the owner of the memory.
+        paths: files, folders, zip files, or "-".
+        choices: what the caller wants.
+        dry_run: store nothing.
+        as_vaults: all of them are folders of notes, whatever they look like.
 
     Raises:
         MemsvcError: the only source is refused, or the database cannot be used.
@@ -108,6 +122,7 @@ async def ingest_files(
     from memsvc.sources.kinds.document_files import file_is_there
     from memsvc.sources.previewing import Choices, Reader
     from memsvc.sources.runs import Run
+    from memsvc.sources.vaults.storing import is_vault
 
     names = (await own_names(db, owner)).aliases
     reader = Reader(owner, names, choices or Choices(), settings.max_text_chars)
@@ -115,7 +130,11 @@ async def ingest_files(
     hidden = dry_run or not sys.stderr.isatty()
     with ExitStack() as stack, Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
         run = Run(db, settings, reader, Terminal(progress), dry_run=dry_run)
-        report = await run.over(find(paths, reader.choices.forced, sys.stdin.buffer, stack))
+        found = find(paths, reader.choices.forced, sys.stdin.buffer, stack)
+        for path in paths:
+            if path.is_dir() and (as_vaults or (reader.choices.forced is None and is_vault(path))):
+                found = await _keep_vault(run, path, found, progress)
+        report = await run.over(found)
         if not dry_run:
             for folder in (path.resolve() for path in paths if path.is_dir()):
                 report.gone += await mark_gone(db, owner, folder.as_posix(), file_is_there)
@@ -123,6 +142,33 @@ async def ingest_files(
                 task = progress.add_task("vectors", total=None)
                 await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
     return report
+
+
+async def _keep_vault(run: Run, folder: Path, found: Iterable[Found], progress: Progress) -> Iterator[Found]:
+    """Store the notes of a folder, and return what else was found."""
+    from memsvc.documents.vaults.reading import VaultReader
+    from memsvc.sources.finding import DocumentSource, Unread
+    from memsvc.sources.vaults.storing import Keeper
+
+    keeper = Keeper(run.db, run.reader.owner, run.settings, folder)
+    vault = VaultReader(keeper.folder).read()
+    notes = {f"{keeper.folder.as_posix()}/{note.path}" for note in vault.notes}
+    if run.dry_run:
+        note(f"{folder}: a vault of {FLAVOURS[vault.flavours[0]]}, {len(vault.notes):,} notes with links between them.")
+        return iter(found)
+    task = progress.add_task("notes", total=None)
+    brought = await keeper.bring(vault, lambda _: progress.advance(task))
+    run.report.vaults.append(brought.kept(keeper.folder, vault.flavours))
+    run.report.files += brought.files
+    run.report.errors += brought.errors
+    run.report.gone += brought.gone
+    shown = folder.name or keeper.folder.name
+    named = {shown, *(f"{shown}/{path.path}" for path in vault.notes)}
+    return (
+        one for one in found
+        if not (isinstance(one, DocumentSource) and one.bundle.identity(one.bundle.files[0]) in notes)
+        and not (isinstance(one, Unread) and one.name in named)
+    )  # fmt: skip
 
 
 def ingest(
@@ -154,8 +200,9 @@ def ingest(
 
     Recognises exports of chat programs and assistants, mail, transcripts, memories of other systems, chat JSONL and
     role/content exports by their content; any other file is a document, if it is PDF, Office, HTML, Markdown or text
-    (memsvc documents lists them). A file that is not recognised, or has a bad line, is refused as a whole. May be
-    interrupted and run again: nothing is stored twice, and of a document that has changed only what is new is added.
+    (memsvc documents lists them). A folder of notes is kept with its links (memsvc vault). A file that is not
+    recognised, or has a bad line, is refused as a whole. May be interrupted and run again: nothing is stored twice, and
+    of a document that has changed only what is new is added.
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
@@ -176,12 +223,17 @@ def ingest(
 
     report, owner = with_database(work)
     if as_json:
-        print_json({**report.totals, "documents": report.documents, "files": report.files})
+        print_json({**report.totals, "documents": report.documents, "vaults": report.vaults, "files": report.files})
     elif dry_run:
         for file in report.files:
             _show_preview(file, owner)
     else:
-        _show_totals(report)
+        show_totals(report)
+    end_with(report)
+
+
+def end_with(report: Report) -> None:
+    """Say what was refused, and end with its exit code."""
     for file in report.files:
         if file.outcome == "refused":
             note(f"{plain(file.message or '')}\n{file.hint}")
@@ -189,16 +241,19 @@ def ingest(
         raise typer.Exit(report.errors[0].exit_code)
 
 
-def _show_totals(report: Report) -> None:
+def show_totals(report: Report) -> None:
+    """Print what became of what was read."""
     counts = report.totals
     stored = [file for file in report.files if file.outcome == "stored"]
     chats = [file for file in stored if file.document is None]
     if len(report.files) > 1:
         for file in chats:
             print(f"{plain(file.file)} ({file.kind}): {file.created:,} new, {file.existing:,} already stored.")
-    if chats or not report.documents:
+    if chats or not (report.documents or report.vaults):
         print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
     _show_documents(stored, report)
+    for vault in report.vaults:
+        show_vault(vault)
     if counts["erased"]:
         print(f"{counts['erased']:,} were erased earlier and stay erased.")
     if counts["paused"]:
@@ -207,6 +262,16 @@ def _show_totals(report: Report) -> None:
         print(f"{differs:,} are stored with other words or another speaker, and stay as they are.")
     _show_odd(stored)
     _show_passed_over(report)
+
+
+def show_vault(vault: KeptVault) -> None:
+    """Print what became of a folder of notes."""
+    done = [f"{count:,} {WORDS.get(outcome, outcome)}" for outcome, count in vault.stored.items()]
+    done += [f"{vault.gone:,} gone"] if vault.gone else []
+    done += [f"{vault.relinked:,} with other links"] if vault.relinked else []
+    print(f"Notes of {FLAVOURS[vault.flavours[0]]}: {vault.notes:,}; {', '.join(done) or 'nothing has changed'}.")
+    if vault.odd:
+        print(f"Not taken as notes or links: {', '.join(f'{count:,} {what}' for what, count in vault.odd.items())}.")
 
 
 def _show_documents(stored: Sequence[FileOutcome], report: Report) -> None:

@@ -24,7 +24,17 @@ MOST_CANDIDATES = 20
 NEAREST = 10
 """Passages near to the turns whose nodes become candidates."""
 OURS = frozenset(
-    {"MENTIONS", "SUPERSEDES", "DERIVED_FROM", "SUMMARIZES", "REFLECTS_ON", "VERSION_OF", "TOOL_CALL", "ANSWERS"}
+    {
+        "LINKS_TO",
+        "MENTIONS",
+        "SUPERSEDES",
+        "DERIVED_FROM",
+        "SUMMARIZES",
+        "REFLECTS_ON",
+        "VERSION_OF",
+        "TOOL_CALL",
+        "ANSWERS",
+    }
     | {"SUPPORTS", "CONTRADICTS", "EXTENDS"}
     | {"Summary", "Reflection", "Critique", "DocumentVersion", "Instruction"}
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.engine import Database
@@ -42,6 +43,8 @@ MAX_IDENTIFIER_CHARS, MAX_PATH_CHARS, MAX_TITLE_CHARS = 500, 1_000, 1_000
 DAILY_NOTE = re.compile(r"\d{4}-\d\d-\d\d")
 STORE = text("SELECT * FROM memsvc.store_document(:user_id, CAST(:document AS jsonb), CAST(:chunks AS jsonb))")
 GONE = text("SELECT memsvc.documents_gone(:user_id, CAST(:identifiers AS text[]))")
+Also = Callable[[AsyncConnection, UUID, ParsedDocument], Awaitable[None]]
+"""What else happens in the transaction of a new version: gets the document's id and what was read of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,8 @@ class DocumentIn:
     """Reads it; called in a thread, and only if it is new or changed."""
     modified: datetime | None = None
     """When the file was changed last."""
+    day: str | None = None
+    """The day that it is about (YYYY-MM-DD), if whoever reads its folder knows."""
     is_there: Callable[[str], bool] | None = None
     """Whether the file of another identifier is still there; None: the door cannot know. A file that is not there, with
     the same content, was moved here."""
@@ -114,7 +119,9 @@ async def preview_document(document: DocumentIn, owner: Owner, settings: Setting
     )
 
 
-async def store_document(db: Database, owner: Owner, document: DocumentIn, settings: Settings) -> StoredDocument:
+async def store_document(
+    db: Database, owner: Owner, document: DocumentIn, settings: Settings, also: Also | None = None
+) -> StoredDocument:
     """Store a document in one transaction; nothing if this content of it is stored.
 
     Args:
@@ -122,6 +129,7 @@ async def store_document(db: Database, owner: Owner, document: DocumentIn, setti
         owner: the owner of the memory.
         document: the document.
         settings: limits.
+        also: what else the transaction of a new version does. It may be repeated.
 
     Raises:
         InvalidRequestError: it cannot be stored.
@@ -141,7 +149,10 @@ async def store_document(db: Database, owner: Owner, document: DocumentIn, setti
         parsed = await asyncio.to_thread(document.parse)
         head |= _told(document, parsed, owner)
         odd = parsed.odd
-        row = await _send(db, owner, head, chunk_rows(parsed.chunks, settings))
+        row = await _send(
+            db, owner, head, chunk_rows(parsed.chunks, settings),
+            None if also is None else lambda connection, source_id: also(connection, source_id, parsed),
+        )  # fmt: skip
     if row.job_id is not None:
         announce_jobs(db)
     return StoredDocument(
@@ -173,12 +184,13 @@ async def mark_gone(db: Database, owner: Owner, folder: str, is_there: Callable[
     lost = [identifier for identifier in known if not is_there(identifier)]
     if not lost:
         return 0
+    return await db.attempt(owner.user_id, lambda connection: mark_gone_in(connection, owner, lost))
 
-    async def mark(connection: Any) -> int:
-        found = await connection.execute(GONE, {"user_id": owner.user_id, "identifiers": lost})
-        return int(found.scalar_one())
 
-    return await db.attempt(owner.user_id, mark)
+async def mark_gone_in(connection: AsyncConnection, owner: Owner, identifiers: Sequence[str]) -> int:
+    """Mark documents as gone in the caller's transaction; returns how many. Nothing while memory is paused."""
+    found = await connection.execute(GONE, {"user_id": owner.user_id, "identifiers": list(identifiers)})
+    return int(found.scalar_one())
 
 
 async def _moved_from(db: Database, owner: Owner, document: DocumentIn) -> str | None:
@@ -190,15 +202,23 @@ async def _moved_from(db: Database, owner: Owner, document: DocumentIn) -> str |
     return next((one for one in same if one != document.identifier and not is_there(one)), None)
 
 
-async def _send(db: Database, owner: Owner, head: dict[str, Any], chunks: list[dict[str, Any]] | None) -> Row[Any]:
+async def _send(
+    db: Database,
+    owner: Owner,
+    head: dict[str, Any],
+    chunks: list[dict[str, Any]] | None,
+    also: Callable[[AsyncConnection, UUID], Awaitable[None]] | None = None,
+) -> Row[Any]:
     values = {
         "user_id": owner.user_id,
         "document": msgspec.json.encode(head).decode(),
         "chunks": None if chunks is None else msgspec.json.encode(chunks).decode(),
     }
 
-    async def send(connection: Any) -> Row[Any]:
+    async def send(connection: AsyncConnection) -> Row[Any]:
         row: Row[Any] = (await connection.execute(STORE, values)).one()
+        if also is not None and row.outcome in {"created", "changed"}:
+            await also(connection, row.source_id)
         return row
 
     return await db.attempt(owner.user_id, send)
@@ -227,7 +247,7 @@ def written_at(document: DocumentIn, parsed: ParsedDocument, zone: ZoneInfo) -> 
     """Return when a document was written: by itself, by a daily note's name, or by its file; else now."""
     told = [parsed.metadata.get(name) for name in OWN_DATES]
     stem = PurePosixPath(document.path).stem
-    told.append(stem if DAILY_NOTE.fullmatch(stem) else None)
+    told += [document.day, stem if DAILY_NOTE.fullmatch(stem) else None]
     if document.modified is not None:
         told.append(document.modified.astimezone(zone).isoformat())
     for value in told:

@@ -65,6 +65,22 @@ class FileOutcome:
     hint: str | None = None
 
 
+class KeptVault(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of notes that was read."""
+
+    folder: str
+    """Its name, for people."""
+    flavours: list[str]
+    """The programs that it belongs to, the surest first."""
+    notes: int
+    stored: dict[str, int]
+    """The number of notes with each outcome, apart from those that stayed as they were."""
+    relinked: int
+    """Notes whose text stayed, but whose links or names changed."""
+    gone: int
+    odd: dict[str, int]
+
+
 class Report:
     """The outcomes of a run."""
 
@@ -75,6 +91,8 @@ class Report:
         """Why files were refused."""
         self.gone = 0
         """Documents that were marked as gone."""
+        self.vaults: list[KeptVault] = []
+        """Folders of notes among what was read."""
 
     @property
     def totals(self) -> dict[str, int]:

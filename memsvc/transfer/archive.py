@@ -30,7 +30,7 @@ ZIP = ".zip"
 
 # Kinds of rows, in the order in which they are written and read: a row comes after the rows that it refers to.
 KINDS = (
-    "node_types", "edge_types", "sources", "document_versions", "passages", "nodes", "node_versions",
+    "node_types", "edge_types", "vaults", "sources", "document_versions", "passages", "nodes", "node_versions",
     "aliases", "locations", "edges", "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence",
     "memory_signals", "duplicate_candidates", "changes", "tombstones", "schedules",
 )  # fmt: skip
@@ -75,6 +75,8 @@ LEFT_OUT_COLUMNS = {
     ),
     ("sources", "status"): "state of background work",
     ("sources", "last_ingested_at"): "state of background work",
+    ("vaults", "read_at"): "a run of one service",
+    ("vaults", "odd"): "a run of one service",
     ("changes", "rereading_id"): "an operation of one service's extractors",
     ("schedules", "next_at"): "computed from the rule and the zone",
     ("schedules", "last_at"): "a run of one service",

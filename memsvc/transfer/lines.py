@@ -109,6 +109,16 @@ class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of a chunk of a document: when the document lost it. Older exports lack this field."""
 
 
+class VaultLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of vaults.jsonl."""
+
+    vault_id: UUID
+    folder: Identifier
+    flavours: Types
+    write_back: Short
+    created_at: str
+
+
 class DocumentVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of document_versions.jsonl."""
 
@@ -319,6 +329,7 @@ class ScheduleLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
 LINES: Mapping[str, type[Line]] = {
     "node_types": NodeTypeLine,
     "edge_types": EdgeTypeLine,
+    "vaults": VaultLine,
     "sources": SourceLine,
     "document_versions": DocumentVersionLine,
     "passages": PassageLine,

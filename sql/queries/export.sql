@@ -39,6 +39,15 @@ FROM (
   ORDER BY t.name
 ) AS r;
 
+-- name: export_vaults
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT v.vault_id, v.folder, v.flavours, v.write_back, v.created_at
+  FROM memsvc.vaults AS v
+  WHERE v.user_id = :user_id
+  ORDER BY v.vault_id
+) AS r;
+
 -- name: export_sources
 -- A block or a document that an erasure is deleting has no versions any more. What is known is filed by the import.
 SELECT CAST(row_to_json(r) AS text) AS line

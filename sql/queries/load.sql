@@ -58,6 +58,13 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   functional boolean
 );
 
+-- name: load_vaults
+INSERT INTO memsvc.vaults (user_id, vault_id, folder, flavours, write_back, created_at)
+SELECT :user_id, r.vault_id, r.folder, r.flavours, r.write_back, r.created_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  vault_id uuid, folder text, flavours text [], write_back text, created_at timestamptz
+);
+
 -- name: load_sources
 INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at, forget_after)
 SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at, r.forget_after

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
-    ("documents",), ("documents", "show"), ("documents", "history"),
+    ("documents",), ("documents", "show"), ("documents", "history"), ("vault",),
+    *(("vault", does) for does in ("add", "list", "status", "links", "remove", "watch", "write", "undo")),
     ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),

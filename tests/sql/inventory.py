@@ -27,7 +27,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
     "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
-    "document_versions", *ONTOLOGY,
+    "document_versions", "vaults", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -42,6 +42,7 @@ UPDATED = {
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "profile_versions": {"recorded_to"},
     "document_versions": {"recorded_to", "path"},
+    "vaults": {"flavours", "write_back", "read_at", "odd"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
     "jobs": {
@@ -126,6 +127,7 @@ TABLE_PRIVILEGES = {
         (APP, "DELETE", name)
         for name in (
             "term_deltas",
+            "vaults",
             "recall_events",
             "sleep_runs",
             "used_tickets",

@@ -62,6 +62,7 @@ INSERTS = {
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
     "document_versions": "(user_id, source_id, version, sha256, bytes, format, title, path, characters, recorded_from, "
     "recorded_to) VALUES (%(user)s, %(source)s, 9, repeat('a', 64), 1, 'md', 'x', 'x', 1, '2000-01-01', '2000-01-02')",
+    "vaults": "(user_id, folder, flavours) VALUES (%(user)s, '/probe', '{markdown}')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
     "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }
@@ -92,6 +93,7 @@ CHANGES = {
     "analysis_runs": "UPDATE memsvc.analysis_runs SET found = 1",
     "analysis_results": "DELETE FROM memsvc.analysis_results",
     "document_versions": "UPDATE memsvc.document_versions SET path = 'changed'",
+    "vaults": "UPDATE memsvc.vaults SET write_back = 'beside'",
     "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
     "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",

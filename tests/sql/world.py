@@ -34,7 +34,7 @@ USER_TABLES = (
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
     "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
     "answered_requests", "analysis_runs", "analysis_results",
-    "locations", "ingests", "ingest_files", "document_versions",
+    "locations", "ingests", "ingest_files", "document_versions", "vaults",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -352,6 +352,10 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
                 "INSERT INTO memsvc.document_versions (user_id, source_id, version, sha256, bytes, format, title, "
                 "path, characters) VALUES (%s, %s, 1, repeat('b', 64), 7, 'md', 'A study', 'study.md', 7)",
                 [tenant.user_id, tenant.source_id],
+            )
+            admin.execute(
+                "INSERT INTO memsvc.vaults (user_id, folder, flavours) VALUES (%s, '/notes', '{markdown}')",
+                [tenant.user_id],
             )
         admin.execute("ANALYZE memsvc.passages")
         counts: dict[str, dict[UUID, int]] = {

@@ -22,8 +22,9 @@ VERSION = "3"
 TASK = "facts"
 
 BOOKKEEPING = frozenset({
-    "ANSWERS", "CONTRADICTS", "Critique", "DERIVED_FROM", "DocumentVersion", "EXTENDS", "Instruction", "MENTIONS",
-    "Note", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS", "Summary", "TOOL_CALL", "VERSION_OF",
+    "ANSWERS", "CONTRADICTS", "Critique", "DERIVED_FROM", "DocumentVersion", "EXTENDS", "Instruction", "LINKS_TO",
+    "MENTIONS", "Note", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS", "Summary", "TOOL_CALL",
+    "VERSION_OF",
 })  # fmt: skip
 """Types that memsvc itself writes: nobody says them of the world."""
 

@@ -64,7 +64,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for what is known about a node of some type.';
 
--- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its
+-- What versions of edges and nodes say, each kind by its branch: a fact its sentence, but a link between notes nothing,
+-- because the notes say it; a note or an instruction its
 -- text, and its label where it has none; any other node its description, as a card; a task without one its label.
 -- Versions that never stood (written and
 -- superseded at once) say nothing.
@@ -84,7 +85,7 @@ BEGIN
     v.recorded_to
   FROM edge_versions AS v
   WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
-    AND btrim(v.fact, E' \n\t') <> ''
+    AND btrim(v.fact, E' \n\t') <> '' AND v.type <> 'LINKS_TO'
   UNION ALL
   SELECT v.version_id, CASE WHEN t.said AND k.kind = 'task' THEN 'card' ELSE k.kind END, v.node_id, v.type,
     CASE WHEN t.said THEN left(v.label, 200) ELSE '' END,
@@ -294,6 +295,7 @@ BEGIN ATOMIC
     UNION ALL
     SELECT e.version_id FROM memsvc.edge_versions AS e
     WHERE e.user_id = p_user_id AND e.recorded_to > e.recorded_from AND btrim(e.fact, E' \n\t') <> ''
+      AND e.type <> 'LINKS_TO'
   ) AS v
   WHERE NOT EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
   LIMIT p_limit;

@@ -12,7 +12,7 @@ RETURN CASE
   WHEN p_type IN ('CREATED', 'USES', 'LOCATED_AT', 'PART_OF') THEN 0.7
   WHEN p_type IN ('DEPENDS_ON', 'CAUSED_BY', 'ANSWERS', 'SUPPORTS', 'CONTRADICTS', 'EXTENDS', 'EXAMPLE_OF', 'PRECEDES')
     THEN 0.5
-  WHEN p_type IN ('RELATED_TO', 'ABOUT', 'MENTIONS') THEN 0.3
+  WHEN p_type IN ('RELATED_TO', 'ABOUT', 'MENTIONS', 'LINKS_TO') THEN 0.3
   WHEN p_type IN (
     'SUPERSEDES', 'DERIVED_FROM', 'SUMMARIZES', 'REFLECTS_ON', 'VERSION_OF', 'TOOL_CALL'
   ) THEN 0.2
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type
 --
 -- Facts are those that hold and are known at the scope's times. Of a node the strongest ones are looked at: 50 either
 -- way at distance 0; of the others about p_limit together, but 10 of each at least. Edges among nodes that are the same
--- are found by words and vectors alone. At most p_limit, those at the nearest nodes and of telling types first, and as
+-- are found by words and vectors alone, and links between notes lead to passages alone. At most p_limit, those at the nearest nodes and of telling types first, and as
 -- many other passages.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
@@ -123,10 +123,10 @@ BEGIN
         array_fill(moment, ARRAY[cardinality(n.nodes)]), p_scope.known_at
       ) AS f
     ) AS h
-    WHERE NOT filtered OR EXISTS (
+    WHERE h.type <> 'LINKS_TO' AND (NOT filtered OR EXISTS (
       SELECT FROM passages AS p
       WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY[h.version_id]) AND memsvc.in_scope(p_scope, p)
-    )
+    ))
     ORDER BY h.version_id
   ),
   about AS (

@@ -182,11 +182,11 @@ BEGIN
   learnt AS MATERIALIZED (
     SELECT n.version_id AS id, n.recorded_from AS at
     FROM (
-      SELECT v.version_id, v.recorded_from, v.recorded_to, v.valid_from, v.valid_to
+      SELECT v.version_id, v.type, v.recorded_from, v.recorded_to, v.valid_from, v.valid_to
       FROM edge_versions AS v WHERE p_facts AND v.user_id = p_user_id AND v.recorded_from <= known
       ORDER BY v.recorded_from DESC LIMIT 1000
     ) AS n
-    WHERE n.valid_from <= holds AND n.valid_to > holds AND n.recorded_from <= known
+    WHERE n.valid_from <= holds AND n.valid_to > holds AND n.recorded_from <= known AND n.type <> 'LINKS_TO'
       AND (n.recorded_to = 'infinity' OR n.recorded_to > known)
     LIMIT 100
   ),
