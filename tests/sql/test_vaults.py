@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -14,10 +17,18 @@ from msgspec.structs import asdict
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.documents.vaults.reading import VaultReader
+from memsvc.documents.vaults.reading import VaultReader, read_vault
+from memsvc.documents.vaults.sections import owners_bytes
+from memsvc.erasing.memories import erase
+from memsvc.errors import MemsvcError
+from memsvc.graph import read
+from memsvc.graph.history import retract, write
+from memsvc.graph.operations import Alias, Edge, Node, Thread
 from memsvc.settings import Settings
 from memsvc.sources.vaults.reads import list_vaults, vault_links
 from memsvc.sources.vaults.storing import Brought, Keeper
+from memsvc.sources.vaults.watching import Watch
+from memsvc.sources.vaults.writing_back import WrittenBack, contents, is_written, undo, write_back
 
 BENCH = Path(os.environ.get("MEMSVC_SHARED", "/work/shared")) / "bench" / "notes-vault"
 OPEN = (
@@ -131,3 +142,140 @@ async def test_the_links_of_a_real_vault_are_those_that_its_reference_has(shelf:
     ours = [told({**link, "resolves_to": (link["resolves_to"],)}) for link in found if link["kind"] != "image"]
     theirs = [told({**link, "resolves_to": tuple(link["resolves_to"]) or (None,)}) for link in expected]
     assert sorted(ours, key=repr) == sorted(theirs, key=repr)
+
+
+async def test_erasing_a_note_erases_its_node_and_links_and_neither_comes_back(shelf: Shelf) -> None:
+    files = {"a.md": "# A\n\nalias: none\n\n[[b]]\n", "b.md": "---\naliases: [Bee]\n---\n# B\n\n[[a]]\n"}
+    first = await shelf.bring(files)
+    [gone] = [file.document.document_id for file in first.files if file.document and file.file.endswith("b.md")]
+    assert gone is not None
+    await erase(shelf.db, shelf.owner, "source", gone, requested_by="tests")
+    left = (
+        "SELECT (SELECT count(*) FROM memsvc.node_versions AS n WHERE n.user_id = u.user_id AND n.node_id = '{0}') "
+        "+ (SELECT count(*) FROM memsvc.edges AS e WHERE e.user_id = u.user_id AND e.from_node = '{0}') "
+        "+ (SELECT count(*) FROM memsvc.aliases AS a WHERE a.user_id = u.user_id AND a.node_id = '{0}') "
+        "FROM memsvc.users AS u WHERE u.user_id = %s"
+    ).format(gone)
+    assert shelf.one(left) == 0
+    again = await shelf.bring()
+    assert [file.document.outcome for file in again.files if file.document] == ["erased"]
+    assert (shelf.one(left), shelf.links()) == (0, [])
+    assert not (await shelf.bring()).relinked
+
+
+async def test_the_links_of_an_erased_chunk_do_not_come_back(shelf: Shelf) -> None:
+    words = " ".join(f"word{number}" for number in range(150))
+    await shelf.bring({"a.md": f"# One\n\n{words} [[b]]\n\n# Two\n\n{words} more [[c]]\n", "b.md": "# B\n", "c.md": "# C\n"})
+    assert [row[2] for row in shelf.links()] == ["b.md", "c.md"]
+    chunk = shelf.one("SELECT passage_id FROM memsvc.passages WHERE user_id = %s AND kind = 'chunk' AND text LIKE '%%[[b]]%%'")
+    await erase(shelf.db, shelf.owner, "passage", chunk, requested_by="tests")
+    await shelf.bring()
+    assert [row[2] for row in shelf.links()] == ["c.md"]
+    await shelf.bring({"a.md": f"# One\n\n{words} [[b]]\n\n# Two\n\n{words} more [[c]]\n\nA new line.\n"})
+    assert [row[2] for row in shelf.links()] == ["c.md"]
+
+
+async def test_two_runs_at_once_store_a_vault_once(shelf: Shelf) -> None:
+    shelf.put({f"{name}.md": f"# {name}\n\n" + " ".join(f"[[n{other}]]" for other in range(6)) for name in (f"n{i}" for i in range(6))})
+    await asyncio.gather(shelf.bring(), shelf.bring())
+    assert len(shelf.links()) == 30
+    assert shelf.one("SELECT count(*) FROM memsvc.document_versions WHERE user_id = %s") == 6
+    assert not (await shelf.bring()).is_change
+
+
+async def test_bad_input_has_an_outcome_and_the_rest_goes_on(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put(
+        {
+            "yaml.md": "---\n: [unclosed\n\t- {\n---\nText with [[up]].\n", "up.md": "![[yaml]]\n", "empty.md": "",
+            "out.md": "[x](../../../etc/passwd.md) [[../secret]] [[dead]]\n", "self.md": "![[self]] [[#Here]]\n",
+        }
+    )  # fmt: skip
+    (tmp_path / "secret.md").write_text("secret\n")
+    (shelf.folder / "bad.md").write_bytes(b"\xff\xfe\x00 [[up]]\n")
+    (shelf.folder / "nul.md").write_bytes(b"a\x00b [[u\x00p]] [[up]]\n")
+    (shelf.folder / "loop").symlink_to(shelf.folder, target_is_directory=True)
+    (shelf.folder / "linked.md").symlink_to(tmp_path / "secret.md")
+    done = await shelf.bring()
+    assert {file.file: file.code for file in done.files if file.outcome != "stored"} == {"Notes/nul.md": "source_unknown"}
+    assert {"symbolic links"} <= done.odd.keys()
+    assert {("yaml.md", "up.md"), ("up.md", "yaml.md")} <= {(row[0], row[2]) for row in shelf.links()}
+    broken = await vault_links(shelf.db, shelf.owner, shelf.folder, broken=True)
+    assert {"dead", "../secret"} <= {link.target for link in broken if link.source == "out.md"}
+    assert shelf.one("SELECT count(*) FROM memsvc.passages WHERE user_id = %s AND text LIKE '%%secret%%' AND kind = 'chunk' AND text NOT LIKE '%%dead%%'") == 0
+    again = await shelf.bring()
+    assert ([file.file for file in again.files], again.relinked, again.gone) == (["Notes/nul.md"], 0, 0)
+
+
+async def test_what_is_written_back_is_a_fixed_point_and_touches_sections_alone(shelf: Shelf) -> None:
+    files = {"Ines.md": "# Ines\n\nShe paints.", "Porto.md": "# Porto\r\n\r\nA city.\r\n", "x.md": "# Other\n"}
+    for path, text in files.items():
+        (shelf.folder / path).write_bytes(text.encode())
+    git(shelf.folder, "init", "-q")
+    git(shelf.folder, "add", "-A")
+    await shelf.bring()
+    people = [Node(type="Person", label="Ines"), Node(type="Place", label="Porto")]
+    facts = [Edge(from_node=0, type="LIVES_IN", to_node=1, fact="Ines lives in Porto."), Alias(node=0, alias="Nessa")]
+    await write(shelf.db, shelf.owner, [*people, *facts], asserted_by="user")
+
+    async def written(**more: Any) -> WrittenBack:
+        vault = read_vault(shelf.folder)
+        return write_back(shelf.folder, vault, await contents(shelf.db, shelf.owner, shelf.folder, vault), **more)
+
+    planned = await written(dry_run=True)
+    assert [plan.path for plan in planned.plans] == ["Ines.md", "Porto.md"]
+    assert git(shelf.folder, "diff") == ""
+    assert len((await written()).plans) == 2
+    ines = (shelf.folder / "Ines.md").read_text()
+    assert "Ines lives in Porto." in ines
+    assert "Also called Nessa." in ines
+    assert "[[Porto|Porto]]" in ines or "(Porto.md)" in ines
+    for path, text in files.items():
+        assert owners_bytes((shelf.folder / path).read_bytes())[0] == text.encode()
+    assert not (await shelf.bring()).is_change
+    again = await written()
+    assert (again.plans, again.conflicts, again.errors) == ([], [], {})
+    (shelf.folder / "Ines.md").write_text(ines.replace("Ines lives in Porto.", "I moved."))
+    await retract(shelf.db, shelf.owner, [Thread(node=(await called(shelf)), alias="Nessa")], asserted_by="user")
+    assert [plan.path for plan in (await written()).conflicts] == ["Ines.md"]
+    assert [plan.path for plan in (await written(accept=True)).plans] == ["Ines.md"]
+    undo(shelf.folder, read_vault(shelf.folder))
+    undo(shelf.folder, read_vault(shelf.folder), ["Ines.md"])
+    assert git(shelf.folder, "diff") == ""
+    assert not is_written(shelf.folder)
+
+
+async def called(shelf: Shelf) -> UUID:
+    [found] = {one.node_id for one in await read.called(shelf.db, shelf.owner, ["Nessa"])}
+    return found
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)  # noqa: S603, S607
+    return done.stdout
+
+
+async def test_a_watch_takes_renames_deletes_and_editors_that_write_a_file_anew(shelf: Shelf) -> None:
+    shelf.put({"a.md": "# A\n\n[[b]]\n", "b.md": "# B\n", "c.md": "# C\n\n[[a]]\n"})
+    stopping, said, troubles = asyncio.Event(), asyncio.Queue[Brought](), list[MemsvcError]()
+    keeper = Keeper(shelf.db, shelf.owner, shelf.settings, shelf.folder)
+    watch = Watch(keeper, VaultReader(keeper.folder), stopping)
+    running = asyncio.create_task(watch.run(said.put, troubles.append))
+    assert len((await said.get()).files) == 3
+    (shelf.folder / "a.tmp").write_text("# A\n\n[[c]]\n")
+    (shelf.folder / "a.tmp").rename(shelf.folder / "a.md")  # as many editors do
+    assert [file.document.outcome for file in (await said.get()).files if file.document] == ["changed"]
+    assert shelf.links() == [("a.md", "3", "c.md"), ("c.md", "3", "a.md")]
+    (shelf.folder / "b.md").rename(shelf.folder / "d.md")
+    moved = await said.get()
+    assert ([file.document.outcome for file in moved.files if file.document], moved.gone) == (["moved"], 0)
+    (shelf.folder / "c.md").unlink()
+    assert (await said.get()).gone == 1
+    away = shelf.folder.rename(shelf.folder.with_name("Away"))  # a disk that is not there for a moment
+    while not troubles:
+        await asyncio.sleep(0.05)
+    away.rename(shelf.folder)
+    (shelf.folder / "a.md").write_text("# A\n\nAlone.\n")
+    assert (await said.get()).gone == 0
+    assert shelf.links() == []
+    stopping.set()
+    await running
