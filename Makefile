@@ -169,6 +169,9 @@ bench-verify: $(BIN)/.installed ## Whether claims about simulated weeks are veri
 bench-calibration: $(BIN)/.installed ## Fit the offline extractor's confidence to the labels; run it after each change of its rules (ARGS=--show)
 	@$(BIN)/python -m bench.calibration $(ARGS)
 
+bench-vault: $(BIN)/.installed ## A watched folder of notes: from a change to recall, and the cost of watching (ARGS="--notes 5000")
+	@$(BIN)/python -m bench.vault_watch $(ARGS)
+
 bench-documents: $(BIN)/.installed ## Characters found in real documents; speed of each format of text; memory
 	@$(BIN)/python -m bench.documents $(ARGS)
 

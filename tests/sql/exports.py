@@ -134,6 +134,10 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
             size=7, modified=datetime(2001, 2, 3, tzinfo=UTC), parse=partial(_document, texts),
         )  # fmt: skip
         await store_document(travel.db, owner, document, travel.settings)
+    admin.execute(
+        "INSERT INTO memsvc.vaults (user_id, folder, flavours, write_back) VALUES (%s, '/[[x]]', '{logseq}', 'beside')",
+        [owner.user_id],
+    )
     for erased in (b"one", b"two"):
         admin.execute(
             "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256(%s))", [owner.user_id, erased]
