@@ -6,6 +6,7 @@ from memsvc.analysis.runs import analysis_steps
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.erasing.memories import erase_steps
 from memsvc.extract.run import Extractors, extraction_steps
+from memsvc.feeds.running import FeedRuns
 from memsvc.graph.known import known_steps
 from memsvc.profiles.filing import filing_steps
 from memsvc.queue.execution import Step, Steps
@@ -40,7 +41,7 @@ def all_steps(
         embedding_steps(models, embedded),
         extraction_steps(readers, read),
         tidy_steps(settings, vectors=models is not None),
-        ingest_steps(settings),
+        ingest_steps(settings, FeedRuns(settings)),
         forgetting_steps(),
         erase_steps(),
         sleep_steps(settings, readers),

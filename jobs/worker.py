@@ -13,6 +13,7 @@ from jobs.actors import QUEUES, declare_actors
 from jobs.steps import all_steps
 from memsvc.db.engine import Database
 from memsvc.erasing.users import keep_erasing
+from memsvc.feeds.planning import keep_feeding
 from memsvc.queue.broker import NotUnderstoodError, QueueBroker
 from memsvc.queue.schedule import keep_time
 from memsvc.queue.targets import target_broker
@@ -46,7 +47,7 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)
     worker.start()
-    keepers = [asyncio.create_task(keep(db)) for keep in (keep_time, keep_erasing, keep_watch)]
+    keepers = [asyncio.create_task(keep(db)) for keep in (keep_time, keep_feeding, keep_erasing, keep_watch)]
     try:
         yield
     finally:

@@ -277,6 +277,11 @@ class Settings(BaseSettings):
     ingest_urls: bool = Field(
         default=False, description="Let clients name public http and https addresses that the service fetches."
     )
+    feed_roots: str | None = Field(
+        default=None,
+        description="Folders, separated by colons, in which clients of the API may add feeds of folders and calendar "
+        "files. Empty: none; the command line may name any.",
+    )
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")
@@ -336,6 +341,14 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
+    @field_validator("feed_roots")
+    @classmethod
+    def _only_absolute(cls, value: str | None) -> str | None:
+        if not all(Path(one).is_absolute() for one in (value or "").split(os.pathsep) if one):
+            message = "must be absolute paths"
+            raise ValueError(message)
+        return value
+
     @field_validator("reranker")
     @classmethod
     def _only_backends(cls, value: str | None) -> str | None:
@@ -379,6 +392,11 @@ class Settings(BaseSettings):
     def allowed_hosts_list(self) -> list[str]:
         """``allowed_hosts`` as a list, with IPv6 addresses without brackets."""
         return [name.strip().strip("[]") for name in (self.allowed_hosts or "").split(",") if name.strip()]
+
+    @property
+    def feed_roots_list(self) -> list[Path]:
+        """``feed_roots`` as paths."""
+        return [Path(one) for one in (self.feed_roots or "").split(os.pathsep) if one]
 
     @property
     def embedded(self) -> bool:
@@ -465,3 +483,21 @@ def _secrets_draft(path: Path, known: Mapping[str, str]) -> Path:
 def settings() -> Settings:
     """Return the settings of this process."""
     return Settings.load()
+
+
+def secret_at(reference: str) -> str:
+    """Return a secret by where the operator keeps it: ``env:NAME`` or ``file:PATH``, without the line's end.
+
+    Raises:
+        ConfigurationError: there is none; names the place.
+    """
+    place, _, name = reference.partition(":")
+    found: str | None = None
+    if place == "env":
+        found = os.environ.get(name)
+    elif place == "file":
+        with suppress(OSError, UnicodeError):
+            found = Path(name).read_text(encoding="utf-8").rstrip("\r\n")
+    if not found:
+        raise ConfigurationError(f"There is no secret at {reference}.", hint="Set the variable, or write the file.")
+    return found

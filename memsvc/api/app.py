@@ -49,6 +49,7 @@ from memsvc.api.controllers.events import EventsController, LiveController
 from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
+from memsvc.api.controllers.feeds import FeedsController
 from memsvc.api.controllers.hooks import HooksController
 from memsvc.api.controllers.ingests import IngestsController
 from memsvc.api.controllers.jobs import JobsController
@@ -91,6 +92,7 @@ from memsvc.settings import Settings, settings
 V1 = (
     MessagesController,
     IngestsController,
+    FeedsController,
     RecallController,
     ContextController,
     AgendaController,

@@ -48,6 +48,8 @@ UserHeader = Annotated[
 CHATS_ON = {"chats_on": True}
 """The ``opt`` of handlers that can answer without the database, and then give unchecked callers no memory."""
 
+SIGNED = {"signed": True}
+"""The ``opt`` of handlers that ask for no key, because they check a signature of the body themselves."""
 KEY_HEADER = {"key_header": True}
 """The ``opt`` of handlers that also accept a key in the header X-Api-Key."""
 
@@ -169,6 +171,8 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
     Raises:
         UnauthenticatedError: the key or token is missing or invalid.
     """
+    if SIGNED.items() <= handler.opt.items():
+        return
     credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)
     if not credential and KEY_HEADER.items() <= handler.opt.items():
         credential = connection.headers.get("x-api-key", "").strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsvc.errors.base import MemsvcError
-from memsvc.errors.requests import BadFileError, InvalidRequestError
+from memsvc.errors.requests import BadFileError, InvalidRequestError, NotFoundError
 
 
 class DocumentEncryptedError(BadFileError):
@@ -60,3 +60,59 @@ class IngestsFullError(MemsvcError):
 
     code, status, exit_code = "ingests_full", 429, 4
     hint = "Wait until it is stored, continue or delete what waits: GET /v1/ingests lists it."
+
+
+class FeedUnknownError(NotFoundError):
+    """There is no such feed."""
+
+    code = "feed_unknown"
+    hint = "GET /v1/feeds or 'memsvc feed list' shows all."
+
+
+class FeedStateError(MemsvcError):
+    """The feed's kind or state does not allow this."""
+
+    code, status, exit_code = "feed_state", 409, 3
+    hint = "GET /v1/feeds/{id} shows its kind and state."
+
+
+class FeedRefusedError(MemsvcError):
+    """Only the operator may add this feed."""
+
+    code, status, exit_code = "feed_refused", 403, 4
+    hint = "Ask the operator: 'memsvc feed add' may read any path and mailbox, MEMSVC_FEED_ROOTS allows folders."
+
+
+class FolderMissingError(BadFileError):
+    """The folder or file cannot be read."""
+
+    code = "folder_missing"
+    hint = "Nothing was changed. Is the disk mounted, and may the service read it?"
+
+
+class MailboxFailedError(BadFileError):
+    """The mail server cannot be reached, or answers with an error."""
+
+    code = "mailbox_failed"
+    hint = "Nothing is lost: the next run goes on where the last one ended."
+
+
+class MailboxRefusedError(BadFileError):
+    """The mail server refuses the login or the mailbox."""
+
+    code = "mailbox_refused"
+    hint = "Check user, password and mailbox; some servers want a password for apps."
+
+
+class CalendarError(BadFileError):
+    """The calendar cannot be read."""
+
+    code = "calendar_invalid"
+    hint = "Nothing of it was stored. It must be iCalendar (RFC 5545)."
+
+
+class SignatureError(MemsvcError):
+    """The signature is missing, wrong or too old."""
+
+    code, status, exit_code = "signature_invalid", 401, 4
+    hint = "Sign the time and the body with the feed's secret; see docs/feeds.md. The clock must be right to 5 minutes."

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import msgspec
@@ -29,6 +29,8 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import (
     BadFileError,
+    ConfigurationError,
+    FeedRefusedError,
     JobFailedError,
     MemsvcError,
     OwnerRequiredError,
@@ -52,6 +54,8 @@ UNPACKED_TIMES = 8
 """A file may unpack to so many times ``MEMSVC_MAX_UPLOAD_BYTES``."""
 MOST_SOURCES = 1_000
 """Sources in one file."""
+MOST_IN_FOLDER = 100_000
+"""Sources, and other files that are looked at, in a folder of a feed."""
 MOST_UNREAD = 10_000
 """Other files in one file that are looked at."""
 MOST_PASSED_OVER = 100
@@ -64,12 +68,35 @@ TELL_S = 1.0
 log = observe.logger()
 
 
+class Feeding(Protocol):
+    """Who knows what the run of a feed reads."""
+
+    async def bring(self, db: Database, user_id: UUID, feed_id: UUID, ingest_id: UUID) -> Sequence[Given]:
+        """Fetch what a run reads into its rows; return what lies on this machine and is read from there."""
+
+    async def finish(self, db: Database, user_id: UUID, feed_id: UUID) -> None:
+        """Do what remains when all was read."""
+
+    async def settle(
+        self, connection: AsyncConnection, user_id: UUID, feed_id: UUID, ingest_id: UUID, code: str | None
+    ) -> None:
+        """Record how a run ended, in the transaction of its end; ``code``: why it failed."""
+
+
 class _SliceOverError(Exception):
     """Others have their turn."""
 
 
 class _CancelledError(Exception):
     """Somebody cancelled the ingest."""
+
+
+class _FeedFailedError(Exception):
+    """Nothing of the feed can be read."""
+
+    def __init__(self, error: MemsvcError) -> None:
+        super().__init__(error.code)
+        self.error = error
 
 
 @dataclass(slots=True)
@@ -81,6 +108,8 @@ class _Desk:
     ids: dict[str, Any]
     """Values of its statements: user_id and ingest_id."""
     key_id: str | None
+    feed_id: UUID | None
+    """The feed whose run it is."""
     reader: Reader
     dry_run: bool
     fetcher: Fetcher
@@ -194,7 +223,7 @@ def _shortened(preview: Preview) -> Preview:
     )
 
 
-def ingest_steps(settings: Settings) -> Steps:
+def ingest_steps(settings: Settings, feeding: Feeding) -> Steps:
     """Return the step of the job ``ingest``."""
 
     async def step(db: Database, user_id: UUID, ingest_id: UUID) -> bool:
@@ -211,29 +240,57 @@ def ingest_steps(settings: Settings) -> Steps:
         names = (await own_names(db, owner)).aliases
         reader = Reader(owner, names, wanted.choices(), settings.max_text_chars)
         desk = _Desk(
-            db, settings, ids, begun.key_id, reader, begun.dry_run, Fetcher(settings.max_upload_bytes),
+            db, settings, ids, begun.key_id, begun.feed_id, reader, begun.dry_run, Fetcher(settings.max_upload_bytes),
             time.monotonic() + SLICE_S,
         )  # fmt: skip
         try:
-            await _work(desk, wanted)
+            if desk.feed_id is None:
+                await _work(desk, wanted)
+            else:
+                await _feed(desk, wanted, feeding, desk.feed_id)
         except _SliceOverError:
             return True
         except _CancelledError:
             return False
+        except _FeedFailedError as failed:
+            await _end(desk, feeding, "failed", failed.error.code)
         except QuotaExceededError as error:
-            await _end(desk, "failed", error.code)
+            await _end(desk, feeding, "failed", error.code)
         else:
-            await _end(desk, "completed")
+            await _end(desk, feeding, "completed")
         return False
 
     return {"ingest": [step]}
 
 
-async def _end(desk: _Desk, state: str, error_code: str | None = None) -> None:
+async def _feed(desk: _Desk, wanted: Chosen, feeding: Feeding, feed_id: UUID) -> None:
+    """Do the run of a feed.
+
+    Raises:
+        _FeedFailedError: it cannot be read.
+    """
+    user_id, ingest_id = desk.ids["user_id"], desk.ids["ingest_id"]
+    try:
+        local = await feeding.bring(desk.db, user_id, feed_id, ingest_id)
+        await _work(desk, wanted)
+        for number, given in enumerate(local):
+            with ExitStack() as stack:
+                await _file(desk, number, given, stack, in_folder=True)
+        await feeding.finish(desk.db, user_id, feed_id)
+    except (BadFileError, FeedRefusedError, ConfigurationError) as error:
+        row = {"number": 0, "part": 0, "name": "feed", "bytes": 0, "sha256": None, "content": None, "url": None}
+        await desk.do("add_ingest_file", **row)
+        await _Place(desk, 0, 0, None).note(_refused("feed", error))
+        raise _FeedFailedError(error) from error
+
+
+async def _end(desk: _Desk, feeding: Feeding, state: str, error_code: str | None = None) -> None:
     async def work(connection: AsyncConnection) -> None:
         ended = await connection.execute(query("end_ingest"), {**desk.ids, "state": state, "error_code": error_code})
         if ended.one_or_none() is not None:
             await connection.execute(query("drop_content"), {**desk.ids, "everything": False})
+            if desk.feed_id is not None:
+                await feeding.settle(connection, desk.ids["user_id"], desk.feed_id, desk.ids["ingest_id"], error_code)
             await connection.execute(query("tell_of_ingest"), desk.ids)
 
     await desk.db.attempt(desk.ids["user_id"], work)
@@ -275,26 +332,30 @@ async def _fetch(desk: _Desk, number: int, url: str) -> str:
     return name
 
 
-async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack) -> None:
-    """Do the sources in a file that have no outcome yet."""
+async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack, *, in_folder: bool = False) -> None:
+    """Do the sources in a file, or in a folder of a feed, that have no outcome yet."""
     async with desk.db.transaction(desk.ids["user_id"]) as connection:
         rows = (await connection.execute(query("list_ingest_files"), desk.ids)).all()
     known = {row.part: row for row in rows if row.number == number}
     kind = desk.reader.choices.forced
     try:
-        listed = await in_thread(partial(_found, given, kind, stack))
+        listed = await in_thread(partial(_found, given, kind, stack, in_folder=in_folder))
     except MemsvcError as error:
         await _Place(desk, number, 0, None).note(_refused(given.name, error))
         return
     except Exception as error:  # noqa: BLE001 - a file must not keep others waiting
         await _Place(desk, number, 0, None).note(_failed(given.name, error))
         return
+    if in_folder:  # looking at many files may take longer than a slice
+        desk.until = time.monotonic() + SLICE_S
     # All are noted before one has an outcome: a file is done when each of its sources has one.
     fresh = [part for part in range(len(listed)) if part not in known]
     if fresh:
         await desk.do("add_ingest_parts", number=number, name=given.name, parts=fresh)
     for part, one in enumerate(listed):
         row = known.get(part)
+        if in_folder and row is not None and row.name not in {given.name, _name(one)}:
+            row = None  # the folder has changed since the slice before
         if row is not None and row.outcome is not None:
             continue
         await desk.check()
@@ -312,21 +373,23 @@ async def _file(desk: _Desk, number: int, given: Given, stack: ExitStack) -> Non
         await place.note(outcome)
 
 
-def _found(given: Given, kind: Forced, stack: ExitStack, go_on: Callable[[], None]) -> list[Found]:
+def _found(
+    given: Given, kind: Forced, stack: ExitStack, go_on: Callable[[], None], *, in_folder: bool = False
+) -> list[Found]:
     """Return what is noted of a file: all sources in it, and the first files of no known kind.
 
     Raises:
         InvalidRequestError: there is no such kind.
     """
     seen: Counter[bool] = Counter()
+    most, most_unread = (MOST_IN_FOLDER, MOST_IN_FOLDER) if in_folder else (MOST_SOURCES, MOST_UNREAD)
 
     def check(one: Found) -> None:
         go_on()
         seen[not isinstance(one, Unread)] += 1
-        if seen[True] > MOST_SOURCES or seen[False] > MOST_UNREAD:
+        if seen[True] > most or seen[False] > most_unread:
             raise BadFileError(
-                f"{given.name} has too many files: at most {MOST_SOURCES:,} are read of one file, and at most "
-                f"{MOST_UNREAD:,} looked at.",
+                f"{given.name} has too many files: at most {most:,} are read, and {most_unread:,} looked at.",
                 hint="Send it in several files.",
             )
 
@@ -341,6 +404,10 @@ def _found(given: Given, kind: Forced, stack: ExitStack, go_on: Callable[[], Non
         error = SourceUnknownError(f"{len(passed) - MOST_PASSED_OVER:,} more files in {given.name} are not read.")
         passed = [*passed[:MOST_PASSED_OVER], Unread(given.name, error, was_named=False)]
     return listed + passed
+
+
+def _name(one: Found) -> str:
+    return one.name if isinstance(one, Unread) else one.bundle.name
 
 
 def _kind(one: Found) -> str | None:

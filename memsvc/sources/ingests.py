@@ -76,6 +76,8 @@ class Ingest(msgspec.Struct, frozen=True, kw_only=True):
     """Files that were sent together, and what became of them."""
 
     ingest_id: UUID
+    feed_id: UUID | None
+    """The feed whose run it is; null: a client sent it."""
     state: State
     """pending: it waits; running; completed: each file has an outcome; failed: see error_code; cancelled."""
     dry_run: bool
@@ -161,6 +163,18 @@ class IngestEnded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sends files."""
+
+    key_id: str | None = None
+    """The key whose limit of messages they count against."""
+    once: str | None = None
+    """An Idempotency-Key; the same request with it is done once in 24 hours."""
+    feed_id: UUID | None = None
+    """The feed to which they were pushed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sent:
     """A file, or the address of one."""
 
@@ -216,8 +230,7 @@ async def send(
     settings: Settings,
     *,
     dry_run: bool = False,
-    key_id: str | None = None,
-    key: str | None = None,
+    sender: Sender = Sender(),
 ) -> Ingest:
     """Keep files and request the job that stores them.
 
@@ -228,8 +241,7 @@ async def send(
         wanted: what the client chose.
         settings: limits.
         dry_run: only look at them.
-        key_id: the key whose limit of messages they count against.
-        key: an Idempotency-Key; the same request with it is done once in 24 hours.
+        sender: who sends them.
 
     Raises:
         InvalidRequestError: there are no files or too many.
@@ -244,7 +256,7 @@ async def send(
             check_url(one.url, settings)
     rows = [_row(number, one) for number, one in enumerate(sent)]
     digests = [(row["name"], (row["sha256"] or b"").hex(), row["url"]) for row in rows]
-    once = Once.of("addDocuments", key, [digests, wanted, dry_run])
+    once = Once.of("addDocuments", sender.once, [digests, wanted, dry_run])
     size = sum(row["bytes"] for row in rows)
 
     async def work(connection: AsyncConnection) -> UUID:
@@ -255,7 +267,7 @@ async def send(
             raise IngestsFullError(f"{kept:,} bytes of this user's files still wait.")
         values = {
             "user_id": owner.user_id, "dry_run": dry_run, "choices": msgspec.json.encode(wanted).decode(),
-            "key_id": key_id,
+            "key_id": sender.key_id, "feed_id": sender.feed_id,
         }  # fmt: skip
         ingest_id: UUID = (await connection.execute(query("add_ingest"), values)).scalar_one()
         for row in rows:
@@ -367,15 +379,19 @@ async def delete_old(connection: AsyncConnection, user_id: UUID, kept: timedelta
     return len(ids)
 
 
-async def list_ingests(db: Database, owner: Owner, *, after: UUID | None = None, limit: int = 50) -> Page[Ingest]:
+async def list_ingests(
+    db: Database, owner: Owner, *, after: UUID | None = None, limit: int = 50, feed_id: UUID | None = None
+) -> Page[Ingest]:
     """One page of a user's ingests, newest first; ``after`` is the last one of the previous page.
+
+    With ``feed_id``, only the runs of a feed.
 
     Raises:
         InvalidRequestError: a limit outside 1 to 1,000.
     """
     check_page(limit)
     async with db.transaction(owner.user_id) as connection:
-        rows = await _listed(connection, owner, after=after, limit=limit + 1)
+        rows = await _listed(connection, owner, {"after": after, "feed_id": feed_id, "limit": limit + 1})
     more = str(rows[limit - 1].ingest_id) if len(rows) > limit else None
     return Page(items=rows[:limit], next_cursor=more)
 
@@ -401,16 +417,14 @@ async def look(db: Database, owner: Owner, ingest_id: UUID) -> IngestShown:
 
 
 async def _found(connection: AsyncConnection, owner: Owner, ingest_id: UUID) -> Ingest:
-    found = await _listed(connection, owner, ingest_id=ingest_id, limit=1)
+    found = await _listed(connection, owner, {"ingest_id": ingest_id, "limit": 1})
     if not found:
         raise NotFoundError("There is no ingest with this id.")
     return found[0]
 
 
-async def _listed(
-    connection: AsyncConnection, owner: Owner, *, ingest_id: UUID | None = None, after: UUID | None = None, limit: int
-) -> list[Ingest]:
-    values = {"user_id": owner.user_id, "ingest_id": ingest_id, "after": after, "limit": limit}
+async def _listed(connection: AsyncConnection, owner: Owner, wanted: dict[str, Any]) -> list[Ingest]:
+    values = {"user_id": owner.user_id, "ingest_id": None, "after": None, "feed_id": None, **wanted}
     rows = await connection.execute(query("list_ingests"), values)
     return [_ingest(row) for row in rows.mappings()]
 

@@ -102,7 +102,7 @@ class Recurrence:
         )
 
     def _periods(self, start: datetime, since: datetime | None) -> Iterator[datetime]:
-        """Yield the moments of a rule of days, weeks, months or years, in UTC; of those before ``since`` perhaps not all."""
+        """Yield the moments of a rule of days or longer, in UTC; of those before ``since`` perhaps not all."""
         zone, local = start.tzinfo, start.replace(tzinfo=None)
         days_of = self._days_of(local.date())
         hours, minutes = self.hours or (local.hour,), self.minutes or (local.minute,)
@@ -317,10 +317,8 @@ class _Parts:
             return None
         found = MOMENT.fullmatch(value)
         try:
-            if found is None:
-                raise ValueError
-            day = datetime.strptime(found["date"], "%Y%m%d").date()  # noqa: DTZ007 - a day
-            if found["time"] is None:
+            day = datetime.strptime(found["date"] if found else "", "%Y%m%d").date()  # noqa: DTZ007 - a day
+            if found is None or found["time"] is None:
                 return day
             at = datetime.strptime(found["time"], "%H%M%S").time()  # noqa: DTZ007 - a time of day
             return datetime.combine(day, at, UTC if found["utc"] else None)

@@ -21,8 +21,10 @@ MOST_CHARS = 200
 EVERY = re.compile(r"every(?: (?P<number>[1-9][0-9]{0,3}))? (?P<unit>minute|hour|day|week)s?")
 UNITS = {"minute": "MINUTELY", "hour": "HOURLY", "day": "DAILY", "week": "WEEKLY"}
 CRON_PART = re.compile(r"(?:\*|(?P<first>[a-z0-9]+)(?:-(?P<last>[a-z0-9]+))?)(?:/(?P<step>[0-9]{1,2}))?")
-CRON_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-CRON_DAYS = {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+CRON_MONTHS = {name: number for number, name in enumerate(MONTHS, 1)}
+CRON_DAYS = {name: number for number, name in enumerate(DAYS)}
 FIELDS = (("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("day of the week", 0, 7))
 NO_NAMES: dict[str, int] = {}
 FAR = timedelta(days=8 * 366 + 1)

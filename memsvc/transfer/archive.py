@@ -32,7 +32,7 @@ ZIP = ".zip"
 KINDS = (
     "node_types", "edge_types", "vaults", "sources", "document_versions", "passages", "nodes", "node_versions",
     "aliases", "locations", "edges", "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence",
-    "memory_signals", "duplicate_candidates", "changes", "tombstones", "schedules",
+    "memory_signals", "duplicate_candidates", "changes", "tombstones", "schedules", "feeds",
 )  # fmt: skip
 # Tables with a user_id that no export contains, and why. A test compares both lists with the database.
 LEFT_OUT = {
@@ -80,6 +80,13 @@ LEFT_OUT_COLUMNS = {
     ("changes", "rereading_id"): "an operation of one service's extractors",
     ("schedules", "next_at"): "computed from the rule and the zone",
     ("schedules", "last_at"): "a run of one service",
+    ("feeds", "feed_id"): "part of an address to which programs push at one service",
+    **dict.fromkeys([("feeds", "secret"), ("feeds", "salt")], "where one service has its secrets"),
+    **dict.fromkeys([("feeds", "by_operator"), ("feeds", "key_id")], "who may do what at one service"),
+    **dict.fromkeys(
+        [("feeds", name) for name in ("state", "failures", "last_error", "last_run", "next_run", "run_id", "cursor")],
+        "state of background work; an imported feed is paused",
+    ),
     **dict.fromkeys(
         [("passages", "tsv"), ("passages", "tsv_simple"), ("passages", "length"), ("passages", "length_simple")],
         "computed from the text",

@@ -326,6 +326,17 @@ class ScheduleLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     enabled: bool
 
 
+class FeedLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of feeds.jsonl."""
+
+    kind: Short
+    identifier: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    name: Short
+    settings: Raw
+    rule: Short | None
+    created_at: str
+
+
 LINES: Mapping[str, type[Line]] = {
     "node_types": NodeTypeLine,
     "edge_types": EdgeTypeLine,
@@ -348,13 +359,14 @@ LINES: Mapping[str, type[Line]] = {
     "changes": ChangeLine,
     "tombstones": TombstoneLine,
     "schedules": ScheduleLine,
+    "feeds": FeedLine,
 }
 
 # The form in which PostgreSQL writes a time in UTC. fromisoformat accepts more, some of which the database reads
 # differently.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?\+00:00")
 PAST = ("created_at", "recorded_at", "recorded_from", "proposed_at", "decided_at", "last_recalled_at")
-OBJECTS = ("metadata", "data")
+OBJECTS = ("metadata", "data", "settings")
 
 
 class BadLineError(Exception):

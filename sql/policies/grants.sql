@@ -17,7 +17,7 @@ memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_ca
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -35,7 +35,7 @@ memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_ca
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
@@ -69,11 +69,13 @@ GRANT UPDATE (made_at, passage_id) ON memsvc.cards_compared TO memsvc_app;
 GRANT UPDATE (state, found, figures, seconds, error_code, finished_at) ON memsvc.analysis_runs TO memsvc_app;
 GRANT UPDATE (state, dry_run, choices, job_id, error_code, started_at, finished_at) ON memsvc.ingests TO memsvc_app;
 GRANT UPDATE (flavours, write_back, read_at, odd) ON memsvc.vaults TO memsvc_app;
+GRANT UPDATE (name, settings, salt, secret, rule, state, failures, last_error, last_run, next_run, run_id, cursor)
+ON memsvc.feeds TO memsvc_app;
 GRANT UPDATE (name, source, bytes, sha256, content, outcome, kind, code, message, hint, stored, counts, preview)
 ON memsvc.ingest_files TO memsvc_app;
 GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs,
 memsvc.used_tickets, memsvc.answered_requests, memsvc.analysis_runs, memsvc.analysis_results, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds
 TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;

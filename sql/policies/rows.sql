@@ -25,7 +25,7 @@ BEGIN
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
     'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs', 'rereadings', 'cards_compared',
     'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results',
-    'locations', 'document_versions', 'ingests', 'ingest_files', 'vaults'
+    'locations', 'document_versions', 'ingests', 'ingest_files', 'vaults', 'feeds'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
@@ -49,7 +49,8 @@ BEGIN
     );
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
-    'apps', 'users', 'api_keys', 'audit_log', 'identity_keys', 'embedding_models', 'jobs', 'outbox', 'schedules'
+    'apps', 'users', 'api_keys', 'audit_log', 'identity_keys', 'embedding_models', 'jobs', 'outbox', 'schedules',
+    'feeds'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);

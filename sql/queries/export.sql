@@ -242,6 +242,15 @@ FROM (
   ORDER BY s.kind COLLATE "C"
 ) AS r;
 
+-- name: export_feeds
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT f.kind, f.identifier, f.name, f.settings, f.rule, f.created_at
+  FROM memsvc.feeds AS f
+  WHERE f.user_id = :user_id
+  ORDER BY f.created_at, f.kind COLLATE "C", f.identifier COLLATE "C"
+) AS r;
+
 -- name: export_conversations
 -- All messages, in the order in which people read them; archival blocks are not messages.
 SELECT

@@ -8,8 +8,8 @@ WHERE f.user_id = :user_id AND f.content IS NOT NULL;
 
 -- name: add_ingest
 WITH added AS (
-  INSERT INTO memsvc.ingests (user_id, dry_run, choices, key_id)
-  VALUES (:user_id, :dry_run, CAST(:choices AS jsonb), :key_id)
+  INSERT INTO memsvc.ingests (user_id, dry_run, choices, key_id, feed_id)
+  VALUES (:user_id, :dry_run, CAST(:choices AS jsonb), CAST(:key_id AS text), CAST(:feed_id AS uuid))
   RETURNING ingest_id
 )
 SELECT a.ingest_id FROM added AS a;
@@ -46,7 +46,7 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES (:user_id, 'ingest.
 -- The newest first, with what became of their files; ingest_id is time-ordered, the cursor. A job that failed or was
 -- cancelled ends its ingest.
 SELECT
-  i.ingest_id, s.state, i.dry_run, i.choices, i.job_id, coalesce(i.error_code, CASE WHEN s.state = 'failed' THEN
+  i.ingest_id, i.feed_id, s.state, i.dry_run, i.choices, i.job_id, coalesce(i.error_code, CASE WHEN s.state = 'failed' THEN
     j.error_code END) AS error_code,
   i.created_at, i.started_at, coalesce(i.finished_at, CASE WHEN s.state IN ('failed', 'cancelled') THEN
     j.finished_at END) AS finished_at,
@@ -78,6 +78,7 @@ CROSS JOIN LATERAL (
 WHERE i.user_id = :user_id
   AND (CAST(:ingest_id AS uuid) IS NULL OR i.ingest_id = CAST(:ingest_id AS uuid))
   AND (CAST(:after AS uuid) IS NULL OR i.ingest_id < CAST(:after AS uuid))
+  AND (CAST(:feed_id AS uuid) IS NULL OR i.feed_id = CAST(:feed_id AS uuid))
 ORDER BY i.ingest_id DESC
 LIMIT :limit;
 
@@ -110,7 +111,7 @@ FOR UPDATE OF i;
 UPDATE memsvc.ingests AS i
 SET state = 'running', started_at = coalesce(i.started_at, clock_timestamp())
 WHERE i.user_id = :user_id AND i.ingest_id = :ingest_id AND i.state IN ('pending', 'running')
-RETURNING i.dry_run, i.choices, i.key_id;
+RETURNING i.dry_run, i.choices, i.key_id, i.feed_id;
 
 -- name: ingest_goes_on
 SELECT EXISTS(

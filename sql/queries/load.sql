@@ -293,6 +293,16 @@ INNER JOIN memsvc.users AS u ON u.user_id = :user_id
 ON CONFLICT (user_id, kind) DO UPDATE
 SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled, next_at = excluded.next_at;
 
+-- name: load_feeds
+-- They are paused, and without passwords: nothing is read again before somebody here says so. A push gets a new secret.
+INSERT INTO memsvc.feeds (user_id, kind, identifier, name, settings, salt, rule, state, created_at)
+SELECT
+  :user_id, r.kind, r.identifier, r.name, r.settings, CASE WHEN r.kind = 'push' THEN uuid_send(gen_random_uuid()) END,
+  r.rule, 'paused', r.created_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  kind text, identifier text, name text, settings jsonb, rule text, created_at timestamptz
+);
+
 -- name: load_jobs
 -- Background work processes every source, as after messages.
 WITH asked AS (

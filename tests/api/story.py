@@ -6,12 +6,14 @@ examples.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
+from memsvc.feeds.pushing import sign
 from tests.api.graphs import Homes, homes
 
 WORDS = "Where do we meet Ines?"
@@ -71,6 +73,7 @@ async def played(stage: Stage) -> None:
     await work(stage)
     await live(stage)
     await documents(stage)
+    await feeds(stage)
     await rereading(stage)
     await forgetting(stage)
     await administration(stage)
@@ -307,6 +310,24 @@ async def documents(stage: Stage) -> None:
     await stage.work()
     [document] = (await get(user, "/v1/documents", name="coffee"))["items"]
     await get(user, f"/v1/documents/{document['document_id']}", limit=2)
+
+
+async def feeds(stage: Stage) -> None:
+    """The office pushes a note, signed with the feed's secret."""
+    user = stage.user
+    added = await post(user, "/v1/feeds", kind="push", name="office", takes="memory")
+    at = f"/v1/feeds/{added['feed_id']}"
+    body, now = b'{"text": "The office is closed on Friday.", "speaker": "office", "role": "other"}', int(time.time())
+    headers = {"X-Memsvc-Timestamp": str(now), "X-Memsvc-Signature": sign(added["secret"], now, body)}
+    await user.post(f"{at}/push", content=body, headers=headers)
+    await get(user, "/v1/feeds")
+    await get(user, at)
+    await get(user, f"{at}/runs")
+    await user.put(at, json={"kind": "push", "name": "the office", "takes": "memory"})
+    await user.post(f"{at}/pause")
+    await user.post(f"{at}/resume")
+    await user.post(f"{at}/secret")
+    await user.delete(at)
 
 
 async def rereading(stage: Stage) -> None:

@@ -29,6 +29,11 @@ EVERY_ROUTE = [
     ("GET", f"/v1/ingests/{NOTHING}", "read"),
     ("POST", f"/v1/ingests/{NOTHING}/continue", "write"),
     ("DELETE", f"/v1/ingests/{NOTHING}", "write"),
+    ("POST", "/v1/feeds", "write"),
+    ("GET", "/v1/feeds", "read"),
+    *(("GET", f"/v1/feeds/{NOTHING}{of}", "read") for of in ("", "/runs")),
+    *((does, f"/v1/feeds/{NOTHING}", "write") for does in ("PUT", "DELETE")),
+    *(("POST", f"/v1/feeds/{NOTHING}/{does}", "write") for does in ("run", "pause", "resume", "secret")),
     ("POST", "/v1/recall", "read"),
     ("POST", "/v1/context", "read"),
     ("POST", "/v1/chat/completions", "write"),
@@ -141,6 +146,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/messages": {"conversation": "a", "text": "oak"},
     "/v1/documents": {"text": "oak"},
     f"/v1/ingests/{NOTHING}/continue": {},
+    "/v1/feeds": {"kind": "push", "name": "office"},
+    f"/v1/feeds/{NOTHING}": {"kind": "push", "name": "office"},
     "/v1/recall": {"query": "oak"},
     "/v1/context": {"query": "oak"},
     "/v1/chat/completions": {"messages": [{"role": "user", "content": "oak"}]},
@@ -164,8 +171,8 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-OPEN_ROUTES = frozenset({"/health", "/ready", "/metrics"})
-"""They ask for no key."""
+OPEN_ROUTES = frozenset({"/health", "/ready", "/metrics", "/v1/feeds/{feed_id}/push"})
+"""They ask for no key; a push is signed (tests/api/test_feeds.py)."""
 
 
 async def ask(client: httpx.AsyncClient, method: str, path: str, **more: Any) -> httpx.Response:

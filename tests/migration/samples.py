@@ -188,6 +188,10 @@ INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name) VALUES ('{USE
     "0050": f"""
 INSERT INTO memsvc.vaults (user_id, vault_id, folder, flavours) VALUES ('{USER}', '{THING}', '/notes', '{{obsidian}}');
 """,
+    "0051": f"""
+INSERT INTO memsvc.feeds (user_id, feed_id, kind, identifier, name, rule)
+VALUES ('{USER}', '{THING}', 'url', 'https://example.org/', 'example', 'every 2 hours');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

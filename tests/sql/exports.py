@@ -187,6 +187,13 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         [owner.user_id],
     )
     admin.execute(
+        "INSERT INTO memsvc.feeds (user_id, kind, identifier, name, settings, rule, salt, secret) VALUES "
+        "(%(user)s, 'folder', '/notes', 'notes', '{\"path\": \"/notes\"}', 'every 2 hours', NULL, NULL), "
+        "(%(user)s, 'push', 'office', 'office', '{\"takes\": \"memory\"}', NULL, %(salt)s, NULL), "
+        "(%(user)s, 'imap', 'a@b:993/INBOX', 'mail', '{}', '0 7 * * *', NULL, 'env:PASSWORD')",
+        {"user": owner.user_id, "salt": bytes(16)},
+    )
+    admin.execute(
         "UPDATE memsvc.sources SET title = %s, forget_after = '36:00', "
         "metadata = '{\"x\": 1.50}' WHERE user_id = %s AND identifier = 'con'",
         ["`nul`: a/b\\c.", owner.user_id],

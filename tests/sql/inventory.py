@@ -27,7 +27,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
     "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
-    "document_versions", "vaults", *ONTOLOGY,
+    "feeds", "document_versions", "vaults", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -63,6 +63,20 @@ UPDATED = {
     "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over", "again_upto"},
     "rereadings": {"state", "turns", "counts", "last_at", "finished_at"},
     "changes": {"rereading_id"},
+    "feeds": {
+        "name",
+        "settings",
+        "salt",
+        "secret",
+        "rule",
+        "state",
+        "failures",
+        "last_error",
+        "last_run",
+        "next_run",
+        "run_id",
+        "cursor",
+    },
     "ingests": {"state", "dry_run", "choices", "job_id", "error_code", "started_at", "finished_at"},
     "ingest_files": {
         "name",
@@ -136,6 +150,7 @@ TABLE_PRIVILEGES = {
             "analysis_results",
             "ingests",
             "ingest_files",
+            "feeds",
             *ONTOLOGY,
         )
     ),

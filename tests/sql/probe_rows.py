@@ -47,6 +47,7 @@ INSERTS = {
     "ingests": "(user_id) VALUES (%(user)s)",
     "ingest_files": "(user_id, ingest_id, number, name) VALUES (%(user)s, (SELECT i.ingest_id "
     "FROM memsvc.ingests AS i WHERE i.user_id = %(user)s LIMIT 1), 9, 'probe')",
+    "feeds": "(user_id, kind, identifier, name, rule) VALUES (%(user)s, 'url', 'probe', 'probe', '0 3 * * *')",
     "cards_compared": "(user_id, model_id, made_at, passage_id) VALUES (%(user)s, 9, '2000-01-01', %(passage)s)",
     "analysis_runs": "(user_id, kind) VALUES (%(user)s, 'orphans')",
     "analysis_results": "(user_id, run_id, place, what, score) VALUES (%(user)s, (SELECT r.run_id "
@@ -89,6 +90,7 @@ CHANGES = {
     "changes": "UPDATE memsvc.changes SET rereading_id = NULL",
     "ingests": "UPDATE memsvc.ingests SET error_code = 'changed'",
     "ingest_files": "UPDATE memsvc.ingest_files SET hint = 'changed'",
+    "feeds": "UPDATE memsvc.feeds SET last_error = 'changed'",
     "cards_compared": "UPDATE memsvc.cards_compared SET made_at = '2001-01-01'",
     "analysis_runs": "UPDATE memsvc.analysis_runs SET found = 1",
     "analysis_results": "DELETE FROM memsvc.analysis_results",

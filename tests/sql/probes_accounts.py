@@ -240,6 +240,17 @@ def due_schedules_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: Wo
 
 
 @probe
+def due_feeds_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        answer = connection.execute("SELECT * FROM memsvc.due_feeds(100000)")
+        assert [column.name for column in answer.description or ()] == ["user_id", "feed_id"]
+        assert {row[0] for row in answer} >= {world.ada.user_id, world.bob.user_id}
+        answer = connection.execute("SELECT * FROM memsvc.pushed_feed(uuidv7())")
+        assert [column.name for column in answer.description or ()] == ["user_id", "salt"]
+        assert answer.fetchall() == []
+
+
+@probe
 def schedules_are_set_for_oneself(doors: Doors, world: World) -> None:
     insert = "INSERT INTO memsvc.schedules (user_id, kind, at_local, next_at) VALUES (%(user)s, 'tidy', '06:00', now())"
     own: dict[str, object] = {"user": world.ada.user_id}
@@ -351,6 +362,8 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             "memsvc.dramatiq_worker",
             "memsvc.backlog()",
             "memsvc.due_schedules(1)",
+            "memsvc.due_feeds(1)",
+            "memsvc.pushed_feed(uuidv7())",
             f"memsvc.run_schedule('{world.ada.user_id}', 'tidy')",
             f"memsvc.seed_schedules('{world.ada.user_id}')",
             "memsvc.work_now()",

@@ -34,7 +34,7 @@ USER_TABLES = (
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
     "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
     "answered_requests", "analysis_runs", "analysis_results",
-    "locations", "ingests", "ingest_files", "document_versions", "vaults",
+    "locations", "ingests", "ingest_files", "document_versions", "vaults", "feeds",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -251,6 +251,10 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         app.execute(
             "INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name, content) VALUES (%s, %s, 0, 'a', 'x')",
             [user_id, ingest_id],
+        )
+        app.execute(
+            "INSERT INTO memsvc.feeds (user_id, kind, identifier, name, rule) VALUES (%s, 'url', 'a', 'a', %s)",
+            [user_id, "every day"],
         )
         app.execute("INSERT INTO memsvc.cards_compared VALUES (%s, 1, now(), uuidv7())", [user_id])
         run_id = value(

@@ -20,12 +20,13 @@ ZONES = st.sampled_from(
 MOMENTS = st.integers(0, 3 * 366 * 24 * 60).map(
     lambda minutes: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
 )
+DAYS = ((3, 7), (3, 28), (10, 24), (10, 31), (4, 4), (10, 3))
 NEAR_CHANGES = st.builds(
-    lambda day, minutes: day + timedelta(minutes=minutes),
-    st.sampled_from([datetime(2026, 3, 7), datetime(2026, 3, 28), datetime(2026, 10, 24), datetime(2026, 10, 31),
-                     datetime(2026, 4, 4), datetime(2026, 10, 3)]),
+    lambda day, minutes: datetime(2026, *day, tzinfo=UTC) + timedelta(minutes=minutes),
+    st.sampled_from(DAYS),
     st.integers(0, 3 * 24 * 60),
-).map(lambda moment: moment.replace(tzinfo=UTC))  # fmt: skip
+)
+"""Near the nights in which clocks are put forward or back."""
 ANY = MOMENTS | NEAR_CHANGES
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -78,35 +79,35 @@ FIELDS = st.tuples(
 ).map(" ".join)
 
 
+NAMES = {"mar": 3, "oct": 10, "nov": 11, "sun": 7}
+
+
+def among(field: str, number: int) -> bool:
+    """Whether a field of cron means a number."""
+    for part in field.split(","):
+        whole, _, step = part.partition("/")
+        if whole == "*":
+            if number % int(step or 1) == 0:
+                return True
+            continue
+        first, _, last = (NAMES.get(word) or word for word in whole.partition("-"))
+        if int(first) <= number <= int(last or first):
+            return True
+    return False
+
+
 @given(FIELDS, NEAR_CHANGES, ZONES)
 def test_cron_is_what_a_clock_that_is_looked_at_each_minute_says(text: str, after: datetime, zone: ZoneInfo) -> None:
     """The model of what the rules say, a minute at a time; times that a gap leaves out are another test's."""
     minute, hour, day, month, weekday = text.split()
 
-    def among(field: str, value: int, names: dict[str, int] | None = None) -> bool:
-        def number(word: str) -> int:
-            return (names or {}).get(word) or int(word)
-
-        for part in field.split(","):
-            whole, _, step = part.partition("/")
-            if whole == "*":
-                if value % int(step or 1) == 0:
-                    return True
-            else:
-                first, _, last = whole.partition("-")
-                if number(first) <= value <= number(last or first):
-                    return True
-        return False
-
     def means(moment: datetime) -> bool:
         local = moment.astimezone(zone)
-        months = {"mar": 3, "oct": 10, "nov": 11}
-        days = among(day, local.day), among(weekday, local.isoweekday(), {"sun": 7})
-        if not (among(minute, local.minute) and among(hour, local.hour) and among(month, local.month, months)):
+        if not (among(minute, local.minute) and among(hour, local.hour) and among(month, local.month)):
             return False
-        if hour[0] != "*" and local.fold:
-            return False
-        return any(days) if "*" not in {day, weekday} else all(days)
+        days = among(day, local.day), among(weekday, local.isoweekday())
+        is_repeated = hour[0] != "*" and local.fold
+        return not is_repeated and (any(days) if "*" not in {day, weekday} else all(days))
 
     moments = [after + timedelta(minutes=ahead) for ahead in range(1, 2 * 24 * 60)]
     expected = next((moment for moment in moments if means(moment)), None)
@@ -125,7 +126,7 @@ def test_cron_is_what_a_clock_that_is_looked_at_each_minute_says(text: str, afte
     [  # examples of RFC 5545, section 3.8.5.3
         ("FREQ=DAILY;COUNT=3", ["02 Sep 97 09", "03 Sep 97 09", "04 Sep 97 09"]),
         ("FREQ=DAILY;UNTIL=19970904T000000Z", ["02 Sep 97 09", "03 Sep 97 09"]),
-        ("FREQ=WEEKLY;INTERVAL=2;WKST=SU;COUNT=4;BYDAY=TU,TH", ["02 Sep 97 09", "04 Sep 97 09", "16 Sep 97 09", "18 Sep 97 09"]),
+        ("FREQ=WEEKLY;INTERVAL=2;WKST=SU;COUNT=3;BYDAY=TU,TH", ["02 Sep 97 09", "04 Sep 97 09", "16 Sep 97 09"]),
         ("FREQ=MONTHLY;COUNT=3;BYDAY=1FR", ["05 Sep 97 09", "03 Oct 97 09", "07 Nov 97 09"]),
         ("FREQ=MONTHLY;COUNT=2;BYDAY=-2MO", ["22 Sep 97 09", "20 Oct 97 09"]),
         ("FREQ=MONTHLY;BYMONTHDAY=-3;COUNT=2", ["28 Sep 97 09", "29 Oct 97 09"]),
@@ -147,10 +148,10 @@ def test_recurrences_are_those_of_the_standard(rule: str, expected: list[str]) -
 @pytest.mark.parametrize(
     "text",
     [
-        "", "every", "every 0 hours", "every 2 fortnights", "FREQ=SECONDLY", "FREQ=DAILY;COUNT=3", "FREQ=DAILY;INTERVAL=0",
-        "FREQ=DAILY;BYHOUR=24", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "0 0 30 2 *", "* * * *", "60 * * * *", "*/0 * * * *",
-        "5-1 * * * *", "0 0 * * 8", "FREQ=WEEKLY;BYDAY=2TU", "FREQ=YEARLY;BYWEEKNO=20", "FREQ=DAILY;FREQ=DAILY",
-        "FREQ=DAILY;EVIL=1", "every ² hours", "0 " * 300, "FREQ=DAILY;INTERVAL=²", "FREQ=MONTHLY;BYMONTHDAY=0",
+        "", "every", "every 0 hours", "every 2 fortnights", "FREQ=SECONDLY", "FREQ=DAILY;COUNT=3", "every ² hours",
+        "FREQ=DAILY;INTERVAL=0", "FREQ=DAILY;BYHOUR=24", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "0 0 30 2 *", "* * * *",
+        "60 * * * *", "*/0 * * * *", "5-1 * * * *", "0 0 * * 8", "FREQ=WEEKLY;BYDAY=2TU", "FREQ=YEARLY;BYWEEKNO=20",
+        "FREQ=DAILY;FREQ=DAILY", "FREQ=DAILY;EVIL=1", "0 " * 300, "FREQ=DAILY;INTERVAL=²", "FREQ=MONTHLY;BYMONTHDAY=0",
     ],
 )  # fmt: skip
 def test_what_is_no_rule_or_never_comes_is_refused(text: str) -> None:

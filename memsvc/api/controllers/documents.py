@@ -16,7 +16,7 @@ from memsvc.api.problems import documented
 from memsvc.api.uploads import OPERATION, Documents, TextIn, UrlIn, check_size, decode_document, read_form
 from memsvc.db.paging import Page, read_id
 from memsvc.sources.document_reads import Document, DocumentStatus, ReadDocument, list_documents, read_document
-from memsvc.sources.ingests import Ingest, chosen, send
+from memsvc.sources.ingests import Ingest, Sender, chosen, send
 
 PATH = "/v1/documents"
 TEXT = {
@@ -74,7 +74,7 @@ class DocumentsController(Controller):
         )
         ingest = await send(
             writer.db, writer.owner, given.sent, wanted, writer.settings,
-            dry_run=given.dry_run, key_id=writer.principal.key_id, key=idempotency_key,
+            dry_run=given.dry_run, sender=Sender(writer.principal.key_id, idempotency_key),
         )  # fmt: skip
         return accepted(ingest)
 

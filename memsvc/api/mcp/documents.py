@@ -11,7 +11,7 @@ from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Content, Tool
 from memsvc.errors import BatchTooLargeError, InvalidRequestError, InvalidTextError
-from memsvc.sources.ingests import Sent, chosen, send
+from memsvc.sources.ingests import Sender, Sent, chosen, send
 
 
 class DocumentArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +48,7 @@ async def remember_document(asker: Asker, owner: Owner, given: DocumentArguments
         case _:
             raise InvalidRequestError("Give either a text or an address.", hint="Send text or url.", field="text")
     ingest = await send(
-        asker.db, owner, [sent], chosen(owner, title=given.title), asker.settings, key_id=asker.principal.key_id
+        asker.db, owner, [sent], chosen(owner, title=given.title), asker.settings, sender=Sender(asker.principal.key_id)
     )
     content = Accepted(ingest_id=str(ingest.ingest_id), state=ingest.state)
     return Answer(f"It is being stored in the background, as ingest {ingest.ingest_id}.", content)

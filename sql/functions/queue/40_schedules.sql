@@ -114,7 +114,7 @@ $$;
 COMMENT ON FUNCTION memsvc.seed_schedules(uuid) IS
   'Gives a user, or all users, the standard schedules; returns how many they have.';
 
--- Keeps next_at in step with the user's zone.
+-- Keeps next_at in step with the user's zone. When feeds are due is computed by who looks for due ones.
 CREATE OR REPLACE FUNCTION memsvc.reschedule() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -123,6 +123,7 @@ BEGIN
   UPDATE schedules AS s
   SET next_at = memsvc.next_run(NEW.time_zone, s.at_local, s.weekdays, clock_timestamp())
   WHERE s.user_id = NEW.user_id AND s.next_at > clock_timestamp();
+  UPDATE feeds AS f SET next_run = NULL WHERE f.user_id = NEW.user_id AND f.next_run > clock_timestamp();
   RETURN NULL;
 END
 $$;
