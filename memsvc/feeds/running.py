@@ -8,32 +8,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.users import owner_of
+from memsvc.access.users import own_names, owner_of, valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import FolderMissingError
+from memsvc.feeds.calendars import Applying, now
+from memsvc.feeds.icalendar import MOST_BYTES, read_calendar
+from memsvc.feeds.mailboxes import fetch_new
 from memsvc.feeds.planning import settle
-from memsvc.feeds.wanted import Reads, check_allowed, reads_of
-from memsvc.settings import Settings
+from memsvc.feeds.wanted import Mailbox, Reads, check_allowed, reads_of
+from memsvc.settings import Settings, secret_at
 from memsvc.sources.documents import mark_gone
-from memsvc.sources.ingests import clean_name
+from memsvc.sources.fetching import Fetcher
+from memsvc.sources.ingests import Chosen, clean_name
 from memsvc.sources.kinds.bundles import Given
 from memsvc.sources.kinds.document_files import file_is_there
+
+MOST_CHARS = 2_000
+"""Characters of what was left out that are kept."""
 
 
 class FeedRuns:
     """The runs of feeds, for the job ``ingest``."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Read by these settings."""
+    def __init__(self, settings: Settings, fetcher: Fetcher | None = None) -> None:
+        """Read by these settings.
+
+        Args:
+            settings: limits, and what may be read.
+            fetcher: fetches calendars; None: one that reaches public addresses alone.
+        """
         self._settings = settings
+        self._fetcher = fetcher or Fetcher(settings.max_upload_bytes)
 
     async def bring(self, db: Database, user_id: UUID, feed_id: UUID, ingest_id: UUID) -> Sequence[Given]:
         """Fetch what a run reads into its rows; return what lies on this machine and is read from there.
@@ -54,7 +69,73 @@ class FeedRuns:
         if row.kind == "url":
             values = {**_file(clean_name(row.name)), **ids, "url": reads.url}
             await db.attempt(user_id, lambda connection: _add(connection, values))
+        if row.kind == "imap" and reads.imap is not None:
+            await self._mailbox(db, row, reads.imap, reads.choices, {**ids, "feed_id": feed_id})
+        if row.kind == "ics":
+            await self._calendar(db, row, reads, {**ids, "feed_id": feed_id})
         return ()
+
+    async def _mailbox(self, db: Database, row: Row[Any], box: Mailbox, choices: Chosen, ids: dict[str, Any]) -> None:
+        """Fetch new mails into the run's rows, each as a file, in the transaction in which the cursor moves.
+
+        Raises:
+            ConfigurationError: there is no password.
+            MailboxFailedError, MailboxRefusedError: the mailbox cannot be read.
+        """
+        async with db.transaction(ids["user_id"]) as connection:
+            if (await connection.execute(query("has_files"), ids)).scalar_one():
+                return  # a run that goes on has what it fetched
+            if (await connection.execute(query("is_paused"), ids)).scalar_one():
+                return  # mails wait on their server
+        password = secret_at(row.secret or "")
+        found = await asyncio.to_thread(
+            fetch_new, box, password, row.cursor, most_bytes=self._settings.max_upload_bytes, since=choices.since
+        )
+
+        async def keep(connection: AsyncConnection) -> None:
+            cursor = msgspec.json.encode(found.cursor).decode()
+            moved = await connection.execute(query("set_feed_cursor"), {**ids, "cursor": cursor})
+            if moved.one_or_none() is None:
+                return  # another run reads it, or it was removed
+            for number, mail in enumerate(found.mails):
+                values = {
+                    **_file(f"mail {mail.uid}"), **ids, "number": number, "content": mail.content,
+                    "bytes": len(mail.content), "sha256": sha256(mail.content).digest(),
+                }  # fmt: skip
+                await _add(connection, values)
+
+        await db.attempt(ids["user_id"], keep)
+
+    async def _calendar(self, db: Database, row: Row[Any], reads: Reads, ids: dict[str, Any]) -> None:
+        """Read a calendar and write its events.
+
+        Raises:
+            CalendarError, UrlFailedError, UrlRefusedError, FolderMissingError: it cannot be read.
+        """
+        owner = await owner_of(db, ids["user_id"])
+        async with db.transaction(owner.user_id) as connection:
+            if (await connection.execute(query("is_paused"), ids)).scalar_one():
+                return
+        if reads.url is not None:
+            content = (await self._fetcher.fetch(reads.url)).content
+        else:
+            content = await asyncio.to_thread(_content, Path(reads.path or ""))
+        calendar = await asyncio.to_thread(read_calendar, content, valid_zone(owner.time_zone))
+        own = await own_names(db, owner)
+        me = frozenset(name.casefold() for name in (*own.aliases, own.label, *reads.choices.me))
+        applying = Applying(db, owner, own, me, ids, reads.url or reads.path or "", dict(row.cursor))
+        counts = await applying.apply(calendar, now())
+        odd = ", ".join(f"{count:,} {what}" for what, count in calendar.odd.most_common())
+        values = {
+            "source": row.name, "outcome": "stored", "kind": "calendar", "code": None, "hint": None, "preview": None,
+            "message": f"Left out: {odd}."[:MOST_CHARS] if odd else None, "counts": msgspec.json.encode(counts).decode(),
+        }  # fmt: skip
+
+        async def note(connection: AsyncConnection) -> None:
+            await _add(connection, {**_file(clean_name(row.name)), **ids})
+            await connection.execute(query("note_outcome"), {"number": 0, "part": 0, **ids, **values})
+
+        await db.attempt(owner.user_id, note)
 
     async def finish(self, db: Database, user_id: UUID, feed_id: UUID) -> None:
         """Do what remains when all was read: what is no longer in a folder is gone.
@@ -84,9 +165,9 @@ class FeedRuns:
         row = (await connection.execute(query("read_feed"), {"user_id": user_id, "feed_id": feed_id})).one_or_none()
         if row is None:
             return
-        if row.kind == "folder":  # one bad file among many is no failure of the folder
+        if row.kind in {"folder", "imap"}:
             await connection.execute(query("fold_unchanged"), ids)
-        elif code is None:
+        if row.kind != "folder" and code is None:  # one bad file among many is no failure of a folder
             code = (await connection.execute(query("code_of_run"), ids)).scalar_one_or_none()
         await settle(connection, user_id, feed_id, ingest_id, code)
 
@@ -95,6 +176,19 @@ class FeedRuns:
             found = await connection.execute(query("read_feed"), {"user_id": user_id, "feed_id": feed_id})
             row = found.one_or_none()
         return row, reads_of(row.settings) if row is not None else Reads()
+
+
+def _content(path: Path) -> bytes:
+    """Return a calendar's file.
+
+    Raises:
+        FolderMissingError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise FolderMissingError(f"The file cannot be read: {error.strerror}.") from error
 
 
 def _file(name: str) -> dict[str, Any]:

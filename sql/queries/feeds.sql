@@ -136,7 +136,7 @@ counted AS (
   SELECT count(*) AS files FROM unchanged
 )
 INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name, outcome, counts)
-SELECT :user_id, :ingest_id, 1, 'files without anything new', 'stored', jsonb_build_object('unchanged', c.files)
+SELECT :user_id, :ingest_id, 1000000, 'files without anything new', 'stored', jsonb_build_object('unchanged', c.files)
 FROM counted AS c
 WHERE c.files > 0;
 
@@ -150,6 +150,19 @@ UPDATE memsvc.feeds AS f
 SET cursor = CAST(:cursor AS jsonb)
 WHERE f.user_id = :user_id AND f.feed_id = :feed_id AND f.run_id = :ingest_id
 RETURNING f.feed_id;
+
+-- name: is_paused
+SELECT memsvc.is_paused(u.paused_at, u.paused_until) AS is_paused
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
+
+-- name: facts_of_calendar
+-- The facts about events that a calendar said and that are known now.
+SELECT e.edge_id, e.from_node, e.type, e.to_node, v.fact, v.valid_from, v.valid_to
+FROM memsvc.edges AS e
+INNER JOIN memsvc.edge_versions AS v ON v.user_id = :user_id AND v.edge_id = e.edge_id
+WHERE e.user_id = :user_id AND v.recorded_to = 'infinity' AND v.asserted_by = :asserted_by
+  AND (e.from_node = any(CAST(:nodes AS uuid [])) OR e.to_node = any(CAST(:nodes AS uuid [])));
 
 -- name: note_push
 -- No row: there is no such feed, or it is paused.
