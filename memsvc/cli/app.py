@@ -17,6 +17,7 @@ from memsvc.cli import (
     documents,
     duplicates,
     extraction,
+    feeds,
     forget,
     graph,
     ingest,
@@ -130,6 +131,7 @@ app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(schedule.schedule, name="schedule")
+app.add_typer(feeds.feed, name="feed")
 app.add_typer(jobs.jobs, name="jobs")
 app.add_typer(duplicates.duplicates, name="duplicates")
 app.add_typer(models.models, name="models")

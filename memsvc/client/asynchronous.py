@@ -25,6 +25,7 @@ from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
 from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
+from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
@@ -190,6 +191,38 @@ class AsyncMemory:
     ) -> ReadDocument:
         """Return a document with its versions and a page of the chunks of one of them, by default of the last."""
         return await self.send(calls.get_document(document_id, version, cursor, limit))
+
+    async def add_feed(self, kind: Literal[folder, url, ics, push], **options: Unpack[o.FeedOptions]) -> AddedFeed:
+        """Add something that is read again by itself. Of a push, the answer has the secret, which is shown once."""
+        return await self.send(calls.add_feed(kind, options))
+
+    def feeds(self, *, page: int = 50) -> AsyncIterator[Feed]:
+        """Yield the feeds, oldest first."""
+        return self.pages(calls.feeds(page))
+
+    async def get_feed(self, feed_id: str | UUID) -> Feed:
+        """Return a feed with its state, last error, last and next run."""
+        return await self.send(calls.get_feed(feed_id))
+
+    def feed_runs(self, feed_id: str | UUID, *, page: int = 50) -> AsyncIterator[Ingest]:
+        """Yield the runs of a feed, newest first."""
+        return self.pages(calls.feed_runs(feed_id, page))
+
+    async def run_feed(self, feed_id: str | UUID) -> Ingest:
+        """Read a feed now."""
+        return await self.send(calls.run_feed(feed_id))
+
+    async def pause_feed(self, feed_id: str | UUID) -> Feed:
+        """Stop reading a feed until it is resumed."""
+        return await self.send(calls.switch_feed(feed_id, "pause"))
+
+    async def resume_feed(self, feed_id: str | UUID) -> Feed:
+        """Read a paused or failed feed again."""
+        return await self.send(calls.switch_feed(feed_id, "resume"))
+
+    async def remove_feed(self, feed_id: str | UUID) -> FeedRemoved:
+        """Remove a feed. What it stored stays."""
+        return await self.send(calls.remove_feed(feed_id))
 
     async def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
         """Recall the memories that matter for a query, best first."""

@@ -27,6 +27,7 @@ from memsvc.client import options as o
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
 from memsvc.erasing.memories import Receipt
+from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
 from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
@@ -164,6 +165,44 @@ def continue_ingest(ingest_id: str | UUID, me: Sequence[str], *, not_me: bool) -
     """Say who the user is."""
     body = {"me": [me] if isinstance(me, str) else list(me), "not_me": not_me}
     return Call("POST", _at("/v1/ingests/{}/continue", ingest_id), Ingest, body)
+
+
+def add_feed(kind: str, options: o.FeedOptions) -> Call[AddedFeed]:
+    """Add a feed."""
+    body: dict[str, Any] = {"kind": kind, **options}
+    if (files := body.pop("kind_of_files", None)) is not None:
+        body["as"] = files
+    return Call("POST", "/v1/feeds", AddedFeed, body)
+
+
+def feeds(page: int) -> Call[Page[Feed]]:
+    """List feeds."""
+    return _read("/v1/feeds", Page[Feed], {"limit": page})
+
+
+def feed_runs(feed_id: str | UUID, page: int) -> Call[Page[Ingest]]:
+    """List the runs of a feed."""
+    return _read(_at("/v1/feeds/{}/runs", feed_id), Page[Ingest], {"limit": page})
+
+
+def get_feed(feed_id: str | UUID) -> Call[Feed]:
+    """Return a feed."""
+    return _read(_at("/v1/feeds/{}", feed_id), Feed)
+
+
+def run_feed(feed_id: str | UUID) -> Call[Ingest]:
+    """Read a feed now."""
+    return Call("POST", _at("/v1/feeds/{}/run", feed_id), Ingest)
+
+
+def switch_feed(feed_id: str | UUID, does: Literal["pause", "resume"]) -> Call[Feed]:
+    """Pause or resume a feed."""
+    return Call("POST", _at(f"/v1/feeds/{{}}/{does}", feed_id), Feed)
+
+
+def remove_feed(feed_id: str | UUID) -> Call[FeedRemoved]:
+    """Remove a feed."""
+    return Call("DELETE", _at("/v1/feeds/{}", feed_id), FeedRemoved)
 
 
 def end_ingest(ingest_id: str | UUID) -> Call[IngestEnded]:

@@ -71,6 +71,31 @@ class DocumentOptions(TypedDict, total=False):
     """Only those whose files are gone, or are there."""
 
 
+class FeedOptions(TypedDict, total=False):
+    """Options of a feed: something that is read again by itself."""
+
+    rule: str
+    """When: "every 2 hours", an RRULE, or five fields of cron; left out: every hour."""
+    name: str
+    """For people; of a push, required."""
+    path: str
+    """Of a folder or a calendar's file, where the operator allows it."""
+    url: str
+    """Of an address or a calendar, where the operator allows it."""
+    takes: Literal["documents", "memory"]
+    """Of a push: what its bodies are."""
+    kind_of_files: str
+    """Read everything as this kind; left out: it is recognised."""
+    me: Sequence[str]
+    """Names, addresses or ids of the speaker or attendee who is the user."""
+    not_me: bool
+    """The user is none of the speakers."""
+    since: Time
+    """Leave out what was said before."""
+    title: str
+    """The name for people of what is read."""
+
+
 class Near(TypedDict):
     """A circle around a point: degrees (WGS 84) and metres."""
 

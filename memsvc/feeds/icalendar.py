@@ -156,44 +156,65 @@ def read_calendar(content: bytes, zone: tzinfo) -> Calendar:
     if len(content) > MOST_BYTES:
         raise CalendarError(f"It has more than {MOST_BYTES:,} bytes.")
     try:
-        text = FOLD.sub(b"", content.removeprefix(b"\xef\xbb\xbf")).decode()
+        text = FOLD.sub(b"", content.removeprefix(b"\xef\xbb\xbf")).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise CalendarError("It is not UTF-8.") from error
-    calendar = Calendar()
-    zones: dict[str, str] = {}
-    stack: list[str] = []
-    lines: list[Line] = []
-    zone_lines: dict[str, str] = {}
-    was_calendar = False
-    for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
-        if not raw.strip():
-            continue
-        line = _line(raw, number)
-        if line.name == "BEGIN":
-            stack.append(line.value.upper())
-            was_calendar = was_calendar or stack == ["VCALENDAR"]
-            if not was_calendar:
-                break
-            if stack[-1] == "VEVENT":
-                lines = []
-            if stack[-1] == "VTIMEZONE":
-                zone_lines = {}
-        elif line.name == "END":
-            if not stack or stack.pop() != line.value.upper():
-                raise CalendarError(f"Line {number}: END does not belong to what was begun.")
-            if line.value.upper() == "VEVENT":
-                _add(calendar, lines, zones, zone)
-            elif line.value.upper() == "VTIMEZONE":
-                zones[zone_lines.get("TZID", "")] = zone_lines.get("X-LIC-LOCATION", "")
-        elif stack[-1:] == ["VEVENT"]:
-            lines.append(line)
-        elif stack[-1:] == ["VTIMEZONE"]:
-            zone_lines[line.name] = line.value
-    if not was_calendar:
+    reader = _FileReader(zone)
+    for number, raw in enumerate(text.split("\n"), 1):
+        if raw.strip():
+            reader.take(_line(raw, number), number)
+    if not reader.is_calendar:
         raise CalendarError("It does not begin with BEGIN:VCALENDAR.")
-    if stack:
-        raise CalendarError(f"It ends within {stack[-1]}.")
-    return calendar
+    if reader.within:
+        raise CalendarError(f"It ends within {reader.within[-1]}.")
+    return reader.calendar
+
+
+class _FileReader:
+    """Reads a file line by line."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        self.calendar = Calendar()
+        self.within: list[str] = []
+        """What was begun and has not ended."""
+        self.is_calendar = False
+        self._zone = zone
+        self._zones: dict[str, str] = {}
+        self._zone_lines: dict[str, str] = {}
+        self._lines: list[Line] = []
+
+    def take(self, line: Line, number: int) -> None:
+        """Read a line.
+
+        Raises:
+            CalendarError: it cannot be there.
+        """
+        if line.name == "BEGIN":
+            self._begin(line.value.strip().upper())
+        elif line.name == "END":
+            self._end(line.value.strip().upper(), number)
+        elif self.within[-1:] == ["VEVENT"]:
+            self._lines.append(line)
+        elif self.within[-1:] == ["VTIMEZONE"]:
+            self._zone_lines[line.name] = line.value
+
+    def _begin(self, what: str) -> None:
+        self.is_calendar = self.is_calendar or (what == "VCALENDAR" and not self.within)
+        if not self.is_calendar:
+            raise CalendarError("It does not begin with BEGIN:VCALENDAR.")
+        self.within.append(what)
+        if what == "VEVENT":
+            self._lines = []
+        elif what == "VTIMEZONE":
+            self._zone_lines = {}
+
+    def _end(self, what: str, number: int) -> None:
+        if not self.within or self.within.pop() != what:
+            raise CalendarError(f"Line {number}: END does not belong to what was begun.")
+        if what == "VEVENT":
+            _add(self.calendar, self._lines, self._zones, self._zone)
+        elif what == "VTIMEZONE":
+            self._zones[self._zone_lines.get("TZID", "")] = self._zone_lines.get("X-LIC-LOCATION", "")
 
 
 def _line(raw: str, number: int) -> Line:

@@ -1,7 +1,7 @@
 """Read new mails of an IMAP mailbox (RFC 9051 and 3501), and change nothing there.
 
-The mailbox is opened with EXAMINE and mails are fetched with BODY.PEEK, so the server marks none as read. How far it was
-read is the last UID together with UIDVALIDITY: if that changes, UIDs mean other mails, and all are looked at again;
+The mailbox is opened with EXAMINE and mails are fetched with BODY.PEEK, so the server marks none as read. How far it
+was read is the last UID together with UIDVALIDITY: if that changes, UIDs mean other mails, and all are looked at again;
 those that are stored are known by their Message-ID.
 """
 
@@ -123,11 +123,7 @@ def _opened(box: Mailbox, password: str) -> Iterator[tuple[imaplib.IMAP4, int]]:
             raise
         except (imaplib.IMAP4.error, UnicodeError) as error:
             raise MailboxRefusedError("The server refuses the login.") from error
-        kind, _ = server.select(_quoted(box.mailbox), readonly=True)
-        validity = server.response("UIDVALIDITY")[1]
-        if kind != "OK" or not validity or not isinstance(validity[0], bytes) or not validity[0].isdigit():
-            raise MailboxRefusedError("The server does not open the mailbox.")
-        yield server, int(validity[0])
+        yield server, _examined(server, box.mailbox)
     except (MailboxRefusedError, MailboxFailedError):
         raise
     except (OSError, imaplib.IMAP4.error, ssl.SSLError, EOFError) as error:
@@ -138,6 +134,15 @@ def _opened(box: Mailbox, password: str) -> Iterator[tuple[imaplib.IMAP4, int]]:
                 server.logout()
             with suppress(OSError):  # what the server broke off is not closed by a logout
                 server.shutdown()
+
+
+def _examined(server: imaplib.IMAP4, mailbox: str) -> int:
+    """Open a mailbox for reading alone; return its UIDVALIDITY."""
+    kind, _ = server.select(_quoted(mailbox), readonly=True)
+    validity = server.response("UIDVALIDITY")[1]
+    if kind != "OK" or not validity or not isinstance(validity[0], bytes) or not validity[0].isdigit():
+        raise MailboxRefusedError("The server does not open the mailbox.")
+    return int(validity[0])
 
 
 def _connected(box: Mailbox) -> imaplib.IMAP4:

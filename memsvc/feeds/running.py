@@ -128,7 +128,8 @@ class FeedRuns:
         odd = ", ".join(f"{count:,} {what}" for what, count in calendar.odd.most_common())
         values = {
             "source": row.name, "outcome": "stored", "kind": "calendar", "code": None, "hint": None, "preview": None,
-            "message": f"Left out: {odd}."[:MOST_CHARS] if odd else None, "counts": msgspec.json.encode(counts).decode(),
+            "message": f"Left out: {odd}."[:MOST_CHARS] if odd else None,
+            "counts": msgspec.json.encode(counts).decode(),
         }  # fmt: skip
 
         async def note(connection: AsyncConnection) -> None:

@@ -71,7 +71,7 @@ async def test_a_memory_is_pushed_once(
     assert feed["secret"] not in (await user.get("/v1/feeds")).text
 
 
-async def test_a_document_is_pushed_once_and_its_run_is_listed(
+async def test_a_document_is_pushed_once_and_its_run_is_listed(  # noqa: PLR0917 - fixtures
     user: httpx.AsyncClient, anybody: httpx.AsyncClient, owner: Owner, db: Database, settings: Settings,
     admin: psycopg.Connection,
 ) -> None:  # fmt: skip

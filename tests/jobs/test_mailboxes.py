@@ -40,7 +40,8 @@ WORD = "correct horse"
 def mail(number: int, sender: str = "ines@example.org", words: str = "The heron is back.") -> bytes:
     """A mail."""
     return (
-        f"From: Someone <{sender}>\r\nTo: m@example.org\r\nSubject: heron {number}\r\nMessage-ID: <{number}@example.org>\r\n"
+        f"From: Someone <{sender}>\r\nTo: m@example.org\r\nSubject: heron {number}\r\n"
+        f"Message-ID: <{number}@example.org>\r\n"
         f"Date: Mon, 02 Mar 2026 10:{number % 60:02}:00 +0100\r\n\r\n{words} {number}\r\n"
     ).encode()
 
@@ -99,7 +100,7 @@ async def again(db: Database, owner: Owner, settings: Settings, feed: Feed) -> F
     return await look(db, owner, feed.feed_id)
 
 
-async def test_new_mails_are_read_once_and_nothing_is_changed(
+async def test_new_mails_are_read_once_and_nothing_is_changed(  # noqa: PLR0917 - fixtures
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, server: tuple[Mails, str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
@@ -124,7 +125,7 @@ async def test_new_mails_are_read_once_and_nothing_is_changed(
     assert WORD not in f"{kept}{caplog.text}"
 
 
-async def test_a_mailbox_that_fails_says_why_and_loses_nothing(
+async def test_a_mailbox_that_fails_says_why_and_loses_nothing(  # noqa: PLR0917 - fixtures
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, server: tuple[Mails, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -146,7 +147,7 @@ async def test_a_mailbox_that_fails_says_why_and_loses_nothing(
         assert (await again(db, owner, settings, feed)).last_error == "mailbox_failed", "it trusts any certificate"
 
 
-async def test_a_large_mailbox_is_read_in_several_runs(
+async def test_a_large_mailbox_is_read_in_several_runs(  # noqa: PLR0917 - fixtures
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, server: tuple[Mails, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -20,9 +20,9 @@ ZONES = st.sampled_from(
 MOMENTS = st.integers(0, 3 * 366 * 24 * 60).map(
     lambda minutes: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
 )
-DAYS = ((3, 7), (3, 28), (10, 24), (10, 31), (4, 4), (10, 3))
+DAYS: tuple[tuple[int, int], ...] = ((3, 7), (3, 28), (10, 24), (10, 31), (4, 4), (10, 3))
 NEAR_CHANGES = st.builds(
-    lambda day, minutes: datetime(2026, *day, tzinfo=UTC) + timedelta(minutes=minutes),
+    lambda day, minutes: datetime(2026, day[0], day[1], tzinfo=UTC) + timedelta(minutes=minutes),
     st.sampled_from(DAYS),
     st.integers(0, 3 * 24 * 60),
 )
