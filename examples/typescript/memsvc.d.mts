@@ -20,6 +20,7 @@ export class MemsvcError extends Error {
   status: number;
   details: Record<string, unknown>;
 }
+export type AddedFeed = { feed_id: string; kind: "folder" | "url" | "ics" | "imap" | "push"; name: string; identifier: string; rule: string | null; state: "active" | "paused" | "failed"; failures: number; last_error: string | null; last_run: string | null; next_run: string | null; run_id: string | null; by_operator: boolean; path: string | null; url: string | null; imap: Mailbox | null; takes: "documents" | "memory" | null; as: string | null; me: Array<string>; not_me: boolean; since: string | null; title: string; created_at: string; secret: string | null };
 export type AgendaItem = { id: string; kind: "message" | "fact" | "task" | "event" | "yearly"; memory_id: string; what: string; begins: string; ends: string; timed: boolean; past: boolean; says?: string; state?: string; speaker?: string; said_at?: string | null; conversation?: string };
 export type AgendaPage = { items: Array<AgendaItem>; next_cursor: string | null; truncated: boolean };
 export type AliasOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; node_id: string | number; alias: string; confidence?: number; op: "alias" };
@@ -91,6 +92,9 @@ export type FactIn = { evidence?: Array<Evidence>; valid_from?: string | null; v
 export type FactPatch = { evidence?: Array<Evidence>; fact?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; version_id?: string | null; ended_at?: string | null };
 export type FactVersion = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; contested: boolean; sources: Array<Quote>; sources_total: number };
 export type FactsPage = { items: Array<ShownFact>; next_cursor: string | null; about: Array<AskedNode>; ambiguous: Array<Ambiguous> };
+export type Feed = { feed_id: string; kind: "folder" | "url" | "ics" | "imap" | "push"; name: string; identifier: string; rule: string | null; state: "active" | "paused" | "failed"; failures: number; last_error: string | null; last_run: string | null; next_run: string | null; run_id: string | null; by_operator: boolean; path: string | null; url: string | null; imap: Mailbox | null; takes: "documents" | "memory" | null; as: string | null; me: Array<string>; not_me: boolean; since: string | null; title: string; created_at: string };
+export type FeedIn = { kind: "folder" | "url" | "ics" | "imap" | "push"; rule?: string | null; name?: string; path?: string | null; url?: string | null; takes?: "documents" | "memory"; as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string };
+export type FeedRemoved = { feed: Feed };
 export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
 export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
 export type FoundNote = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string; matched?: "name" | "text" | "words" | "meaning" | null };
@@ -103,10 +107,10 @@ export type GraphPage = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; next
 export type Health = { status: "ok" | "unavailable"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
 export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; asked_at?: string | null; recent_turns?: number; limit?: number; why?: "none" | "short" | "full"; salient?: number; chance?: boolean };
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number };
-export type Ingest = { ingest_id: string; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number };
+export type Ingest = { ingest_id: string; feed_id: string | null; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number };
 export type IngestEnded = { ingest: Ingest; deleted: boolean };
 export type IngestFile = { number: number; part: number; name: string; bytes: number; url: string | null; outcome: "stored" | "previewed" | "refused" | "passed_over" | "owner_required" | null; kind: string | null; code: string | null; message: string | null; hint: string | null; stored: number; counts: Record<string, number>; preview: sources_previewing_Preview | null; document: StoredDocument | null; document_preview: DocumentPreview | null; is_kept: boolean };
-export type IngestShown = { ingest_id: string; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number; items: Array<IngestFile> };
+export type IngestShown = { ingest_id: string; feed_id: string | null; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number; items: Array<IngestFile> };
 export type Item = { id: string; kind: "message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact" | "chunk" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; rule?: boolean; rule_since?: string; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
@@ -119,6 +123,7 @@ export type LinkIn = { from_node: string; to_node: string; relation: "extends" |
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type Locations = { items: Array<Location> };
+export type Mailbox = { host: string; username: string; port?: number; mailbox?: string; security?: "tls" | "starttls" | "none" };
 export type MarkIn = { pinned?: boolean | null; importance?: number | null };
 export type MarkedMemory = { memory_id: string; kind: string; pinned: boolean; importance: number | null };
 export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" | null; matched: "name" | "words" | "meaning"; first_seen: string | null; last_seen: string | null };
@@ -160,6 +165,7 @@ export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; nex
 export type Page_memsvc_extract_rereading_Reread_ = { items: Array<Reread>; next_cursor: string | null };
 export type Page_memsvc_extract_rereading_Rereading_ = { items: Array<Rereading>; next_cursor: string | null };
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
+export type Page_memsvc_feeds_feeds_Feed_ = { items: Array<Feed>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
 export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
 export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
@@ -187,6 +193,7 @@ export type Profile = { core: Array<Block>; working: Array<Block>; working_trunc
 export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; again: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
 export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
+export type Pushed = { ingest_id: string | null; message: StoredMessage | null };
 export type QuestionIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "fact" | "chunk">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
 export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends" | "validated" | "disputed"; confidence: number; asserted_by: string; recorded_from: string };
 export type ReadDocument = { document: Document; versions: Array<DocumentVersion>; version: number; chunks: Array<DocumentChunk>; next_cursor: string | null };
@@ -358,6 +365,28 @@ export class Memsvc {
   annotateFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: AnnotationIn }): Promise<Change>;
   /** Retract a fact. */
   retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
+  /** List feeds. */
+  listFeeds(input?: { query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_feeds_feeds_Feed_>;
+  /** Add a feed. */
+  addFeed(input: { header?: { "X-Memsvc-User"?: string | null }; body: FeedIn }): Promise<AddedFeed>;
+  /** Get a feed. */
+  getFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Feed>;
+  /** Change a feed. */
+  changeFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedIn }): Promise<Feed>;
+  /** Remove a feed. */
+  removeFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FeedRemoved>;
+  /** Pause a feed. */
+  pauseFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Feed>;
+  /** Push to a feed. */
+  pushToFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-Timestamp"?: string; "X-Memsvc-Signature"?: string } }): Promise<Pushed>;
+  /** Resume a feed. */
+  resumeFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Feed>;
+  /** Read a feed now. */
+  runFeed(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Ingest>;
+  /** List the runs of a feed. */
+  listFeedRuns(input: { path: { "feed_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_ingests_Ingest_>;
+  /** Make a new secret for a push. */
+  renewFeedSecret(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AddedFeed>;
   /** Read the whole graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
   /** Read what a conversation told. */

@@ -192,7 +192,7 @@ class AsyncMemory:
         """Return a document with its versions and a page of the chunks of one of them, by default of the last."""
         return await self.send(calls.get_document(document_id, version, cursor, limit))
 
-    async def add_feed(self, kind: Literal[folder, url, ics, push], **options: Unpack[o.FeedOptions]) -> AddedFeed:
+    async def add_feed(self, kind: FeedKind, **options: Unpack[o.FeedOptions]) -> AddedFeed:
         """Add something that is read again by itself. Of a push, the answer has the secret, which is shown once."""
         return await self.send(calls.add_feed(kind, options))
 

@@ -189,7 +189,7 @@ class Memory:
         """Return a document with its versions and a page of the chunks of one of them, by default of the last."""
         return self.send(calls.get_document(document_id, version, cursor, limit))
 
-    def add_feed(self, kind: Literal[folder, url, ics, push], **options: Unpack[o.FeedOptions]) -> AddedFeed:
+    def add_feed(self, kind: FeedKind, **options: Unpack[o.FeedOptions]) -> AddedFeed:
         """Add something that is read again by itself. Of a push, the answer has the secret, which is shown once."""
         return self.send(calls.add_feed(kind, options))
 
