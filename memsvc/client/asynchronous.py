@@ -26,6 +26,7 @@ from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
 from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
 from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
+from memsvc.feeds.wanted import Kind as FeedKind
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
