@@ -313,7 +313,7 @@ class _Reader:
         name = line.parameters.get("TZID")
         if name is None:
             return self._own
-        found = zone_called(name) or zone_called(self._zones.get(name)) or zone_called(name.rsplit("/", 2)[-1])
+        found = zone_called(name) or zone_called(self._zones.get(name)) or zone_called("/".join(name.split("/")[-2:]))
         if found is None:
             raise _OddError("TZID is no time zone that is known")
         return found

@@ -22,6 +22,7 @@ from memsvc.feeds.wanted import Door, FeedIn
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sources.ingests import look as look_at
+from tests.jobs.working import process, until
 from tests.sql.world import value
 
 # ruff: noqa: ASYNC240 - small files of tests
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.slow
 
 OPERATOR, CLIENT = Door(by_operator=True), Door()
 TEXTS = "SELECT count(*) FROM memsvc.passages WHERE user_id = %s AND kind = 'chunk' AND recorded_to = 'infinity'"
+FILES = 150
 STATE = "UPDATE memsvc.feeds SET {} WHERE feed_id = %s"
 
 
@@ -245,3 +247,24 @@ async def test_a_users_feeds_are_not_another_users(
         with pytest.raises(FeedUnknownError):
             await call(db, other, feed.feed_id)
     assert isinstance(feed.feed_id, UUID)
+
+
+async def test_a_worker_that_is_killed_in_the_middle_loses_and_doubles_nothing(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, tmp_path: Path
+) -> None:
+    for number in range(FILES):
+        (tmp_path / f"{number:03}.md").write_text(f"# Page {number}\n\nThe heron was seen {number} times.\n")
+    feed = await add(db, owner, FeedIn(kind="folder", path=str(tmp_path)), settings, OPERATOR)
+    with process(settings, MEMSVC_EMBEDDING_MODEL="") as worker:
+        await until(lambda: 0 < value(admin, TEXTS, [owner.user_id]) < FILES, 120)
+        worker.kill()
+    there = value(admin, TEXTS, [owner.user_id])
+    assert 0 < there < FILES
+    due(admin, feed)
+    assert await begin_due(db) == 0, "the run that was begun goes on"
+    await until(lambda: value(admin, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", []) == 0)
+    await work(db, settings)
+    versions = "SELECT count(*) FROM memsvc.document_versions WHERE user_id = %s"
+    assert [value(admin, one, [owner.user_id]) for one in (TEXTS, versions)] == [FILES, FILES]
+    shown = await look(db, owner, feed.feed_id)
+    assert (shown.failures, shown.run_id, len(await all_runs(db, owner, feed))) == (0, None, 1)
