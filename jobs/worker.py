@@ -20,6 +20,7 @@ from memsvc.queue.targets import target_broker
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
 from memsvc.server.watchdog import keep_watch
 from memsvc.settings import Settings
+from memsvc.sleep.waking import keep_waking
 from memsvc.sources.embedding import ModelsInUse
 
 
@@ -48,6 +49,7 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     worker = QueueWorker(broker, runner, threads)
     worker.start()
     keepers = [asyncio.create_task(keep(db)) for keep in (keep_time, keep_feeding, keep_erasing, keep_watch)]
+    keepers.append(asyncio.create_task(keep_waking(db, settings)))
     try:
         yield
     finally:

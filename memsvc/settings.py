@@ -114,6 +114,35 @@ class Settings(BaseSettings):
     keep_recalls_days: int = Field(
         default=30, ge=1, le=3_650, description="How long recalls are kept for feedback; their totals stay."
     )
+    sleep_after_messages: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        description="Sleep begins before its time after so many new messages of a user; 0: never for that.",
+    )
+    sleep_after_sitting: int = Field(
+        default=20,
+        ge=0,
+        le=10_000,
+        description="Sleep begins before its time half an hour after a user's last message, if there were so many new "
+        "ones; 0: never for that.",
+    )
+    sleep_after_importance: int = Field(
+        default=150,
+        ge=0,
+        le=100_000,
+        description="Sleep begins before its time when the importance of new messages adds up to this; 0: never for "
+        "that.",
+    )
+    sleep_pause_minutes: int = Field(
+        default=60, ge=5, le=1_440, description="Shortest time from one run of sleep to one before its time."
+    )
+    sleep_seconds: int = Field(
+        default=0, ge=0, description="Longest work of each task of sleep in a night, in seconds; 0: no limit."
+    )
+    sleep_tokens: int = Field(
+        default=0, ge=0, description="Most tokens of the language model for each task of sleep in a night; 0: no limit."
+    )
     worker_metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port on which 'memsvc worker' serves /metrics, on MEMSVC_HOST; 0: none."
     )

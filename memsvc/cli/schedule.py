@@ -7,18 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    chosen_user,
+    for_owner_with,
+    note,
+    print_json,
+    print_table,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.queue.schedule import Schedule
     from memsvc.settings import Settings
+    from memsvc.sleep.registry import Known
 
 schedule = typer.Typer(help="Show and set a user's recurring work.", rich_markup_mode=None)
 Kind = typer.Argument(help="The recurring task: tidy or sleep.", metavar="KIND")
+Task = typer.Option(None, "--task", help="Only this task of sleep, as 'memsvc sleep --list' names it.")
 
 
 def _for_user(user: str | None, app: str, act: Callable[[Database, UUID], Awaitable[Any]]) -> Any:
@@ -95,16 +108,38 @@ def _switch(kind: str, user: str | None, app: str, *, enabled: bool) -> None:
     _show([_for_user(user, app, act)])
 
 
+def _switch_task(kind: str, task: str, user: str | None, app: str, *, on: bool) -> None:
+    """Switch one task of sleep."""
+    if kind != "sleep":
+        raise typer.BadParameter(f"{kind} has no tasks; sleep has.")
+
+    async def act(db: Database, owner: Owner, settings: Settings) -> Known:
+        from memsvc.sleep.wishes import switch_task
+
+        return await switch_task(db, owner.user_id, settings, task, on=on)
+
+    found = for_owner_with(user, app, act)
+    print_table(["task", "", "what it does"], [[found.name, "on" if found.on else "off", found.help]])
+    if on and found.why_off:
+        note(found.why_off)
+
+
 @schedule.command("off")
-def off(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
-    """Turn a recurring task off."""
-    _switch(kind, user, app, enabled=False)
+def off(kind: str = Kind, task: str | None = Task, user: str | None = UserRef, app: str = AppName) -> None:
+    """Turn recurring work off, or one task of sleep."""
+    if task is not None:
+        _switch_task(kind, task, user, app, on=False)
+    else:
+        _switch(kind, user, app, enabled=False)
 
 
 @schedule.command("on")
-def on(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
-    """Turn a recurring task on again; missed runs are not made up for."""
-    _switch(kind, user, app, enabled=True)
+def on(kind: str = Kind, task: str | None = Task, user: str | None = UserRef, app: str = AppName) -> None:
+    """Turn recurring work on again, or one task of sleep; missed runs are not made up for."""
+    if task is not None:
+        _switch_task(kind, task, user, app, on=True)
+    else:
+        _switch(kind, user, app, enabled=True)
 
 
 @schedule.command("run")

@@ -456,6 +456,13 @@ class SleepBusyError(MemsvcError):
     hint = "Wait until it ends. 'memsvc sleep --runs' shows its progress."
 
 
+class SleepUndoError(MemsvcError):
+    """This run of sleep cannot be undone."""
+
+    code, status, exit_code = "sleep_undo", 409, 3
+    hint = "'memsvc sleep --runs' shows what the run did; 'memsvc changes' what is known since."
+
+
 class ModelStateError(MemsvcError):
     """The embedding model's state does not allow this."""
 

@@ -28,7 +28,7 @@ from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
 Kind = Literal[
     "passages.added", "source.completed", "memory.erased", "graph.changed", "memory.recalled", "profile.changed",
-    "ingest.changed",
+    "ingest.changed", "sleep.finished",
 ]  # fmt: skip
 NOTHING = UUID(int=0)
 NOW = "now"
@@ -149,10 +149,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     """passages.added: messages came in; source.completed: the background work of a source is done; memory.erased;
     graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else; ingest.changed: an
-    ingest began, went on or ended."""
+    ingest began, went on or ended; sleep.finished: tasks of sleep ran, and none is left to run."""
     subject_id: UUID
-    """The source, the erasure, the change (GET /v1/changes/{id}), the recall, the block or the ingest (GET
-    /v1/ingests/{id})."""
+    """The source, the erasure, the change (GET /v1/changes/{id}), the recall, the block, the ingest (GET
+    /v1/ingests/{id}) or the last run (GET /v1/sleep/runs/{id})."""
     recorded_at: datetime
     cursor: str
     """Send it to go on after this event."""
@@ -235,6 +235,13 @@ class IngestUpdate(_Happening, frozen=True, kw_only=True, tag="INGEST_UPDATE"):
     """An ingest has begun, gone on or ended: GET /v1/ingests/{id} says how far it is."""
 
     ingest_id: UUID
+
+
+class SleepFinished(_Happening, frozen=True, kw_only=True, tag="SLEEP_FINISHED"):
+    """Tasks of sleep ran, and none is left to run: GET /v1/sleep/report says what they did."""
+
+    run_id: UUID
+    """The last of the runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,4 +433,6 @@ def _message(row: Row[Any], shown: Row[Any] | None, focus: str | None) -> Messag
             return SourceUpdate(**same, kind=row.kind, source_id=row.subject_id)
         case "ingest.changed":
             return IngestUpdate(**same, ingest_id=row.subject_id)
+        case "sleep.finished":
+            return SleepFinished(**same, run_id=row.subject_id)
     return None

@@ -6,6 +6,9 @@ midnight UTC. It is checked before a call, so calls in progress may exceed it by
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -57,6 +60,55 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True):
     cost: Decimal | None
 
 
+class Meter:
+    """Counts the calls of one piece of work, and refuses them once its tokens are used up."""
+
+    def __init__(self, most: int | None = None, *, spent: int = 0) -> None:
+        """Set the budget in tokens, questions and answers together (None: none), and what is spent of it already."""
+        self._most, self._spent = most, spent
+        self._calls = self._in = self._out = 0
+
+    def check(self) -> None:
+        """Allow a call.
+
+        Raises:
+            LlmBudgetError: the budget is used up; ``budget`` in its details is ``work``.
+        """
+        if self._most is not None and self._spent >= self._most:
+            raise LlmBudgetError(
+                f"The {self._most:,} tokens of this work are used up.",
+                hint="Work continues with the next run, or with a larger budget.",
+                budget=OF_WORK,
+            )
+
+    def add(self, reply: Reply) -> None:
+        """Count a call."""
+        self._calls += 1
+        self._in += reply.tokens_in
+        self._out += reply.tokens_out
+        self._spent += reply.tokens_in + reply.tokens_out
+
+    def take(self) -> tuple[int, int, int]:
+        """Return calls, tokens of questions and tokens of answers since the last time."""
+        taken = self._calls, self._in, self._out
+        self._calls = self._in = self._out = 0
+        return taken
+
+
+OF_WORK = "work"
+_meter: ContextVar[Meter | None] = ContextVar("memsvc.llm.meter", default=None)
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[None]:
+    """Count the calls of the block, by whomever they are made, and keep to the meter's budget."""
+    before = _meter.set(meter)
+    try:
+        yield
+    finally:
+        _meter.reset(before)
+
+
 class Account:
     """A user's book: records calls, and refuses those beyond the budgets. See ``memsvc.llm.answers.Book``."""
 
@@ -70,8 +122,10 @@ class Account:
         """Check the budgets; without budgets, no query is sent.
 
         Raises:
-            LlmBudgetError: one is used up; details have ``budget`` (its setting) and ``again_at``.
+            LlmBudgetError: one is used up; details have ``budget`` (its setting) and ``again_at``, or are a meter's.
         """
+        if (meter := _meter.get()) is not None:
+            meter.check()
         if not (self._of_all or self._of_user):
             return
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -93,6 +147,8 @@ class Account:
 
     async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
         """Record a call in a transaction of its own, because it costs the same whatever happens to its answer."""
+        if (meter := _meter.get()) is not None:
+            meter.add(reply)
         values = {
             "user_id": self._user_id,
             "task": task.name,

@@ -29,7 +29,7 @@ from memsvc.identity.cards import Card, Verdict
 from memsvc.identity.judging import judge, judge_many
 from memsvc.sleep.blocking import Blocks, keys_of
 from memsvc.sleep.described import cards_left, described_alike, keep_mark
-from memsvc.sleep.tasks import Applied, Page, Place, Proposal, Scope
+from memsvc.sleep.tasks import Applied, Offer, Page, Place, Proposal, Scope
 
 READ, COMPARED = 5_000, MAX_OPERATIONS
 """Nodes that one statement reads, and pairs of a page, all of which may become merges of one change."""
@@ -44,9 +44,15 @@ class Duplicates:
     name = "duplicates"
     gives_way = False
 
-    async def has_work(self, _db: Database, _owner: Owner) -> bool:
-        """Only looking tells."""
-        return True
+    async def has_work(self, db: Database, owner: Owner) -> bool:
+        """Whether the graph was changed since the last run, by others than this task, or cards were not compared.
+
+        What this task merged is compared with the rest when something else has changed.
+        """
+        async with db.transaction(owner.user_id) as connection:
+            values = {"user_id": owner.user_id, "task": self.name}
+            changed = bool((await connection.execute(query("changed_since_run"), values)).scalar_one())
+        return changed or await cards_left(db, owner, Scope(nightly=True)) > 0
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield pages of pairs worth comparing, in the order of their ids, judged; then those described alike."""
@@ -103,7 +109,7 @@ class Duplicates:
             if item.action == "review"
         ]
         noted = await candidates.note(connection, owner, unsure, found_by=f"sleep:{self.name}")
-        return Applied(applied=len(merges), proposed=noted)
+        return Applied(applied=len(merges), proposed=noted, counts={"merged": len(merges), "proposed": noted})
 
 
 async def _parted(connection: AsyncConnection, owner: Owner, nodes: Sequence[UUID]) -> set[Pair]:
@@ -263,3 +269,11 @@ def preview(proposal: Proposal) -> Preview:
     return Preview(
         action=proposal.action, labels=proposal.labels, score=proposal.score, reason=_reason(proposal.evidence)
     )
+
+
+OFFER = Offer(
+    make=lambda _means: Duplicates(),
+    help="finds people and things that are in the graph twice",
+    order=100,
+    done="merged",
+)

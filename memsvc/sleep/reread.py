@@ -36,7 +36,7 @@ from memsvc.extract.unread import NOTHING, turns_between
 from memsvc.extract.write import Found, write_window
 from memsvc.observe import TURNS_READ
 from memsvc.settings import Settings
-from memsvc.sleep.tasks import Applied, Page, Place, Scope
+from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 
 SOURCES_AT_ONCE = 100
 """Sources that one look at recalls puts in order."""
@@ -179,7 +179,8 @@ class Reread:
     async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
         """Write a window, or undo changes; applied: facts that were written or taken back, or changes undone."""
         if isinstance(page.work, Undoing):
-            return Applied(applied=await undo_changes(connection, owner, page.work.changes, asserted_by="user"))
+            undone = await undo_changes(connection, owner, page.work.changes, asserted_by="user")
+            return Applied(applied=undone, counts={"undone": undone})
         if page.work is None:
             return Applied()
         work: Window = page.work
@@ -187,10 +188,20 @@ class Reread:
         if written is None:
             return Applied()
         doubtful = sum(one.reason == "doubtful" for one in written.left)
-        return Applied(applied=written.facts, proposed=doubtful)
+        return Applied(
+            applied=written.facts, proposed=doubtful, counts={"facts_changed": written.facts, "proposed": doubtful}
+        )
 
 
 async def messages_wait(db: Database, owner: Owner) -> bool:
     """Whether new messages of a user wait for a worker."""
     async with db.transaction(owner.user_id) as connection:
         return bool((await connection.execute(query("messages_wait"), {"user_id": owner.user_id})).scalar_one())
+
+
+OFFER = Offer(
+    make=lambda means: Reread(means.extractors, means.settings),
+    help="a new version of an extractor reads again what an older one has read",
+    order=200,
+    done="facts_changed",
+)

@@ -19,9 +19,10 @@ from memsvc.extract.review import accept_in, put_aside, waiting
 from memsvc.extract.verdicts import Judgement, judge, judge_name
 from memsvc.queue.execution import OF_THE_DATABASE
 from memsvc.settings import Settings
-from memsvc.sleep.tasks import Applied, Page, Place, Scope
+from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 
 NAME = "reviews"
+DONE = {"accept": "accepted", "refuse": "refused", "wait": "unsure"}
 log = structlog.get_logger()
 
 
@@ -52,12 +53,11 @@ class Reviews:
 
     async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
         """Decide as the model did; facts that a person decided in the meantime stay as they are."""
-        applied = proposed = 0
+        counts = {"accepted": 0, "refused": 0, "unsure": 0}
         for one in page.judgements:
-            done = await self._decide(connection, owner, one)
-            applied += done and one.action != "wait"
-            proposed += done and one.action == "wait"
-        return Applied(applied=applied, proposed=proposed)
+            if await self._decide(connection, owner, one):
+                counts[DONE[one.action]] += 1
+        return Applied(applied=counts["accepted"] + counts["refused"], proposed=counts["unsure"], counts=counts)
 
     async def _decide(self, connection: AsyncConnection, owner: Owner, one: Judgement) -> bool:
         """Whether a fact was decided; one that cannot be written goes on waiting."""
@@ -73,3 +73,17 @@ class Reviews:
             log.info("a confirmed fact cannot be written", code=error.code)
             return False
         return True
+
+
+OFFER = Offer(
+    make=lambda means: Reviews(means.settings),
+    help="a language model judges facts that wait for review",
+    order=300,
+    done="accepted",
+    on=lambda settings: bool(settings.llm_model and settings.llm_reviews_per_night),
+    switch="Set MEMSVC_LLM_MODEL and MEMSVC_LLM_REVIEWS_PER_NIGHT.",
+    stays={
+        "refused": "refused facts: a person can accept them with 'memsvc review'",
+        "unsure": "facts that go on waiting in 'memsvc review'",
+    },
+)

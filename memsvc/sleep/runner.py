@@ -1,7 +1,8 @@
-"""Runs the tasks of sleep mode: recorded in ``memsvc.sleep_runs``, page by page, each page in one transaction.
+"""Runs the tasks of sleep mode: page by page, each page in one transaction.
 
 A run that was killed or paused continues after its last page. Two processes never run the same user's tasks at the same
-time. The tasks themselves: ``memsvc.sleep.tasks``.
+time. A task that fails does not keep the others from running. The book of runs: ``memsvc.sleep.runs``; which tasks
+there are: ``memsvc.sleep.registry``; when sleep begins before its time: ``memsvc.sleep.waking``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -22,152 +23,28 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import (
-    ContendedError,
-    ExtractorError,
-    InvalidRequestError,
-    LlmError,
-    MemsvcError,
-    NotFoundError,
-    SleepBusyError,
-)
+from memsvc.errors import JobFailedError, LlmBudgetError, MemsvcError, SleepBusyError, UserUnknownError
 from memsvc.extract.run import Extractors
+from memsvc.llm.calls import OF_WORK, metered
 from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
-from memsvc.sleep.duplicates import Duplicates
-from memsvc.sleep.reread import Reread, messages_wait
-from memsvc.sleep.reviews import NAME as REVIEWS
-from memsvc.sleep.reviews import Reviews
-from memsvc.sleep.tasks import Applied, Page, Place, Scope, Task
+from memsvc.sleep.registry import named, offers, tasks_of
+from memsvc.sleep.reread import messages_wait
+from memsvc.sleep.runs import UNBOUNDED, Budget, Cause, Opened, Run, Writer, get_run, open_run, tell_ended
+from memsvc.sleep.tasks import Page, Scope, Task
 
 GIVE_WAY_S = 1.0
 """How long a job waits for new messages before it goes behind other jobs."""
 SLICE_S = 60.0
 """Time after which a job lets other users' jobs run; it is long, because finding the work again costs seconds."""
-MAX_PAGE = 1_000
+CALM = frozenset({"messages", "sitting", "importance"})
+"""Causes of runs in the user's day: their tasks let new messages go first, after each page."""
+NOT_OF_TASKS = (*OF_THE_DATABASE, UserUnknownError)
+"""Errors that end the whole night and not a task alone; the run stays open and is continued."""
 log = structlog.get_logger()
-Progress = Callable[["Run", int], None]
+Progress = Callable[[Run, int], None]
 """Called after each page with the run so far and the total number of items."""
-
-
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of one task for one user."""
-
-    run_id: UUID
-    task: str
-    state: Literal["open", "done", "failed"]
-    from_node: UUID | None
-    """Only what concerns this node."""
-    since: datetime | None
-    """Only what was learnt since then."""
-    budget_s: float | None
-    examined: int
-    """Items that it examined; for duplicates: pairs and cards that were compared."""
-    applied: int
-    """Changes that it made; for duplicates: merges."""
-    proposed: int
-    """Decisions that it left to a person; for duplicates: pairs to review."""
-    seconds: float
-    """Working time, without pauses."""
-    within_budget: bool
-    """False: its budget was used up before the work was done."""
-    error_code: str | None
-    started_at: datetime
-    finished_at: datetime | None
-
-
-class _Opened(NamedTuple):
-    """A run, the position that it reached, and whether it is recurring work."""
-
-    run: Run
-    place: Place | None
-    nightly: bool
-
-
-def tasks_of(settings: Settings | None, extractors: Extractors | None = None) -> Mapping[str, Task]:
-    """Return the tasks that are switched on by name, in the order in which they run.
-
-    Args:
-        settings: of this process; None: only the task that reads no messages and asks no language model.
-        extractors: those of this process; None: new ones by the settings.
-    """
-    tasks: list[Task] = [Duplicates()]
-    if settings is not None:
-        tasks.append(Reread(extractors or Extractors(settings), settings))
-        if settings.llm_model and settings.llm_reviews_per_night:
-            tasks.append(Reviews(settings))
-    return {task.name: task for task in tasks}
-
-
-def known_tasks(
-    names: Sequence[str], settings: Settings | None = None, extractors: Extractors | None = None
-) -> list[Task]:
-    """Return tasks by their names, each once, in the order in which they run; all tasks if none is named.
-
-    Raises:
-        InvalidRequestError: there is no such task, or it is switched off.
-    """
-    tasks = tasks_of(settings, extractors)
-    wanted = {name.strip() for name in names if name.strip()}
-    unknown = sorted(wanted - tasks.keys())
-    if unknown == [REVIEWS]:
-        hint = "Set MEMSVC_LLM_MODEL and MEMSVC_LLM_REVIEWS_PER_NIGHT."
-        raise InvalidRequestError(f"The task {REVIEWS} is switched off.", hint=hint, field="tasks")
-    if unknown:
-        raise InvalidRequestError(
-            f"There is no task {unknown[0][:60]!r}.", hint=f"One of: {', '.join(tasks)}.", field="tasks"
-        )
-    return [task for name, task in tasks.items() if not wanted or name in wanted]
-
-
-def _run(row: Row[Any]) -> Run:
-    return Run(**{name: row._mapping[name] for name in Run.__struct_fields__})  # noqa: SLF001 - the public name
-
-
-async def list_runs(db: Database, user_id: UUID, *, after: UUID | None = None, limit: int = 50) -> list[Run]:
-    """Return a user's runs, newest first; ``after`` is the last run of the previous page.
-
-    Raises:
-        InvalidRequestError: a limit outside 1 to 1,000.
-    """
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must be between 1 and {MAX_PAGE:,}.", field="limit")
-    async with db.transaction(user_id) as connection:
-        values = {"user_id": user_id, "run_id": None, "after": after, "limit": limit}
-        return [_run(row) for row in await connection.execute(query("list_sleep_runs"), values)]
-
-
-async def get_run(db: Database, user_id: UUID, run_id: UUID) -> Run:
-    """Return one run.
-
-    Raises:
-        NotFoundError: this user has no such run.
-    """
-    async with db.transaction(user_id) as connection:
-        values = {"user_id": user_id, "run_id": run_id, "after": None, "limit": 1}
-        row = (await connection.execute(query("list_sleep_runs"), values)).one_or_none()
-    if row is None:
-        raise NotFoundError("There is no run with this id.")
-    return _run(row)
-
-
-async def _opened(
-    db: Database, owner: Owner, task: str, scope: Scope, budget_s: float | None, *, nightly: bool
-) -> _Opened:
-    """Return the open run of a task; open one if there is none."""
-    values = {
-        "user_id": owner.user_id, "task": task, "from_node": scope.from_node, "since": scope.since,
-        "budget_s": budget_s, "nightly": nightly,
-    }  # fmt: skip
-
-    async def work(connection: AsyncConnection) -> _Opened:
-        row = (await connection.execute(query("open_sleep_run"), values)).one_or_none()
-        if row is None:  # another process opened or ended it while the statement ran
-            raise ContendedError
-        return _Opened(_run(row), row.place, row.nightly)
-
-    return await db.attempt(owner.user_id, work)
 
 
 async def ask(
@@ -177,18 +54,18 @@ async def ask(
     scope: Scope | None = None,
     *,
     settings: Settings | None = None,
-    budget_s: float | None = None,
+    budget: Budget = UNBOUNDED,
 ) -> tuple[UUID, list[Run]]:
     """Request runs in the background; return the job's id and the runs. An open run of a task is continued.
 
-    ``settings`` as in ``tasks_of``.
+    ``names`` and ``settings`` as in ``sleep``.
 
     Raises:
-        InvalidRequestError: there is no such task.
+        InvalidRequestError: there is no such task, or it is switched off.
     """
     runs = [
-        (await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)).run
-        for task in known_tasks(names, settings)
+        (await open_run(db, owner, task.name, cause="asked", scope=scope, budget=budget)).run
+        for task in await _wanted(db, owner, names, settings, None)
     ]
 
     async def job(connection: AsyncConnection) -> UUID:
@@ -208,25 +85,42 @@ async def sleep(
     *,
     settings: Settings | None = None,
     extractors: Extractors | None = None,
-    budget_s: float | None = None,
+    budget: Budget = UNBOUNDED,
     progress: Progress = lambda _run, _total: None,
 ) -> list[Run]:
     """Run tasks in this process, each until it is done or its budget is used up; open runs are continued.
 
-    ``settings`` and ``extractors`` as in ``tasks_of``.
+    Args:
+        db: the database.
+        owner: whose memory.
+        names: of tasks; empty: all that the settings and the user have switched on.
+        scope: what they look at.
+        settings: of this process; None: only the task that reads no messages and asks no language model.
+        extractors: those of this process; None: new ones by the settings.
+        budget: of each task.
+        progress: called after each page.
 
     Raises:
-        InvalidRequestError: there is no such task.
+        InvalidRequestError: there is no such task, or it is switched off.
         SleepBusyError: another process runs this user's tasks.
+        MemsvcError: a task failed, which its run says, too; raised after all tasks have run.
     """
-    runs = []
-    async with db.holding(_lock(owner.user_id)) as mine:
+    runs, failed = [], None
+    async with db.holding(lock_of(owner.user_id)) as mine:
         if not mine:
             raise SleepBusyError
-        for task in known_tasks(names, settings, extractors):
-            opened = await _opened(db, owner, task.name, scope or Scope(), budget_s, nightly=False)
-            await _work(db, owner, task, opened, progress)
+        for task in await _wanted(db, owner, names, settings, extractors):
+            opened = await open_run(db, owner, task.name, cause="asked", scope=scope, budget=budget)
+            try:
+                await _work(db, owner, task, opened, progress)
+            except NOT_OF_TASKS:
+                raise
+            except MemsvcError as error:
+                failed = failed or error
             runs.append(await get_run(db, owner.user_id, opened.run.run_id))
+        await tell_ended(db, owner.user_id)
+    if failed is not None:
+        raise failed
     return runs
 
 
@@ -238,119 +132,157 @@ async def dry_run(
     *,
     settings: Settings | None = None,
 ) -> AsyncGenerator[tuple[str, Page]]:
-    """Yield what tasks would do, page by page; nothing is stored.
+    """Yield what tasks would do, page by page; nothing is stored. ``names`` and ``settings`` as in ``sleep``.
 
     Raises:
-        InvalidRequestError: there is no such task.
+        InvalidRequestError: there is no such task, or it is switched off.
     """
     dry = msgspec.structs.replace(scope or Scope(), dry=True)
-    for task in known_tasks(names, settings):
+    for task in await _wanted(db, owner, names, settings, None):
         async with aclosing(task.pages(db, owner, dry, None)) as pages:
             async for page in pages:
                 yield task.name, page
 
 
-def _lock(user_id: UUID) -> str:
+async def _wanted(
+    db: Database, owner: Owner, names: Sequence[str], settings: Settings | None, extractors: Extractors | None
+) -> list[Task]:
+    """Return the named tasks, or all that are switched on, in the order in which they run."""
+    chosen, tasks = named(names, settings), tasks_of(settings, extractors)
+    if not chosen:
+        async with db.transaction(owner.user_id) as connection:
+            row = (await connection.execute(query("tasks_off"), {"user_id": owner.user_id})).one_or_none()
+        chosen = [name for name in tasks if row is None or name not in row.tasks_off]
+    return [tasks[name] for name in chosen if name in tasks]
+
+
+def lock_of(user_id: UUID) -> str:
+    """The name of the lock that whoever runs or undoes a user's tasks holds."""
     return f"memsvc.sleep {user_id}"
 
 
 async def _work(
-    db: Database, owner: Owner, task: Task, opened: _Opened, progress: Progress, *, until: float | None = None
+    db: Database, owner: Owner, task: Task, opened: Opened, progress: Progress, *, until: float | None = None
 ) -> bool:
-    """Continue a run where it stopped; return True if the time ``until`` came before its end, or new messages wait."""
+    """Continue a run where it stopped; return True if the time ``until`` came before its end, or new messages wait.
+
+    Raises:
+        MemsvcError: the run failed, and says so; or, of ``NOT_OF_TASKS``, stays open.
+    """
     run = opened.run
-    if until is not None and await _gives_way(db, owner, task):
+
+    async def gives_way() -> bool:
+        return (task.gives_way or run.cause in CALM) and await messages_wait(db, owner)
+
+    if until is not None and await gives_way():
         await asyncio.sleep(GIVE_WAY_S)
         return True
+    writer = Writer(db, owner, task, offers()[task.name].done, opened)
     scope = Scope(from_node=run.from_node, since=run.since, nightly=opened.nightly)
-    spent, began = run.seconds, time.monotonic()
+    began = time.monotonic()
     try:
-        async with aclosing(task.pages(db, owner, scope, opened.place)) as pages:
-            async for page in pages:
-                now = time.monotonic()
-                done = await _apply(db, owner, task, run, page, seconds=now - began)
-                spent, began = spent + now - began, now
-                run = msgspec.structs.replace(
-                    run, examined=run.examined + page.examined, applied=run.applied + done.applied,
-                    proposed=run.proposed + done.proposed, seconds=spent,
-                )  # fmt: skip
-                progress(run, run.examined + page.left)
-                if run.budget_s is not None and spent >= run.budget_s:
-                    await _end(db, owner, run, within_budget=False)
-                    return False
-                if until is not None and (time.monotonic() >= until or await _gives_way(db, owner, task)):
-                    return True
-    except OF_THE_DATABASE:
+        with metered(writer.meter):
+            async with aclosing(task.pages(db, owner, scope, opened.place)) as pages:
+                async for page in pages:
+                    now = time.monotonic()
+                    await writer.apply(page, seconds=now - began)
+                    began = now
+                    progress(writer.run, writer.run.examined + page.left)
+                    if run.budget_s is not None and writer.run.seconds >= run.budget_s:
+                        await writer.end(within_budget=False)
+                        return False
+                    if until is not None and (time.monotonic() >= until or await gives_way()):
+                        return True
+    except NOT_OF_TASKS:
         raise
-    except MemsvcError as error:
-        await _end(db, owner, run, error_code=error.code)
-        raise
-    await _end(db, owner, run)
+    except LlmBudgetError as error:
+        if error.details.get("budget") != OF_WORK:
+            await writer.end(error_code=error.code)
+            raise
+        await writer.end(within_budget=False)
+        return False
+    except Exception as error:
+        raise await _failed(writer, error) from error
+    await writer.end()
     return False
 
 
-async def _gives_way(db: Database, owner: Owner, task: Task) -> bool:
-    return task.gives_way and await messages_wait(db, owner)
-
-
-async def _apply(db: Database, owner: Owner, task: Task, run: Run, page: Page, *, seconds: float) -> Applied:
-    """Apply the proposals of a page and record them, in one transaction."""
-
-    async def work(connection: AsyncConnection) -> Applied:
-        done = await task.apply(connection, owner, page)
-        values = {
-            "user_id": owner.user_id, "run_id": run.run_id, "place": msgspec.json.encode(page.place).decode(),
-            "examined": page.examined, "applied": done.applied, "proposed": done.proposed, "seconds": seconds,
-        }  # fmt: skip
-        await connection.execute(query("note_sleep_page"), values)
-        return done
-
-    return await db.attempt(owner.user_id, work)
-
-
-async def _end(
-    db: Database, owner: Owner, run: Run, *, within_budget: bool = True, error_code: str | None = None
-) -> None:
-    values = {
-        "user_id": owner.user_id, "run_id": run.run_id, "within_budget": within_budget, "error_code": error_code,
-    }  # fmt: skip
-
-    async def work(connection: AsyncConnection) -> None:
-        await connection.execute(query("end_sleep_run"), values)
-
-    await db.attempt(owner.user_id, work)
+async def _failed(writer: Writer, error: Exception) -> MemsvcError:
+    """Record that a run failed, and return the error for whoever asked; a fault of a task's code is logged."""
+    if not isinstance(error, MemsvcError):
+        log.error("a task of sleep mode is faulty", task=writer.run.task, exc_info=error)
+        error = JobFailedError(f"The task {writer.run.task} failed with {type(error).__name__}: see the log.")
+    await writer.end(error_code=error.code)
+    return error
 
 
 def sleep_steps(settings: Settings, extractors: Extractors | None = None) -> Steps:
-    """Return the step of the job ``sleep``: it continues requested runs; if there are none, it does the nightly ones.
+    """Return the step of the job ``sleep``: it continues requested runs; if there are none, it does the recurring ones.
 
     Args:
-        settings: give how long runs are kept, which is as long as jobs, and which tasks are switched on.
+        settings: give how long runs are kept, which is as long as jobs, what a night may cost, and which tasks are
+            switched on.
         extractors: those of this process; None: new ones.
     """
-    tasks = tasks_of(settings, extractors)
     kept = timedelta(days=settings.keep_jobs_days)
+    budget = Budget(settings.sleep_seconds or None, settings.sleep_tokens or None)
 
     async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
+        tasks = tasks_of(settings, extractors)
         until = time.monotonic() + SLICE_S
-        async with db.transaction(user_id) as connection:
-            names = (await connection.execute(query("open_sleep_tasks"), {"user_id": user_id})).scalars().all()
         owner = await owner_of(db, user_id)
-        async with db.holding(_lock(user_id)) as mine:
+        async with db.holding(lock_of(user_id)) as mine:
             if not mine:
                 raise SleepBusyError
-            asked = [name for name in names if name in tasks]
-            for name in asked or [name for name, task in tasks.items() if await task.has_work(db, owner)]:
-                opened = await _opened(db, owner, name, Scope(), None, nightly=True)
-                try:
-                    if await _work(db, owner, tasks[name], opened, lambda _run, _total: None, until=until):
-                        return True
-                except (ExtractorError, LlmError) as error:  # the run says so, and the next night tries again
-                    log.warning("a task of sleep mode failed", task=name, code=error.code)
+            async with db.transaction(user_id) as connection:
+                plan = (await connection.execute(query("sleep_plan"), {"user_id": user_id})).one()
+            for task in _planned(plan, tasks):
+                if await _recur(db, owner, task, plan, budget=budget, until=until):
+                    return True
+            await tell_ended(db, user_id)
         await _forget(db, user_id, kept)
         return False
 
     return {"sleep": [step]}
+
+
+def _planned(plan: Row[Any], tasks: Mapping[str, Task]) -> list[Task]:
+    """Return the tasks that the job is to run, in their order: requested ones, or all of this night that are left."""
+    opened = [name for name in tasks if name in plan.open_tasks]
+    if opened and not plan.nightly:
+        return [tasks[name] for name in opened]
+    rest = {*plan.done_tasks, *plan.tasks_off} - {*opened}
+    return [task for name, task in tasks.items() if name not in rest]
+
+
+async def _recur(db: Database, owner: Owner, task: Task, plan: Row[Any], *, budget: Budget, until: float) -> bool:
+    """Run a task of the job as far as the time goes; return whether it goes on later. Its failure is in its run."""
+    cause: Cause = plan.woken_for or "night"
+    try:
+        if task.name not in plan.open_tasks and not await _has_work(db, owner, task, cause):
+            return False
+        opened = await open_run(db, owner, task.name, cause=cause, budget=budget)
+        return await _work(db, owner, task, opened, lambda _run, _total: None, until=until)
+    except NOT_OF_TASKS:
+        raise
+    except MemsvcError as error:  # the run says so, and the next night tries again
+        log.warning("a task of sleep mode failed", task=task.name, code=error.code)
+        return False
+
+
+async def _has_work(db: Database, owner: Owner, task: Task, cause: Cause) -> bool:
+    """Whether a task has work.
+
+    Raises:
+        MemsvcError: it cannot tell; a run says so.
+    """
+    try:
+        return await task.has_work(db, owner)
+    except NOT_OF_TASKS:
+        raise
+    except Exception as error:
+        opened = await open_run(db, owner, task.name, cause=cause)
+        raise await _failed(Writer(db, owner, task, "", opened), error) from error
 
 
 async def _forget(db: Database, user_id: UUID, kept: timedelta) -> None:

@@ -5,9 +5,9 @@ The runner (``memsvc.sleep.runner``) does the rest: it records runs, resumes the
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
@@ -15,11 +15,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.extract.run import Extractors
 from memsvc.extract.verdicts import Judgement
+from memsvc.settings import Settings
 
 Action = Literal["merge", "review"]
 Place = Mapping[str, Any]
 """The position that a task has reached: JSON that only the task itself writes and reads."""
+
+
+PROPOSALS_STAY: Mapping[str, str] = {"proposed": "proposals: they wait for a person, who can reject them"}
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +76,10 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
     applied: int = 0
     proposed: int = 0
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """How many changes there were of each kind, such as merged or archived; never negative. A kind is a word of the
+    task, never a text: lower-case letters, digits and _, at most 40. Empty: all changes are of the one kind that the
+    task's ``Offer`` names, and proposals are ``proposed``."""
 
 
 class Task(Protocol):
@@ -92,3 +101,41 @@ class Task(Protocol):
 
     async def apply(self, connection: AsyncConnection, owner: Owner, page: Page) -> Applied:
         """Apply a page's proposals in the caller's transaction; those that do not fit any more are left out."""
+
+
+@runtime_checkable
+class Undoing(Protocol):
+    """What a task has besides if it writes more than changes of the graph: the runner undoes those by itself."""
+
+    async def undo(self, connection: AsyncConnection, owner: Owner, run_id: UUID) -> int:
+        """Take back what a run wrote besides changes, in the caller's transaction; return how much. Safe to repeat.
+
+        Within ``apply`` the setting ``memsvc.sleep_run`` of the transaction is the run's id, for example as the default
+        of a column.
+        """
+
+
+class Means(NamedTuple):
+    """What a process has for tasks."""
+
+    settings: Settings
+    extractors: Extractors
+
+
+class Offer(NamedTuple):
+    """A task that a package offers."""
+
+    make: Callable[[Means], Task]
+    """Makes it; called only where it is switched on. Its name is that of the entry point."""
+    help: str
+    """What it does, in one line."""
+    order: int = 500
+    """Tasks run in this order, then by name. Built-in ones: 100 to 900; what others rest on has a lower number."""
+    done: str = "changed"
+    """The kind of its changes, where the task itself does not count them by kind."""
+    on: Callable[[Settings], bool] = lambda _settings: True
+    """Whether the settings switch it on."""
+    switch: str = ""
+    """What to set, for people who want it and have it switched off."""
+    stays: Mapping[str, str] = PROPOSALS_STAY
+    """Kinds of changes that stay when a run is undone, each with what they are and what a person can do."""

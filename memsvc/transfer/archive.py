@@ -79,13 +79,16 @@ LEFT_OUT_COLUMNS = {
     ("vaults", "odd"): "a run of one service",
     ("changes", "rereading_id"): "an operation of one service's extractors",
     ("schedules", "next_at"): "computed from the rule and the zone",
-    ("schedules", "last_at"): "a run of one service",
     ("feeds", "feed_id"): "part of an address to which programs push at one service",
     **dict.fromkeys([("feeds", "secret"), ("feeds", "salt")], "where one service has its secrets"),
     **dict.fromkeys([("feeds", "by_operator"), ("feeds", "key_id")], "who may do what at one service"),
     **dict.fromkeys(
         [("feeds", name) for name in ("state", "failures", "last_error", "last_run", "next_run", "run_id", "cursor")],
         "state of background work; an imported feed is paused",
+    ),
+    ("changes", "sleep_run_id"): "a run of one service",
+    **dict.fromkeys(
+        [("schedules", name) for name in ("last_at", "look_at", "woken_at", "woken_for")], "of one service"
     ),
     **dict.fromkeys(
         [("passages", "tsv"), ("passages", "tsv_simple"), ("passages", "length"), ("passages", "length_simple")],

@@ -35,6 +35,7 @@ Size = Annotated[int, Meta(ge=0, le=9_223_372_036_854_775_807)]
 Small = Annotated[int, Meta(ge=-32_768, le=32_767)]
 Operations = Annotated[list[Short], Meta(max_length=100)]
 Weekdays = Annotated[list[Small], Meta(max_length=7)]
+TaskNames = Annotated[list[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]], Meta(max_length=100)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Ordinal = Annotated[int, Meta(ge=1, le=1_000_000)]
 LineNumbers = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
@@ -324,6 +325,7 @@ class ScheduleLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at_local: Clock
     weekdays: Weekdays | None
     enabled: bool
+    tasks_off: TaskNames = []
 
 
 class FeedLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):

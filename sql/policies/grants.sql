@@ -50,7 +50,8 @@ GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
 GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
 ON memsvc.jobs TO memsvc_app;
-GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
+GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at, look_at, woken_at, woken_for, tasks_off)
+ON memsvc.schedules TO memsvc_app;
 -- The meaning of a proposed type is fixed: functional, ends and parent.
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
 GRANT UPDATE (verdicts, echoed, folded_at) ON memsvc.recall_events TO memsvc_app;
@@ -63,7 +64,8 @@ GRANT UPDATE (rereading_id) ON memsvc.changes TO memsvc_app;
 GRANT UPDATE (extractor, state, reason, proposal, span_from, span_to, decided_at, decided_by) ON memsvc.fact_reviews
 TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
-GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
+GRANT UPDATE (state, place, examined, applied, proposed, counts, seconds, model_calls, tokens_in, tokens_out,
+within_budget, error_code, finished_at, announced, undone_at)
 ON memsvc.sleep_runs TO memsvc_app;
 GRANT UPDATE (made_at, passage_id) ON memsvc.cards_compared TO memsvc_app;
 GRANT UPDATE (state, found, figures, seconds, error_code, finished_at) ON memsvc.analysis_runs TO memsvc_app;

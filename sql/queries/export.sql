@@ -236,7 +236,7 @@ FROM (
 -- name: export_schedules
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
-  SELECT s.kind, s.at_local, s.weekdays, s.enabled
+  SELECT s.kind, s.at_local, s.weekdays, s.enabled, s.tasks_off
   FROM memsvc.schedules AS s
   WHERE s.user_id = :user_id
   ORDER BY s.kind COLLATE "C"

@@ -284,14 +284,18 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (digest text, recorded_at tim
 
 -- name: load_schedules
 -- A new user has the default schedules; they get the rules of the export.
-INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, enabled, next_at)
+INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, enabled, tasks_off, next_at)
 SELECT
-  :user_id, r.kind, r.at_local, r.weekdays, r.enabled,
+  :user_id, r.kind, r.at_local, r.weekdays, r.enabled, coalesce(r.tasks_off, '{}'),
   memsvc.next_run(u.time_zone, r.at_local, r.weekdays, clock_timestamp())
-FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (kind text, at_local time, weekdays smallint [], enabled boolean)
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  kind text, at_local time, weekdays smallint [], enabled boolean, tasks_off text []
+)
 INNER JOIN memsvc.users AS u ON u.user_id = :user_id
 ON CONFLICT (user_id, kind) DO UPDATE
-SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled, next_at = excluded.next_at;
+SET
+  at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled,
+  tasks_off = excluded.tasks_off, next_at = excluded.next_at;
 
 -- name: load_feeds
 -- They are paused, and without passwords: nothing is read again before somebody here says so. A push gets a new secret.

@@ -96,26 +96,29 @@ SET state = 'merged', decided_at = clock_timestamp(), decided_by = :decided_by
 FROM unnest(CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS m (node_a, node_b)
 WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d.state = 'open';
 
+-- name: changed_since_run
+-- Whether something was changed since the last run of a task that left no gap, by others than the task.
+SELECT EXISTS(
+  SELECT FROM memsvc.changes AS c
+  WHERE c.user_id = :user_id AND c.recorded_at >= coalesce(memsvc.slept_until(:user_id, :task), '-infinity')
+    AND NOT EXISTS (
+      SELECT FROM memsvc.sleep_runs AS r
+      WHERE r.user_id = :user_id AND r.run_id = c.sleep_run_id AND r.task = :task
+    )
+) AS changed;
+
 -- name: open_sleep_run
 -- The open run of a task; opened if there is none. A nightly run examines what is new since the last run began that
--- left no gap: a run that examined everything, or everything new since another such run began.
+-- left no gap.
 WITH made AS (
-  INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s, nightly)
+  INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s, budget_tokens, nightly, cause)
   VALUES (
     :user_id, :task, CAST(:from_node AS uuid),
     CASE
-      WHEN CAST(:nightly AS boolean) THEN (
-        SELECT max(d.started_at) FROM memsvc.sleep_runs AS d
-        WHERE
-          d.user_id = :user_id AND d.task = :task AND d.state = 'done' AND d.within_budget AND d.from_node IS NULL
-          AND (d.since IS NULL OR EXISTS (
-            SELECT FROM memsvc.sleep_runs AS b
-            WHERE b.user_id = :user_id AND b.task = :task AND b.started_at = d.since
-          ))
-      )
+      WHEN CAST(:nightly AS boolean) THEN memsvc.slept_until(:user_id, :task)
       ELSE CAST(:since AS timestamptz)
     END,
-    CAST(:budget_s AS real), CAST(:nightly AS boolean)
+    CAST(:budget_s AS real), CAST(:budget_tokens AS bigint), CAST(:nightly AS boolean), :cause
   )
   ON CONFLICT (user_id, task) WHERE state = 'open' DO NOTHING
   RETURNING r.*
@@ -128,11 +131,23 @@ WHERE o.user_id = :user_id AND o.task = :task AND o.state = 'open'
 LIMIT 1;
 
 -- name: note_sleep_page
--- Records a page: how far the run came, what it did, and its time.
+-- Records a page: how far the run came, what it did, and what it cost.
 UPDATE memsvc.sleep_runs AS r
 SET
   place = CAST(:place AS jsonb), examined = r.examined + :examined, applied = r.applied + :applied,
-  proposed = r.proposed + :proposed, seconds = r.seconds + CAST(:seconds AS real)
+  proposed = r.proposed + :proposed, seconds = r.seconds + CAST(:seconds AS real),
+  model_calls = r.model_calls + :calls, tokens_in = r.tokens_in + :tokens_in, tokens_out = r.tokens_out + :tokens_out,
+  counts = (
+    SELECT coalesce(jsonb_object_agg(k.kind, k.number), '{}')
+    FROM (
+      SELECT e.key AS kind, sum(CAST(e.value AS bigint)) AS number
+      FROM (
+        SELECT * FROM jsonb_each_text(r.counts)
+        UNION ALL SELECT * FROM jsonb_each_text(CAST(:counts AS jsonb))
+      ) AS e
+      GROUP BY e.key
+    ) AS k
+  )
 WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
 
 -- name: end_sleep_run
@@ -140,14 +155,16 @@ WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
 UPDATE memsvc.sleep_runs AS r
 SET
   state = CASE WHEN CAST(:error_code AS text) IS NULL THEN 'done' ELSE 'failed' END,
-  error_code = CAST(:error_code AS text), within_budget = :within_budget, finished_at = clock_timestamp()
+  error_code = CAST(:error_code AS text), within_budget = :within_budget, finished_at = clock_timestamp(),
+  model_calls = r.model_calls + :calls, tokens_in = r.tokens_in + :tokens_in, tokens_out = r.tokens_out + :tokens_out
 WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
 
 -- name: list_sleep_runs
 -- Runs, the newest first.
 SELECT
-  r.run_id, r.task, r.state, r.from_node, r.since, r.budget_s, r.examined, r.applied, r.proposed, r.seconds,
-  r.within_budget, r.error_code, r.started_at, r.finished_at
+  r.run_id, r.task, r.state, r.cause, r.from_node, r.since, r.budget_s, r.budget_tokens, r.examined, r.applied,
+  r.proposed, r.counts, r.seconds, r.model_calls, r.tokens_in, r.tokens_out, r.within_budget, r.error_code,
+  r.started_at, r.finished_at, r.undone_at
 FROM memsvc.sleep_runs AS r
 WHERE
   r.user_id = :user_id
@@ -156,11 +173,55 @@ WHERE
 ORDER BY r.run_id DESC
 LIMIT :limit;
 
--- name: open_sleep_tasks
--- Tasks that have an open run.
-SELECT r.task FROM memsvc.sleep_runs AS r
-WHERE r.user_id = :user_id AND r.state = 'open'
-ORDER BY r.run_id;
+-- name: sleep_plan
+-- What the job of sleep finds: runs that are open, tasks whose recurring run ended since the job was made, why it was
+-- begun before its time, and which tasks the user does not want.
+SELECT
+  ARRAY(
+    SELECT r.task FROM memsvc.sleep_runs AS r
+    WHERE r.user_id = :user_id AND r.state = 'open'
+    ORDER BY r.run_id
+  ) AS open_tasks,
+  coalesce((
+    SELECT bool_or(r.nightly) FROM memsvc.sleep_runs AS r
+    WHERE r.user_id = :user_id AND r.state = 'open'
+  ), TRUE) AS nightly,
+  ARRAY(
+    SELECT DISTINCT r.task
+    FROM memsvc.jobs AS j
+    INNER JOIN memsvc.sleep_runs AS r ON r.user_id = :user_id AND r.started_at >= j.created_at
+    WHERE j.user_id = :user_id AND j.kind = 'sleep' AND j.state = 'pending' AND r.nightly AND r.state <> 'open'
+  ) AS done_tasks,
+  s.woken_for, coalesce(s.tasks_off, '{}') AS tasks_off
+FROM (SELECT 1 AS one) AS o
+LEFT JOIN memsvc.schedules AS s ON s.user_id = :user_id AND s.kind = 'sleep';
+
+-- name: tasks_off
+-- Tasks of sleep that a user does not want.
+SELECT s.tasks_off FROM memsvc.schedules AS s
+WHERE s.user_id = :user_id AND s.kind = 'sleep';
+
+-- name: tell_sleep_ended
+-- Nothing is left to do: what began before its time is done, and an event tells of runs that ended.
+WITH woken AS (
+  UPDATE memsvc.schedules AS s SET woken_for = NULL
+  WHERE s.user_id = :user_id AND s.kind = 'sleep' AND s.woken_for IS NOT NULL
+),
+
+ended AS (
+  UPDATE memsvc.sleep_runs AS r SET announced = TRUE
+  WHERE r.user_id = :user_id AND r.state <> 'open' AND NOT r.announced
+  RETURNING r.run_id
+),
+
+told AS (
+  INSERT INTO memsvc.outbox (user_id, kind, subject_id)
+  SELECT :user_id, 'sleep.finished', e.run_id FROM ended AS e
+  ORDER BY e.run_id DESC LIMIT 1
+  RETURNING event_id
+)
+
+SELECT EXISTS(SELECT FROM told) AS told;
 
 -- name: delete_sleep_runs
 -- Deletes old runs; the last two of each task stay, because a nightly run needs the previous one.
@@ -176,3 +237,63 @@ WHERE
 -- name: ask_sleep
 -- Asks for the user's job of sleep.
 SELECT memsvc.ask_job(:user_id, 'sleep', :user_id) AS job_id;
+
+-- name: changes_of_sleep
+-- Changes of a run that are not undone, the last one first, before a time.
+SELECT c.change_id, c.recorded_at
+FROM memsvc.changes AS c
+WHERE c.user_id = :user_id AND c.sleep_run_id = :run_id
+  AND (CAST(:before AS timestamptz) IS NULL OR c.recorded_at < CAST(:before AS timestamptz))
+  AND NOT EXISTS (
+    SELECT FROM memsvc.changes AS u
+    WHERE u.user_id = :user_id AND u.undoes = c.change_id
+  )
+ORDER BY c.recorded_at DESC
+LIMIT :limit;
+
+-- name: sleep_changed
+-- Whether a run changed the graph.
+SELECT EXISTS(
+  SELECT FROM memsvc.changes AS c
+  WHERE c.user_id = :user_id AND c.sleep_run_id = :run_id
+) AS changed;
+
+-- name: note_sleep_undone
+UPDATE memsvc.sleep_runs AS r SET undone_at = clock_timestamp()
+WHERE r.user_id = :user_id AND r.run_id = :run_id;
+
+-- name: change_in_words
+-- What a change wrote, in words: merges, facts, names of nodes.
+SELECT t.told
+FROM (
+  SELECT 1 AS place, m.merge_id AS id, format('%s as %s', a.label, b.label) AS told
+  FROM memsvc."merges" AS m
+  LEFT JOIN LATERAL (
+    SELECT v.label FROM memsvc.node_versions AS v
+    WHERE v.user_id = :user_id AND v.node_id = m.node_id
+    ORDER BY v.recorded_to DESC, v.recorded_from DESC LIMIT 1
+  ) AS a ON TRUE
+  LEFT JOIN LATERAL (
+    SELECT v.label FROM memsvc.node_versions AS v
+    WHERE v.user_id = :user_id AND v.node_id = m.canonical_id
+    ORDER BY v.recorded_to DESC, v.recorded_from DESC LIMIT 1
+  ) AS b ON TRUE
+  WHERE m.user_id = :user_id AND m.recorded_from = :at
+  UNION ALL
+  SELECT 2, e.version_id, e.fact FROM memsvc.edge_versions AS e
+  WHERE e.user_id = :user_id AND e.recorded_from = :at
+  UNION ALL
+  SELECT 3, v.version_id, v.label FROM memsvc.node_versions AS v
+  WHERE v.user_id = :user_id AND v.recorded_from = :at
+) AS t
+ORDER BY t.place, t.id
+LIMIT :limit;
+
+-- name: switch_task
+UPDATE memsvc.schedules AS s
+SET tasks_off = CASE
+  WHEN CAST(:wanted AS boolean) THEN array_remove(s.tasks_off, CAST(:task AS text))
+  ELSE array_append(array_remove(s.tasks_off, CAST(:task AS text)), CAST(:task AS text))
+END
+WHERE s.user_id = :user_id AND s.kind = 'sleep'
+RETURNING s.kind;

@@ -24,7 +24,8 @@ from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep import described, duplicates
-from memsvc.sleep.runner import Run, dry_run, list_runs, sleep
+from memsvc.sleep.runner import dry_run, sleep
+from memsvc.sleep.runs import Budget, Run, list_runs
 from memsvc.sleep.tasks import Scope
 from memsvc.sources.embedding import embedding_steps
 from tests.fakes.embedders import Alone, resident
@@ -216,7 +217,7 @@ async def test_progress_counts_all_of_a_run(
     await things(db, owner, ("Red bicycle", "A bicycle."), ("Red bicycles", "A bike."), PHONE, MOBILE)
     await embed(db, models)
     shown: list[tuple[int, int]] = []
-    await sleep(db, owner, budget_s=1e-9, progress=lambda run, total: shown.append((run.examined, total)))
+    await sleep(db, owner, budget=Budget(1e-9), progress=lambda run, total: shown.append((run.examined, total)))
     assert shown == [(1, 5)]
     await sleep(db, owner, progress=lambda run, total: shown.append((run.examined, total)))
     assert [total for _, total in shown] == [5, 5, 5, 5]

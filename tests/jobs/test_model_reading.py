@@ -26,7 +26,8 @@ from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import Job, list_jobs
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
-from memsvc.sleep.runner import list_runs, sleep
+from memsvc.sleep.runner import sleep
+from memsvc.sleep.runs import list_runs
 from memsvc.sources.messages import MessageIn, append
 from memsvc.text.tokens import estimate_tokens
 from tests.fakes.chat_server import Body, ByRequest, ChatServer, Hangs, Say, Status, serving

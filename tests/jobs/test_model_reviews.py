@@ -17,7 +17,8 @@ from memsvc.graph.history import undo
 from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
-from memsvc.sleep.runner import dry_run, list_runs, sleep
+from memsvc.sleep.runner import dry_run, sleep
+from memsvc.sleep.runs import list_runs
 from tests.fakes.chat_server import Body, ChatServer, Dies, Say, serving
 from tests.jobs.reading import Desk
 

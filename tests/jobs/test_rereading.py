@@ -38,7 +38,8 @@ from memsvc.queue.execution import run_due, run_job
 from memsvc.queue.jobs import list_jobs
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
-from memsvc.sleep.runner import list_runs, sleep
+from memsvc.sleep.runner import sleep
+from memsvc.sleep.runs import list_runs
 from tests.jobs.reading import Desk
 from tests.jobs.working import until
 

@@ -24,7 +24,8 @@ from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep import duplicates, runner
 from memsvc.sleep.blocking import Blocks, keys_of
-from memsvc.sleep.runner import ask, dry_run, list_runs, sleep
+from memsvc.sleep.runner import ask, dry_run, sleep
+from memsvc.sleep.runs import Budget, list_runs
 from memsvc.sleep.tasks import Scope
 from tests.sql.world import value
 
@@ -153,7 +154,7 @@ async def test_at_night_only_what_is_new_is_looked_at(
 
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    assert (await list_runs(db, owner.user_id))[0].applied == 0
+    assert len(await list_runs(db, owner.user_id)) == 2, "nothing was new but what the task did itself"
 
 
 async def test_a_merge_that_was_taken_back_is_only_proposed(
@@ -174,6 +175,7 @@ async def test_a_merge_that_was_taken_back_is_only_proposed(
 
 async def test_a_run_of_the_day_leaves_no_gap_for_the_night(db: Database, owner: Owner, settings: Settings) -> None:
     steps = {"sleep": all_steps(settings, None)["sleep"]}
+    await people(db, owner, [("Bo", {})])
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
     [first] = await list_runs(db, owner.user_id)
@@ -223,7 +225,7 @@ async def test_two_who_ask_at_once_get_one_run(db: Database, owner: Owner) -> No
     async with db.transaction(owner.user_id) as connection:
         values = {
             "user_id": owner.user_id, "task": "duplicates", "from_node": None, "since": None, "budget_s": None,
-            "nightly": False,
+            "budget_tokens": None, "nightly": False, "cause": "asked",
         }  # fmt: skip
         mine = (await connection.execute(query("open_sleep_run"), values)).one()
         asking = asyncio.create_task(ask(db, owner, []))
@@ -261,7 +263,7 @@ async def test_who_was_merged_meanwhile_is_left_alone(
 async def test_one_process_at_a_time_and_only_tasks_that_there_are(db: Database, owner: Owner) -> None:
     with pytest.raises(InvalidRequestError):
         await sleep(db, owner, ["dreams"])
-    async with db.holding(runner._lock(owner.user_id)):
+    async with db.holding(runner.lock_of(owner.user_id)):
         with pytest.raises(SleepBusyError):
             await sleep(db, owner)
 
@@ -273,7 +275,7 @@ async def test_a_budget_ends_a_run_and_from_looks_at_one_node(
     monkeypatch.setattr(duplicates, "COMPARED", 1)
     [one] = await sleep(db, owner, scope=Scope(from_node=nodes[2]))
     assert (one.state, one.applied, one.from_node) == ("done", 1, nodes[2])
-    [run] = await sleep(db, owner, budget_s=1e-6)
+    [run] = await sleep(db, owner, budget=Budget(1e-6))
     assert (run.state, run.within_budget, run.examined) == ("done", False, 1)
 
 

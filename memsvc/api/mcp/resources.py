@@ -19,6 +19,8 @@ from memsvc.recall.items import memory_item
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.salient import top_of_mind
 from memsvc.recall.times_in_words import day, on_clock_of
+from memsvc.sleep.report import report
+from memsvc.sleep.report_text import markdown
 from memsvc.sources.opening import open_memory
 from memsvc.sources.read import messages_said
 from memsvc.text.characters import flat
@@ -98,6 +100,12 @@ async def read_today(asker: Asker, owner: Owner) -> str:
     return fenced("\n".join(lines))
 
 
+async def read_sleep_report(asker: Asker, owner: Owner) -> str:
+    """What happened in the last night."""
+    zone = valid_zone(owner.time_zone)
+    return fenced(markdown(await report(asker.db, owner), zone))
+
+
 RESOURCES = (
     Resource(
         f"{SCHEME}profile",
@@ -111,6 +119,13 @@ RESOURCES = (
         "Top of mind",
         "What matters without a query: memories that are new, important or often recalled.",
         read_top_of_mind,
+    ),
+    Resource(
+        f"{SCHEME}sleep-report",
+        "Sleep report",
+        "What sleep mode did in the last night: what was learnt, merged and summarised, what is due today, and what "
+        "waits for a person.",
+        read_sleep_report,
     ),
     Resource(
         f"{SCHEME}ontology",

@@ -98,6 +98,7 @@ BEGIN
     UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
     WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
+    PERFORM memsvc.note_news(p_user_id);
   END IF;
   RETURN 'done';
 END

@@ -178,7 +178,8 @@ BEGIN
   END IF;
   UPDATE schedules AS s
   SET next_at = memsvc.next_run(u.time_zone, s.at_local, s.weekdays, today),
-    last_at = CASE WHEN mine.next_at <= today THEN today ELSE s.last_at END
+    last_at = CASE WHEN mine.next_at <= today THEN today ELSE s.last_at END,
+    woken_for = CASE WHEN mine.next_at > today THEN s.woken_for END
   FROM users AS u
   WHERE s.user_id = p_user_id AND s.kind = p_kind AND u.user_id = p_user_id;
   IF mine.next_at > today THEN
