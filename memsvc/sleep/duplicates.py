@@ -45,9 +45,9 @@ class Duplicates:
     gives_way = False
 
     async def has_work(self, db: Database, owner: Owner) -> bool:
-        """Whether the graph was changed since the last run, by others than this task, or cards were not compared.
+        """Whether the graph was changed since the last run, by others than sleep, or cards were not compared.
 
-        What this task merged is compared with the rest when something else has changed.
+        What tasks of sleep wrote is compared, too, as soon as something else has changed.
         """
         async with db.transaction(owner.user_id) as connection:
             values = {"user_id": owner.user_id, "task": self.name}

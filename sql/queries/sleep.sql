@@ -97,14 +97,11 @@ FROM unnest(CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS m (node_a, nod
 WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d.state = 'open';
 
 -- name: changed_since_run
--- Whether something was changed since the last run of a task that left no gap, by others than the task.
+-- Whether something was changed since the last run of a task that left no gap, by others than sleep.
 SELECT EXISTS(
   SELECT FROM memsvc.changes AS c
   WHERE c.user_id = :user_id AND c.recorded_at >= coalesce(memsvc.slept_until(:user_id, :task), '-infinity')
-    AND NOT EXISTS (
-      SELECT FROM memsvc.sleep_runs AS r
-      WHERE r.user_id = :user_id AND r.run_id = c.sleep_run_id AND r.task = :task
-    )
+    AND c.sleep_run_id IS NULL
 ) AS changed;
 
 -- name: open_sleep_run
@@ -143,7 +140,8 @@ SET
       SELECT e.key AS kind, sum(CAST(e.value AS bigint)) AS number
       FROM (
         SELECT * FROM jsonb_each_text(r.counts)
-        UNION ALL SELECT * FROM jsonb_each_text(CAST(:counts AS jsonb))
+        UNION ALL
+        SELECT * FROM jsonb_each_text(CAST(:counts AS jsonb))
       ) AS e
       GROUP BY e.key
     ) AS k
@@ -177,7 +175,7 @@ LIMIT :limit;
 -- What the job of sleep finds: runs that are open, tasks whose recurring run ended since the job was made, why it was
 -- begun before its time, and which tasks the user does not want.
 SELECT
-  ARRAY(
+  array(
     SELECT r.task FROM memsvc.sleep_runs AS r
     WHERE r.user_id = :user_id AND r.state = 'open'
     ORDER BY r.run_id
@@ -186,15 +184,16 @@ SELECT
     SELECT bool_or(r.nightly) FROM memsvc.sleep_runs AS r
     WHERE r.user_id = :user_id AND r.state = 'open'
   ), TRUE) AS nightly,
-  ARRAY(
+  array(
     SELECT DISTINCT r.task
     FROM memsvc.jobs AS j
     INNER JOIN memsvc.sleep_runs AS r ON r.user_id = :user_id AND r.started_at >= j.created_at
     WHERE j.user_id = :user_id AND j.kind = 'sleep' AND j.state = 'pending' AND r.nightly AND r.state <> 'open'
   ) AS done_tasks,
   s.woken_for, coalesce(s.tasks_off, '{}') AS tasks_off
-FROM (SELECT 1 AS one) AS o
-LEFT JOIN memsvc.schedules AS s ON s.user_id = :user_id AND s.kind = 'sleep';
+FROM memsvc.users AS u
+LEFT JOIN memsvc.schedules AS s ON u.user_id = s.user_id AND s.kind = 'sleep'
+WHERE u.user_id = :user_id;
 
 -- name: tasks_off
 -- Tasks of sleep that a user does not want.

@@ -38,8 +38,8 @@ SELECT max(r.finished_at) AS ended FROM memsvc.sleep_runs AS r
 WHERE r.user_id = :user_id AND r.started_at <= CAST(:last AS timestamptz);
 
 -- name: facts_learnt
--- Facts that were learnt between two moments, hold still, and were not known before; those first that matter most: about
--- the user, then by the importance of the people and things, by confidence, and the newest.
+-- Facts that were learnt between two moments, hold still, and were not known before; those first that matter most:
+-- about the user, then by the importance of the people and things, by confidence, and the newest.
 WITH learnt AS MATERIALIZED (
   SELECT v.version_id, v.edge_id, v.from_node, v.to_node, v.fact, v.confidence, v.recorded_from
   FROM memsvc.edge_versions AS v
@@ -70,7 +70,7 @@ WITH closed AS MATERIALIZED (
   FROM memsvc.edge_versions AS v
   WHERE v.user_id = :user_id AND v.recorded_from <= CAST(:since AS timestamptz)
     AND v.recorded_to > CAST(:since AS timestamptz) AND v.recorded_to <= CAST(:until AS timestamptz)
-  ORDER BY v.edge_id, v.valid_to DESC
+  ORDER BY v.edge_id ASC, v.valid_to DESC
 ),
 
 ended AS (
@@ -94,7 +94,7 @@ LEFT JOIN LATERAL (
     AND v.valid_to = 'infinity' AND v.edge_id <> e.edge_id
   ORDER BY v.recorded_from DESC LIMIT 1
 ) AS n ON TRUE
-ORDER BY e.recorded_to DESC, e.version_id
+ORDER BY e.recorded_to DESC, e.version_id ASC
 LIMIT :limit;
 
 -- name: merged_by_runs
