@@ -18,7 +18,7 @@ from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep.runner import dry_run, sleep
-from memsvc.sleep.runs import list_runs
+from memsvc.sleep.runs import Budget, list_runs
 from tests.fakes.chat_server import Body, ChatServer, Dies, Say, serving
 from tests.jobs.reading import Desk
 
@@ -94,6 +94,24 @@ async def test_what_it_confirms_is_written_and_what_it_refuses_is_refused_with_t
     refused = (await judge.reviews("refused"))["Rui LIKES wine."]
     await accept(judge.desk.db, judge.desk.owner, refused.review_id, by="user")
     assert judge.desk.facts() == ["Rui LIKES wine."], "a person decides otherwise"
+
+
+async def test_a_run_records_its_calls_and_ends_when_its_tokens_are_used_up(judge: Judge) -> None:
+    judge.server.script(Say("no JSON"), MIXED)
+    [run] = await sleep(
+        judge.desk.db, judge.desk.owner, ["reviews"], settings=judge.settings, budget=Budget(tokens=1_000_000)
+    )
+    assert run.counts == {"accepted": 1, "refused": 1, "unsure": 2}
+    calls = judge.desk.rows("SELECT tokens_in, tokens_out FROM memsvc.model_calls WHERE user_id = %s")
+    assert run.model_calls == len(calls) == len(judge.server) == 2
+    assert (run.tokens_in, run.tokens_out) == tuple(map(sum, zip(*calls, strict=True)))
+
+    await judge.desk.say("maybe Eva LIKES oak.")
+    await judge.desk.read()
+    judge.server.script(Say("no JSON"), MIXED)
+    [run] = await sleep(judge.desk.db, judge.desk.owner, ["reviews"], settings=judge.settings, budget=Budget(tokens=1))
+    assert (run.state, run.within_budget, run.model_calls, run.examined) == ("done", False, 1, 0)
+    assert len(judge.server) == 3, "the second call is beyond the budget"
 
 
 async def test_what_it_was_unsure_about_is_not_judged_again_when_a_new_version_finds_it_again(judge: Judge) -> None:

@@ -15,7 +15,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import fire_due, set_schedule
-from memsvc.recall.signals import mark
+from memsvc.recall.signals import mark_memory
 from memsvc.settings import Settings
 from memsvc.sleep import runner, waking
 from memsvc.sleep.runs import list_runs
@@ -82,7 +82,7 @@ def person(db: Database, owner: Owner, settings: Settings, admin: psycopg.Connec
 
 
 @pytest.mark.parametrize(
-    ("settings", "enough"),
+    ("chosen", "enough"),
     [
         ({"sleep_after_messages": 5}, True),
         ({"sleep_after_messages": 6}, False),
@@ -94,21 +94,21 @@ def person(db: Database, owner: Owner, settings: Settings, admin: psycopg.Connec
     ],
 )
 @pytest.mark.usefixtures("calm")
-async def test_it_begins_when_so_much_is_new(person: Person, settings: dict[str, int], enough: bool) -> None:
+async def test_it_begins_when_so_much_is_new(person: Person, chosen: dict[str, int], enough: bool) -> None:
     assert person.row("look_at") is None
     said = await person.say(5)
     assert person.row("look_at") is not None
     for message, importance in zip(said, (9, 3), strict=False):
-        await mark(person.db, person.owner, f"m:{message}", importance=importance)
-    assert await person.look(**settings) == person.jobs() == enough
+        await mark_memory(person.db, person.owner, f"m:{message}", importance=importance)
+    assert await person.look(**chosen) == person.jobs() == enough
     assert person.row("look_at") is None, "it looks again when something new comes"
     if enough:
-        [reason] = (name.removeprefix("sleep_after_") for name in settings)
+        [reason] = (name.removeprefix("sleep_after_") for name in chosen)
         assert person.row("woken_for") == reason
         await run_due(person.db, {"sleep": all_steps(person.settings, None)["sleep"]})
         assert person.row("woken_for") is None
         await person.say(4)
-        assert await person.look(**settings, sleep_pause_minutes=5) == 0, "what was there before is not new"
+        assert await person.look(**chosen, sleep_pause_minutes=5) == 0, "what was there before is not new"
 
 
 async def test_it_waits_for_the_end_of_a_sitting_and_while_the_user_talks(person: Person) -> None:
