@@ -71,6 +71,7 @@ export type Decided = { review: Review; change: Change | null };
 export type Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type DegreeBucket = { from: number; to: number; nodes: number };
 export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
+export type Did = { task: string; kind: string; number: number };
 export type Diff = { axis: "known" | "valid"; since: string; until: string; known_at: string | null; items: Array<Difference>; next_cursor: string | null };
 export type Difference = { kind: "node" | "edge" | "alias" | "place" | "merge"; change: "added" | "ended" | "corrected" | "retracted" | "began" | "changed" | "passed"; at: string; subject: string; label: string | null; edge: Ends | null; before: Array<Said>; after: Array<Said>; between: Array<Said> };
 export type Document = { document_id: string; identifier: string; title: string; path: string; format: string; version: number; chunks: number; pages: number | null; characters: number; bytes: number; sha256: string; gone: boolean; status: "pending" | "processing" | "completed" | "failed"; metadata: Record<string, unknown>; created_at: string; recorded_from: string };
@@ -82,6 +83,7 @@ export type EdgeType = { name: string; status: "core" | "proposed" | "approved" 
 export type EdgeTypeProposal = { name: string; description: string; parent?: string | null; category?: string | null; reason?: string; from_types?: Array<string> | null; to_types?: Array<string> | null; functional?: boolean; proposed_by?: string; approve?: boolean };
 export type EditIn = { subject?: string | null; type?: string | null; object?: string | null; sentence?: string | null; since?: string | null; until?: string | null; data?: Record<string, unknown> | null };
 export type End = { name: string; type: string; node_id?: string | null; named?: boolean; aliases?: Array<string>; relation?: string };
+export type Ended = { id: string; fact: string; ended_at: string | null; now: Learnt | null };
 export type Ends = { from_node: string; from_label: string | null; type: string; to_node: string; to_label: string | null };
 export type Enrichment = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; ids: Array<string>; relevant: boolean; recall_id: string | null; degraded: Array<string>; stored: StoredMessage | null };
 export type EventPage = { items: Array<events_Event>; next_cursor: string };
@@ -95,6 +97,7 @@ export type FactsPage = { items: Array<ShownFact>; next_cursor: string | null; a
 export type Feed = { feed_id: string; kind: "folder" | "url" | "ics" | "imap" | "push"; name: string; identifier: string; rule: string | null; state: "active" | "paused" | "failed"; failures: number; last_error: string | null; last_run: string | null; next_run: string | null; run_id: string | null; by_operator: boolean; path: string | null; url: string | null; imap: Mailbox | null; takes: "documents" | "memory" | null; as: string | null; me: Array<string>; not_me: boolean; since: string | null; title: string; created_at: string };
 export type FeedIn = { kind: "folder" | "url" | "ics" | "imap" | "push"; rule?: string | null; name?: string; path?: string | null; url?: string | null; takes?: "documents" | "memory"; as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string };
 export type FeedRemoved = { feed: Feed };
+export type Failed = { run_id: string; task: string; error_code: string | null };
 export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
 export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
 export type FoundNote = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string; matched?: "name" | "text" | "words" | "meaning" | null };
@@ -115,6 +118,9 @@ export type Item = { id: string; kind: "message" | "trace" | "block" | "card" | 
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
 export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "enroll" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
+export type Known = { name: string; help: string; order: number; on: boolean; why_off: string | null };
+export type Learnt = { id: string; fact: string };
+export type Left = { what: string; code: string; change_id: string | null };
 export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
 export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
 export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
@@ -134,6 +140,7 @@ export type MemoryAnswer = { answer: string; found: boolean; claims: Array<Claim
 export type MemoryIn = { conversation?: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type MergeIn = { evidence?: Array<Evidence>; into: string; reason?: string; confidence?: number };
 export type MergeOperation = { evidence?: Array<Evidence>; node_id: string; canonical_id: string; reason?: string; confidence?: number; op: "merge" };
+export type Merged = { label: string; canonical_label: string; node_id: string; canonical_id: string; run_id: string };
 export type Message = { passage_id: string; message_id: string | null; session: string; ordinal: number; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; parts: number; metadata: Record<string, unknown> };
 export type MessageIn = { conversation: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type ModelList = { data: Array<Record<string, unknown>> } & Record<string, unknown>;
@@ -176,6 +183,8 @@ export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: stri
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
 export type Page_memsvc_sleep_runner_Run_ = { items: Array<Run>; next_cursor: string | null };
 export type Page_memsvc_sources_document_reads_Document_ = { items: Array<Document>; next_cursor: string | null };
+export type Page_memsvc_sleep_registry_Known_ = { items: Array<Known>; next_cursor: string | null };
+export type Page_memsvc_sleep_runs_Run_ = { items: Array<Run>; next_cursor: string | null };
 export type Page_memsvc_sources_ingests_Ingest_ = { items: Array<Ingest>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
@@ -213,7 +222,7 @@ export type Result = { index: number; outcome: "written" | "known" | "superseded
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
 export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "retract" };
 export type Review = { review_id: string; state: "doubtful" | "refused" | "accepted" | "edited" | "rejected"; reason: string; proposal: Proposal; passage_id: string; source_id: string; speaker: string; text: string; span: [number, number] | null; said_at: string; extractor: string; found_at: string; decided_at: string | null; decided_by: string | null };
-export type Run = { run_id: string; task: string; state: "open" | "done" | "failed"; from_node: string | null; since: string | null; budget_s: number | null; examined: number; applied: number; proposed: number; seconds: number; within_budget: boolean; error_code: string | null; started_at: string; finished_at: string | null };
+export type Run = { run_id: string; task: string; state: "open" | "done" | "failed"; cause: "night" | "asked" | "messages" | "sitting" | "importance"; from_node: string | null; since: string | null; budget_s: number | null; budget_tokens: number | null; examined: number; applied: number; proposed: number; counts: Record<string, number>; seconds: number; model_calls: number; tokens_in: number; tokens_out: number; within_budget: boolean; error_code: string | null; started_at: string; finished_at: string | null; undone_at: string | null };
 export type Said = { id: string; content: Record<string, unknown>; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; asserted_by: string };
 export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; said_at?: string | null; caption?: string };
 export type SameNode = { merge_id: string; node_id: string; canonical_id: string; reason: string; confidence: number; asserted_by: string; recorded_from: string };
@@ -231,13 +240,15 @@ export type ShownName = { asserted_by: string; valid_from: string | null; valid_
 export type ShownState = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; version_id: string; type: string; label: string; description: string; data: Record<string, unknown>; importance: number; sources: Array<Quote>; sources_total: number };
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
 export type SleepAsked = { job_id: string; runs: Array<Run> };
-export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null };
+export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null; budget_tokens?: number | null };
+export type SleepReport = { date: string; since: string | null; until: string | null; runs: Array<Run>; summarised: number; summaries: Array<Summarised>; merged: number; merges: Array<Merged>; learnt: number; facts: Array<Learnt>; ended: number; changes_of_mind: Array<Ended>; archived: number; other: Array<Did>; facts_to_review: number; duplicates_to_review: number; due: Array<AgendaItem>; failed: Array<Failed> };
 export type Speaker = { speaker: string; role: string; messages: number };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
 export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket> };
 export type StoredDocument = { outcome: "created" | "changed" | "existing" | "moved" | "erased" | "paused"; document_id: string | null; version: number | null; added: number; kept: number; closed: number; job_id: string | null; odd?: Record<string, number> };
 export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
+export type Summarised = { passage_id: string; text: string };
 export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" | "validated" | "disputed" };
 export type TextIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; map?: string | null; dry_run?: boolean; text: string; name?: string };
@@ -247,6 +258,7 @@ export type Token = { token: string; token_type: "Bearer"; expires_in: number; e
 export type TopOfMind = { memories: Array<Memory> };
 export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
 export type TypeChange = { description: string };
+export type Undone = { run: Run; changes: number; other: number; left: Array<Left> };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
 export type UrlIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; map?: string | null; dry_run?: boolean; url: string };
 export type Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
@@ -254,9 +266,10 @@ export type Usefulness = { since: string; recalls: number; judged: number; answe
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
+export type WishIn = { on: boolean };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
-export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed"; subject_id: string; recorded_at: string; cursor: string };
+export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
@@ -549,10 +562,18 @@ export class Memsvc {
   setSchedule(input: { path: { "kind": string }; header?: { "X-Memsvc-User"?: string | null }; body: ScheduleIn }): Promise<Schedule>;
   /** Run sleep mode now. */
   sleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepIn }): Promise<SleepAsked>;
+  /** Read the report of a night. */
+  readSleepReport(input?: { query?: { "date"?: string | null; "format"?: "json" | "markdown" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<SleepReport>;
   /** List runs of sleep mode. */
-  listSleepRuns(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runner_Run_>;
+  listSleepRuns(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runs_Run_>;
   /** Get a run of sleep mode. */
   getSleepRun(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Run>;
+  /** Undo a run of sleep mode. */
+  undoSleepRun(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Undone>;
+  /** List the tasks of sleep mode. */
+  listSleepTasks(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_registry_Known_>;
+  /** Switch a task of sleep mode on or off. */
+  switchSleepTask(input: { path: { "task": string }; header?: { "X-Memsvc-User"?: string | null }; body: WishIn }): Promise<Known>;
   /** Open a source around a passage. */
   openSource(input: { path: { "source_id": string }; query?: { "around"?: string | null; "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedSource>;
   /** Forget a source. */

@@ -274,6 +274,9 @@ async def work(stage: Stage) -> None:
     asked = await post(user, "/v1/sleep", tasks=["duplicates"], budget_s=60)
     await get(user, "/v1/sleep/runs")
     await get(user, f"/v1/sleep/runs/{asked['runs'][0]['run_id']}")
+    await get(user, "/v1/sleep/report")
+    await get(user, "/v1/sleep/tasks")
+    await put(user, "/v1/sleep/tasks/duplicates", on=True)
     job = (await get(user, "/v1/jobs", state="pending"))["items"][0]["job_id"]
     await get(user, f"/v1/jobs/{job}")
     await user.post(f"/v1/jobs/{job}/cancel")

@@ -13,8 +13,8 @@ from memsvc.access.users import Owner
 from tests.api.conftest import Connect
 from tests.api.test_documentation import is_keyed, operations, references, target
 
-WHOLE = {"listSchedules", "getLinkedNotes", "search"}
-"""They have the form of a page and are always whole: all schedules; the nearest notes, or the best memories, as many as
+WHOLE = {"listSchedules", "listSleepTasks", "getLinkedNotes", "search"}
+"""They have the form of a page and are always whole: all schedules; all tasks of sleep; the nearest notes, or the best memories, as many as
 asked for (of POST /v1/recall there are more, in the mode deliberate)."""
 LENIENT = {"createChatCompletion", "createResponse", "createAnthropicMessage", "listModels"}
 """OpenAI's and Anthropic's clients add parameters of their own."""

@@ -24,7 +24,7 @@ async def test_sleep_is_asked_for_and_listed(ada: httpx.AsyncClient, bob: httpx.
 async def test_bad_requests_for_sleep_name_their_field(ada: httpx.AsyncClient) -> None:
     for body, field in (
         ({"tasks": ["dream"]}, "tasks"), ({"since": "soon"}, "since"), ({"since": "0001-01-01T00:00+14:00"}, "since"),
-        ({"budget_s": 0}, "budget_s"), ({"from_node": "x"}, "from_node"), ({"colour": "red"}, "colour"),
+        ({"budget_s": 0}, "budget_s"), ({"budget_tokens": 0}, "budget_tokens"), ({"from_node": "x"}, "from_node"), ({"colour": "red"}, "colour"),
     ):  # fmt: skip
         answer = await ada.post("/v1/sleep", json=body)
         assert (answer.status_code, answer.json().get("field")) == (400, field), (body, answer.text)
@@ -32,3 +32,32 @@ async def test_bad_requests_for_sleep_name_their_field(ada: httpx.AsyncClient) -
         answer = await ada.get("/v1/sleep/runs", params=params)
         assert (answer.status_code, answer.json().get("field")) == (400, field), answer.text
     assert (await ada.get(f"/v1/sleep/runs/{uuid4()}")).status_code == 404
+
+
+async def test_a_report_is_json_or_a_page(ada: httpx.AsyncClient) -> None:
+    found = await ada.get("/v1/sleep/report")
+    assert found.status_code == 200, found.text
+    assert found.json()["learnt"] == len(found.json()["facts"])
+    for more in ({"params": {"format": "markdown"}}, {"headers": {"Accept": "text/markdown"}}):
+        page = await ada.get("/v1/sleep/report", **more)  # type: ignore[arg-type]
+        assert page.headers["Content-Type"] == "text/markdown; charset=utf-8"
+        assert page.text.startswith("# Night of ")
+    for params, field in (({"date": "soon"}, "date"), ({"date": "9999-12-31"}, "date"), ({"format": "pdf"}, "format")):
+        answer = await ada.get("/v1/sleep/report", params=params)
+        assert (answer.status_code, answer.json().get("field")) == (400, field), answer.text
+
+
+async def test_a_task_is_switched_off_and_on(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    off = await ada.put("/v1/sleep/tasks/duplicates", json={"on": False})
+    assert (off.status_code, off.json()["on"]) == (200, False), off.text
+    wanted = [{one["name"]: one["on"] for one in (await who.get("/v1/sleep/tasks")).json()["items"]} for who in (ada, bob)]
+    assert [one["duplicates"] for one in wanted] == [False, True]
+    assert (await ada.put("/v1/sleep/tasks/duplicates", json={"on": True})).json()["on"]
+    assert (await ada.put("/v1/sleep/tasks/dreams", json={"on": True})).status_code == 404
+
+
+async def test_a_run_is_undone_by_its_user_alone(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    asked = (await ada.post("/v1/sleep", json={"tasks": ["duplicates"]})).json()["runs"][0]["run_id"]
+    answer = await ada.post(f"/v1/sleep/runs/{asked}/undo")
+    assert (answer.status_code, answer.json()["code"]) == (409, "sleep_undo"), "it has not ended"
+    assert (await bob.post(f"/v1/sleep/runs/{asked}/undo")).status_code == 404

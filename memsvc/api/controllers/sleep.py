@@ -58,7 +58,7 @@ class WishIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """false: it does not run at night, nor when sleep begins before its time."""
 
 
-MARKDOWN = "text/markdown; charset=utf-8"
+MARKDOWN = "text/markdown"
 Form = Annotated[
     Literal["json", "markdown"] | None,
     QueryParameter(name="format", description="Default: what the Accept header asks for, else json."),
