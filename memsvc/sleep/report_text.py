@@ -65,7 +65,7 @@ def _sections(report: SleepReport, zone: ZoneInfo) -> Iterator[tuple[str, list[s
     archived = _count(report.archived, "memory", "memories")
     for heading, items in (
         ("Due today", [_due(item) for item in report.due]),
-        ("Learnt", _with_rest([f"{_quoted(one.fact)} `{one.id}`" for one in report.facts], report.learnt)),
+        ("Learnt", _with_rest([f"{_quoted(one.fact)} [{one.id}]" for one in report.facts], report.learnt)),
         ("Changed its mind", _with_rest([_ended(one, zone) for one in report.changes_of_mind], report.ended)),
         ("Summarised", _with_rest([_quoted(one.text) for one in report.summaries], report.summarised)),
         ("Merged", _with_rest(list(_merges(report)), report.merged)),
@@ -93,8 +93,8 @@ def _quoted(text: str) -> str:
 
 def _ended(one: Ended, zone: ZoneInfo) -> str:
     how = "it was never so" if one.ended_at is None else f"until {day(on_clock_of(one.ended_at, zone))}"
-    now = f" Now: {_quoted(one.now.fact)} `{one.now.id}`" if one.now is not None else ""
-    return f"{_quoted(one.fact)} ({how}) `{one.id}`{now}"
+    now = f" Now: {_quoted(one.now.fact)} [{one.now.id}]" if one.now is not None else ""
+    return f"{_quoted(one.fact)} ({how}) [{one.id}]{now}"
 
 
 def _merges(report: SleepReport) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _waiting(report: SleepReport) -> Iterator[str]:
 
 def _due(item: AgendaItem) -> str:
     at = f"{clock(item.begins)} " if item.timed else ""
-    return f"{at}{_quoted(without_dates(item.what))} `{item.id}`"
+    return f"{at}{_quoted(without_dates(item.what))} [{item.id}]"
 
 
 def _failed(task: str, code: str | None) -> str:

@@ -94,6 +94,13 @@ def test_the_sample_of_an_opened_memory_is_what_the_code_prints(marcel: Rig) -> 
     assert missing(sample("docs/context.md", command), printed) is None, "\n".join(printed)
 
 
+def test_the_report_of_a_night_is_what_the_code_prints(marcel: Rig) -> None:
+    for command in (("jobs", "run"), ("sleep",)):
+        marcel.ok(*command)
+    printed = marcel.ok("sleep", "--report").splitlines()
+    assert missing(sample("docs/sleep.md", "memsvc sleep --report"), printed) is None, "\n".join(printed)
+
+
 def test_a_sample_that_differs_is_noticed() -> None:
     printed = ["a 1", "b", "why: c", "d"]
     assert missing(["a 2", "…", "why: …", "d"], printed) is None

@@ -186,7 +186,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
             if not path.startswith(("/v1/notes", "/v1/links")):
                 example |= {name: there for name, there in filled.items() if name in example}
             told = {"/profile/{name}": "/profile/preferences"} | example_ids
-            told |= {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
+            told |= {"{kind}": "tidy", "{task}": "duplicates", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
             if path.endswith("/limits"):
                 key_id = (await chief.post("/v1/keys", json={})).json()["key"]["key_id"]
                 told["{key_id}"] = key_id

@@ -50,7 +50,9 @@ async def test_a_report_is_json_or_a_page(ada: httpx.AsyncClient) -> None:
 async def test_a_task_is_switched_off_and_on(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
     off = await ada.put("/v1/sleep/tasks/duplicates", json={"on": False})
     assert (off.status_code, off.json()["on"]) == (200, False), off.text
-    wanted = [{one["name"]: one["on"] for one in (await who.get("/v1/sleep/tasks")).json()["items"]} for who in (ada, bob)]
+    wanted = [
+        {one["name"]: one["on"] for one in (await who.get("/v1/sleep/tasks")).json()["items"]} for who in (ada, bob)
+    ]
     assert [one["duplicates"] for one in wanted] == [False, True]
     assert (await ada.put("/v1/sleep/tasks/duplicates", json={"on": True})).json()["on"]
     assert (await ada.put("/v1/sleep/tasks/dreams", json={"on": True})).status_code == 404
