@@ -75,7 +75,7 @@ ALTER TABLE memsvc.outbox VALIDATE CONSTRAINT outbox_kind_check;
 COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memory.erased, graph.changed, '
   'memory.recalled, profile.changed, ingest.changed or sleep.finished.';
 COMMENT ON COLUMN memsvc.outbox.subject_id IS
-  'The source concerned, the erasure, the change, the recall, the block of the profile, the ingest or the run of sleep.';
+  'The source, the erasure, the change, the recall, the block of the profile, the ingest or the run of sleep.';
 """
 
 INDEX = "memsvc.changes (user_id, sleep_run_id, recorded_at) WHERE sleep_run_id IS NOT NULL"

@@ -24,7 +24,8 @@ async def test_sleep_is_asked_for_and_listed(ada: httpx.AsyncClient, bob: httpx.
 async def test_bad_requests_for_sleep_name_their_field(ada: httpx.AsyncClient) -> None:
     for body, field in (
         ({"tasks": ["dream"]}, "tasks"), ({"since": "soon"}, "since"), ({"since": "0001-01-01T00:00+14:00"}, "since"),
-        ({"budget_s": 0}, "budget_s"), ({"budget_tokens": 0}, "budget_tokens"), ({"from_node": "x"}, "from_node"), ({"colour": "red"}, "colour"),
+        ({"budget_s": 0}, "budget_s"),
+        ({"budget_tokens": 0}, "budget_tokens"), ({"from_node": "x"}, "from_node"), ({"colour": "red"}, "colour"),
     ):  # fmt: skip
         answer = await ada.post("/v1/sleep", json=body)
         assert (answer.status_code, answer.json().get("field")) == (400, field), (body, answer.text)

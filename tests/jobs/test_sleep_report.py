@@ -67,7 +67,7 @@ async def test_it_tells_what_happened_since_the_night_before(
     owner: Owner,
     settings: Settings,
     admin: psycopg.Connection,
-    plugged: Callable[..., ModuleType],  # noqa: F811 - the fixture
+    plugged: Callable[..., ModuleType],
 ) -> None:
     me = (await own_names(db, owner)).node_id
     [ines, porto, lisbon, rui] = [
@@ -109,7 +109,7 @@ async def test_it_tells_what_happened_since_the_night_before(
         await sleep(db, owner, settings=settings)
 
     found = await report(db, owner)
-    assert [one.fact for one in found.facts][0] == "Ada knows Rui.", "what is about the user comes first"
+    assert found.facts[0].fact == "Ada knows Rui.", "what is about the user comes first"
     assert (found.learnt, found.ended, found.merged) == (3, 1, 1)
     [ended] = found.changes_of_mind
     assert (ended.fact, ended.ended_at) == ("Ines lives in Lisbon.", moved)

@@ -109,7 +109,8 @@ async def night(db: Database, owner: Owner, settings: Settings) -> list[Run]:
 
 def names_of(admin: psycopg.Connection, owner: Owner) -> list[str]:
     rows = admin.execute(
-        "SELECT alias FROM memsvc.aliases WHERE user_id = %s AND recorded_to = 'infinity' AND asserted_by LIKE 'sleep%%'",
+        "SELECT alias FROM memsvc.aliases WHERE user_id = %s AND recorded_to = 'infinity' "
+        "AND asserted_by LIKE 'sleep%%'",
         [owner.user_id],
     )
     return sorted(row[0] for row in rows)
@@ -173,7 +174,7 @@ def _fails(_means: object) -> Any:
     ],
 )
 async def test_a_task_that_cannot_be_used_says_so_and_stops_no_other(
-    db: Database, owner: Owner, settings: Settings, plugged: Callable[..., ModuleType], offer: object, says: str
+    db: Database, owner: Owner, settings: Settings, plugged: Callable[..., ModuleType], *, offer: object, says: str
 ) -> None:
     plugged(faulty=offer)
     await people(db, owner, TWICE[:2])
@@ -207,6 +208,7 @@ async def test_a_failing_task_ends_its_run_and_no_other(
     settings: Settings,
     admin: psycopg.Connection,
     plugged: Callable[..., ModuleType],
+    *,
     where: str,
     order: int,
 ) -> None:
@@ -265,6 +267,7 @@ async def test_a_run_that_dies_at_any_page_does_each_once(
     settings: Settings,
     admin: psycopg.Connection,
     plugged: Callable[..., ModuleType],
+    *,
     page: int,
     moment: str,
 ) -> None:

@@ -183,7 +183,8 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         [owner.user_id],
     )
     admin.execute(
-        "UPDATE memsvc.schedules SET at_local = '04:05', weekdays = '{1,5}', enabled = false, tasks_off = '{reviews}' WHERE user_id = %s",
+        "UPDATE memsvc.schedules SET at_local = '04:05', weekdays = '{1,5}', enabled = false, "
+        "tasks_off = '{reviews}' WHERE user_id = %s",
         [owner.user_id],
     )
     admin.execute(
