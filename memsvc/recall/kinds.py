@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "fact", "chunk"]
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "summary", "fact", "chunk"]
 
 
 class Traits(NamedTuple):
@@ -29,6 +29,7 @@ KINDS: Mapping[Kind, Traits] = {
     "note": Traits("a note"),
     "instruction": Traits("an instruction"),
     "task": Traits("a task", recalled=False),
+    "summary": Traits("a summary", recalled=False),
     "fact": Traits("a fact"),
     "chunk": Traits(),
 }

@@ -59,7 +59,8 @@ COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'The scop
 
 -- Versions of nodes, edges, names and locations, and merges, that these passages support, and whether other passages
 -- do. alone: no open link from a passage outside supports them. All passages of p_source_id count as inside, so that
--- the order in which they are erased does not matter. last: no other passage of it supports the version any more.
+-- the order in which they are erased does not matter. A summary has words of each passage that it rests on, so it counts
+-- as supported by any of them alone. last: no other passage of it supports the version any more.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
 RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
 LANGUAGE sql STABLE
@@ -85,11 +86,39 @@ BEGIN ATOMIC
     FROM spoken AS s CROSS JOIN LATERAL memsvc.links_of(p_user_id, s.kind, s.id) AS k
     WHERE k.stance = 'supports' AND k.passage_id NOT IN (SELECT unnest(p_passages))
   )
-  SELECT s.kind, s.id, NOT coalesce(bool_or(NOT o.inside), false), NOT coalesce(bool_or(o.inside), false)
+  SELECT s.kind, s.id, NOT coalesce(bool_or(NOT o.inside), false) OR (
+      s.kind = 'node' AND EXISTS (
+        SELECT FROM memsvc.node_versions AS v
+        WHERE v.user_id = p_user_id AND v.version_id = s.id AND memsvc.is_summary(p_user_id, v.type)
+      )
+    ), NOT coalesce(bool_or(o.inside), false)
   FROM spoken AS s LEFT JOIN other AS o ON o.kind = s.kind AND o.id = s.id
   GROUP BY s.kind, s.id;
 END;
 COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages support, and whether others do.';
+
+-- Versions of edges between the summaries that these versions of nodes are of and others: they say nothing without them.
+CREATE OR REPLACE FUNCTION memsvc.summary_edges(p_user_id uuid, p_node_versions uuid[]) RETURNS uuid[]
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT e.version_id
+    FROM memsvc.node_versions AS v
+    CROSS JOIN LATERAL (
+      SELECT o.version_id FROM memsvc.edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.from_node = v.node_id AND o.type = 'SUMMARIZES'
+      UNION
+      SELECT o.version_id FROM memsvc.edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.to_node = v.node_id AND o.type = 'SUMMARIZES'
+    ) AS e
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (p_node_versions)
+      AND memsvc.is_summary(p_user_id, v.type)
+  );
+END;
+COMMENT ON FUNCTION memsvc.summary_edges(uuid, uuid[]) IS 'Versions of edges that go with versions of summaries.';
 
 -- Ids of all rows that are deleted with some passages, edges and a node (erasure_scope); reduced: versions that stay
 -- with less evidence. Nodes and edges that become empty by the erasure are deleted; those that were empty before are
@@ -157,6 +186,8 @@ BEGIN
       SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.canonical_id = p_node_id
     );
   END IF;
+
+  edge_versions := edge_versions || memsvc.summary_edges(p_user_id, node_versions);
 
   links := ARRAY(
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages)
