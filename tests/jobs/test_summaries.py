@@ -36,11 +36,13 @@ DAYS = {
         "The photographer Farah Siddiqui is booked for the whole afternoon.",
         "Jonas lost the contract for the marquee, and the florist wants a deposit of 400 pounds.",
         "A quartet of cello students from Leeds will play during the ceremony.",
+        "The registrar moved the ceremony from two to half past two in the afternoon.",
     ],
     "2026-03-12T08:00": [
         "The invitations were printed with the wrong postcode and must be printed again.",
         "Odile's driver will be cousin Bastien, who owns a camper van.",
         "We moved the tasting at Saltbush Kitchen to the second of April.",
+        "Aunt Philippa bakes the cake, three tiers of lemon and almond.",
     ],
 }
 
@@ -84,7 +86,7 @@ async def test_each_level_tells_less_and_quotes_what_was_said(
     assert (run.applied, run.error_code) == (len(found), None)
     assert {one.level for one in found.values()} == {"conversation", "week", "month"}
     month = found["Summary of March 2026"]
-    assert (month.period_start.day, month.period_end.month, month.messages) == (1, 4, 11)
+    assert (month.period_start.day, month.period_end.month, month.messages) == (1, 4, 13)
     sizes = {name: len(one.text.split()) for name, one in found.items()}
     assert sizes["Summary of March 2026"] <= 0.6 * sum(size for name, size in sizes.items() if ":" in name)
     texts = {text for said in DAYS.values() for text in said}
@@ -145,9 +147,10 @@ async def test_whatever_message_is_erased_no_trace_of_it_stays_and_the_rest_is_t
 ) -> None:
     await told(db, owner, settings)
     await slept(db, owner, settings)
-    month = (await all_of(db, owner))["Summary of March 2026"]
+    before = await all_of(db, owner)
+    month = before["Summary of March 2026"]
     passage, words = month.sources[0][0], month.text.split("\n")[0].partition("Ines: ")[2][:30]
-    assert all(words in one.text for one in (await all_of(db, owner)).values() if passage in sum(one.sources, []))
+    assert all(words in one.text for one in before.values() if passage in sum(one.sources, []))
     await erase(db, owner, "message", passage, requested_by="cli")
     for table in ("node_versions", "edge_versions", "passages"):
         left = admin.execute(
@@ -158,8 +161,7 @@ async def test_whatever_message_is_erased_no_trace_of_it_stays_and_the_rest_is_t
     again = await slept(db, owner, settings)
     found = await all_of(db, owner)
     assert again.applied >= 2
-    assert "Summary of 2 March 2026, 18:00" in found
-    assert "Summary of March 2026" in found
+    assert found.keys() == before.keys()
     assert not await Summaries(settings).has_work(db, owner)
 
 
