@@ -151,6 +151,7 @@ const OPERATIONS = {
   switchSleepTask: ["PUT", "/v1/sleep/tasks/{task}"],
   openSource: ["GET", "/v1/sources/{source_id}"],
   forgetSource: ["DELETE", "/v1/sources/{source_id}"],
+  listSummaries: ["GET", "/v1/summaries"],
   makeToken: ["POST", "/v1/token"],
   topOfMind: ["GET", "/v1/top-of-mind"],
   getUsefulness: ["GET", "/v1/usefulness"],

@@ -67,6 +67,7 @@ from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
+from memsvc.api.controllers.summaries import SummariesController
 from memsvc.api.controllers.verify import VerifyController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.examples import add_answers
@@ -129,6 +130,7 @@ V1 = (
     JobsController,
     SchedulesController,
     SleepController,
+    SummariesController,
     AnalysisController,
     EventsController,
     LiveController,

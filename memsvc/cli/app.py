@@ -38,6 +38,7 @@ from memsvc.cli import (
     schedule,
     service,
     sleep,
+    summaries,
     transfer,
     upkeep,
     vaults,
@@ -96,6 +97,7 @@ app.command("unpin")(recalls.unpin)
 app.command("promote")(recalls.promote)
 app.command("top-of-mind")(recalls.top_of_mind)
 app.command("sleep")(sleep.sleep)
+app.command("summaries")(summaries.summaries)
 app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")

@@ -46,6 +46,8 @@ from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
+from memsvc.summaries.periods import Level
+from memsvc.summaries.stored import Summary
 
 T = TypeVar("T")
 
@@ -248,6 +250,17 @@ class AsyncMemory:
     ) -> AsyncIterator[AgendaItem]:
         """Yield what falls into a span: plans that people told, tasks, events, facts that change, birthdays."""
         return self.pages(calls.agenda(begin, end, asked_at, page))
+
+    def summaries(
+        self,
+        *,
+        level: Level | None = None,
+        begins: o.Time | None = None,
+        ends: o.Time | None = None,
+        page: int = 50,
+    ) -> AsyncIterator[Summary]:
+        """Yield what sleep mode tells of conversations, days, weeks, months and years, the latest period first."""
+        return self.pages(calls.summaries(level, begins, ends, page))
 
     async def agenda_page(
         self, begin: o.Time, end: o.Time, *, asked_at: o.Time | None = None, limit: int = 100, cursor: str | None = None

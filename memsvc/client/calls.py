@@ -46,6 +46,8 @@ from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
+from memsvc.summaries.periods import Level
+from memsvc.summaries.stored import Summary
 
 T = TypeVar("T", covariant=True)  # noqa: PLC0105 - the usual name
 Forgettable = Literal["message", "passage", "source", "conversation", "fact", "node"]
@@ -257,6 +259,14 @@ def agenda(
     """List what falls into a span of time."""
     query = {"from": begin, "to": end, "asked_at": asked_at, "limit": limit, "cursor": cursor}
     return _read("/v1/agenda", AgendaPage, query)
+
+
+def summaries(
+    level: Level | None, begins: o.Time | None, ends: o.Time | None, limit: int, cursor: str | None = None
+) -> Call[Page[Summary]]:
+    """List what sleep mode tells of periods."""
+    query = {"level": level, "from": begins, "to": ends, "limit": limit, "cursor": cursor}
+    return _read("/v1/summaries", Page[Summary], query)
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:

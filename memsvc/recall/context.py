@@ -41,6 +41,7 @@ from memsvc.recall.options import (
     Weights,
     Worth,
 )
+from memsvc.recall.overview import overview_asked
 from memsvc.recall.packing import Material, Packed, Packer
 from memsvc.recall.present import Present, without_present, without_words
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
@@ -243,7 +244,7 @@ async def build_context(
         sections=packed.sections,
         memories=packed.memories,
         left_out=len(found.memories) - len(packed.memories) - packed.repeated,
-        relevant=found.relevant or bool(material.agenda),
+        relevant=found.relevant or bool(material.agenda or material.overview),
         ambiguous=found.ambiguous,
         seed=seed,
         degraded=found.degraded,
@@ -382,14 +383,18 @@ class _Asked:
             recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times, said=options.said)
         if options.profile:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
-        due = plans_asked(trip, owner, self.query, options.filters, self.packer.now) if options.memories else None
+        asked = (trip, owner, self.query, options.filters, self.packer.now)
+        due = plans_asked(*asked) if options.memories else None
+        overview = overview_asked(*asked) if options.memories else None
         await trip.send()
+        talked = await asyncio.to_thread(overview, found.memories) if overview is not None else []
         agenda, truncated = await asyncio.to_thread(due) if due is not None else Due([], truncated=False)
-        found = msgspec.structs.replace(found, relevant=found.relevant or bool(agenda))
+        found = msgspec.structs.replace(found, relevant=found.relevant or bool(agenda or talked))
         return Material(
-            memories=found.memories,
+            memories=[one for one in found.memories if not talked or one.kind != "summary"],
             recent=without_words(recent(), present, stands.source_id),
             agenda=without_words(agenda, present, stands.source_id),
+            overview=talked,
             profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,

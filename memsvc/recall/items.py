@@ -18,12 +18,13 @@ from memsvc.recall.times_in_words import validity
 from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
-SectionName = Literal["agenda", "profile", "core", "instructions", "facts", "memories", "salient", "recent"]
+SectionName = Literal["agenda", "overview", "profile", "core", "instructions", "facts", "memories", "salient", "recent"]
 ItemKind = Literal[Kind, "node", "neighbour", "turn"]
 DATED = frozenset({"message", "trace", "neighbour"})
 """Kinds of items whose relative words of time carry their date; last turns stay to the letter."""
 SECTIONS: tuple[SectionName, ...] = (
     "agenda",
+    "overview",
     "profile",
     "core",
     "instructions",
@@ -34,6 +35,7 @@ SECTIONS: tuple[SectionName, ...] = (
 )
 TITLES: dict[SectionName, str] = {
     "agenda": "Agenda",
+    "overview": "Talked about",
     "profile": "Profile",
     "core": "Always",
     "instructions": "How to do things",

@@ -1,7 +1,7 @@
 """Packs items into one block under a token budget; no database, no clock.
 
 The budget is spent in this order: the last turns (newest first, up to half of it), what is to be done at the time that
-the query asks for (up to 40 %), the profile, core items and
+the query asks for (up to 40 %), the overview that it asks for (up to 300 tokens), the profile, core items and
 instructions (up to a quarter, and up to 40 % where last turns take little), what is salient (up to 15 %), then all that
 is left for recalled memories, best first, and last for their neighbours. What does not fit is left out, and a shorter
 one behind it may still fit. Recalled memories end before the budget does where the next ones are unlikely to tell
@@ -34,6 +34,8 @@ NOTHING = "No memory matches."
 SALIENT_CHARS = 60
 """Of what nobody asked for: enough to be reminded; its id opens the rest."""
 RECENT_SHARE, CORE_SHARE, SALIENT_SHARE, AGENDA_SHARE = 0.5, 0.25, 0.15, 0.4
+OVERVIEW_SHARE, OVERVIEW_TOKENS = 0.85, 300
+"""Of an overview: most of a small budget, and tokens at most of a large one."""
 CORE_SHARE_ALONE = 0.4
 """Where there are no last turns: so a block of usual length fits the usual budget whole."""
 LEAST_FOR_UNASKED = 400
@@ -58,6 +60,8 @@ class Material:
     """Last turns, newest first."""
     agenda: Sequence[Item] = ()
     """What falls into the time for which the query asks what is to be done."""
+    overview: Sequence[Item] = ()
+    """What was talked about, where the query asks for that: the same in ever fewer words."""
     profile: Sequence[Item] = ()
     core: Sequence[Item] = ()
     instructions: Sequence[Item] = ()
@@ -159,6 +163,8 @@ class Packer(Shape):
         for item in material.agenda:
             if item.kind != "message" or turn_of(item) not in turns:
                 block.add("agenda", _brief(item, (), self.later_chars), most, recalled=True)
+        most = block.used + min(OVERVIEW_TOKENS, OVERVIEW_SHARE * budget)
+        any(block.add("overview", item, most, recalled=True) for item in material.overview)  # the first one that fits
         free = CORE_SHARE + CORE_SHARE_ALONE - block.used / budget
         most = block.used + max(CORE_SHARE, min(CORE_SHARE_ALONE, free)) * budget
         self._profile(block, material, most)

@@ -37,7 +37,7 @@ class MarkdownRenderer(TextRenderer):
         """One item, as in plain text."""
         if item.kind == "turn":
             return self._turn(item)
-        if item.kind == "block":
+        if item.kind in {"block", "summary"}:
             return self._block(item)
         picture = f" (picture: {quoted(without_dates(item.caption))})" if item.caption else ""
         said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.shown)}{picture}"
@@ -57,7 +57,8 @@ class MarkdownRenderer(TextRenderer):
         return self._lines(f"- `{item.id}` {moment}{quoted(without_dates(item.speaker))}:", item.shown) + picture
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'- `{item.id}` {quoted(without_dates(item.name))}:', item.shown)}{self._why(item)}"
+        name = f"summary {item.name}" if item.kind == "summary" else item.name
+        return f"{self._lines(f'- `{item.id}` {quoted(without_dates(name))}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

@@ -49,7 +49,7 @@ class TextRenderer:
         """One item: by whom, when, why, and what became of it, and behind all that the quote."""
         if item.kind == "turn":
             return self._turn(item)
-        if item.kind == "block":
+        if item.kind in {"block", "summary"}:
             return self._block(item)
         head = self._head(item, grouped=grouped)
         picture = f" [picture: {without_dates(item.caption)}]" if item.caption else ""
@@ -98,7 +98,8 @@ class TextRenderer:
         return self._lines(f"[{item.id}] {moment}{without_dates(item.speaker)}:", item.shown) + flat(picture)
 
     def _block(self, item: Item) -> str:
-        return f"{self._lines(f'[{item.id}] {without_dates(item.name)}:', item.shown)}{self._why(item)}"
+        name = f"summary {item.name}" if item.kind == "summary" else item.name
+        return f"{self._lines(f'[{item.id}] {without_dates(name)}:', item.shown)}{self._why(item)}"
 
     @staticmethod
     def _lines(begin: str, text: str) -> str:

@@ -48,6 +48,7 @@ from memsvc.recall.options import (
 )
 from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
+from memsvc.recall.overview import asks_overview
 from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
@@ -216,6 +217,7 @@ def parameters(
     given, repeats = (place.given, place.repeats) if place is not None else ((), ())
     known_at = prepared.known_at or chosen.known_at
     kinds = msgspec.structs.replace(chosen, known_at=known_at).searched
+    kinds += ["summary"] if not chosen.kinds and asks_overview(query) else []
     depth = limit + len(given)
     listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again

@@ -20,13 +20,23 @@ from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.graph.history import write_in
-from memsvc.graph.operations import Operation, Retract, Thread
+from memsvc.graph.operations import Operation, Retract, Thread, new_id
 from memsvc.settings import Settings
 from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 from memsvc.summaries import abstractive
 from memsvc.summaries.extractive import Line, Message, lines_of, summary, words_in
-from memsvc.summaries.periods import BUDGETS, CONTENT_WORDS, LEVELS, MOST_MESSAGES, PAUSE, Period, Sitting, periods
-from memsvc.summaries.stored import WRITER, Known, known_summaries, node_id_of, operations
+from memsvc.summaries.periods import (
+    BUDGETS,
+    CONTENT_WORDS,
+    LEVELS,
+    MOST_MESSAGES,
+    MOST_WORDS,
+    PAUSE,
+    Period,
+    Sitting,
+    periods,
+)
+from memsvc.summaries.stored import WRITER, Known, known_summaries, operations
 from memsvc.summaries.stored import lines_of as stored_lines
 
 NAME = "summaries"
@@ -67,7 +77,7 @@ class Summaries:
 
     async def _plan(self, db: Database, owner: Owner, scope: Scope) -> _Plan:
         user = {"user_id": owner.user_id}
-        rules = {"pause": PAUSE, "most": MOST_MESSAGES, "content": CONTENT_WORDS}
+        rules = {"pause": PAUSE, "most": MOST_MESSAGES, "most_words": MOST_WORDS, "content": CONTENT_WORDS}
         async with db.transaction(owner.user_id) as connection:
             rows = (await connection.execute(query("summary_sittings"), user | rules)).all()
             known = await known_summaries(connection, owner)
@@ -138,7 +148,7 @@ class Summaries:
             if chosen and writer.writes:
                 shown = await asyncio.to_thread(summary, lines, abstractive.SHOWN * budget, counts, messages, share=1.0)
                 chosen, by = await writer.told(shown, chosen, budget)
-            node = known[period.key].node_id if period.key in known else node_id_of(owner, period)
+            node = known[period.key].node_id if period.key in known else new_id()
             written.append(_Written(period, node, chosen, by))
         return written
 
@@ -213,5 +223,5 @@ OFFER = Offer(
     order=400,
     done="summarised",
     on=lambda settings: settings.summaries != "off",
-    switch="Set MEMSVC_SUMMARIES to extractive or model.",
+    switch="Set MEMSVC_SUMMARIES to words or model.",
 )

@@ -37,10 +37,13 @@ REQUEST_WORDS = 7
 TOKENS_A_WORD = 1.4
 LEAST_BUDGET = 12
 """Words below which a summary would say nothing."""
-SHORTENS = 0.6
+SHORTENS = 0.8
 """A summary has at most so much of the words that it rests on."""
-ASSISTANT, QUESTION = 0.35, 0.5
-"""What a sentence of an assistant, and a question, is worth beside others."""
+ASSISTANT, QUESTION, TELLING = 0.35, 0.5, 0.3
+"""What a sentence of an assistant, and a question, is worth beside others; and how much more for each name, number and
+fact."""
+AGAIN, LONGER = 0.3, 0.8
+"""What a word is worth that is told already, each time; the power of a sentence's length by which its worth is divided."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,8 +124,8 @@ def _cut(said: str) -> int:
 
 def _worth(message: Message, said: str, words: int) -> float:
     central = 0.5 if message.centrality is None else max(0.0, message.centrality)
-    told = min(3, len(names_in(said))) + min(2, len(NUMBER.findall(said))) + min(2, message.facts)
-    worth = (0.5 + central) * (1 + 0.15 * told)
+    told = min(4, len(names_in(said))) + min(3, len(NUMBER.findall(said))) + min(2, message.facts)
+    worth = (0.5 + central) * (1 + TELLING * told)
     if message.role == "assistant":
         worth *= ASSISTANT
     asks = said.rstrip("\"'”’) ").endswith(("?", "？"))
@@ -176,8 +179,8 @@ def summary(
 
 
 def _gain(one: _Candidate, weights: Mapping[str, float], told: Counter[str]) -> float:
-    new = sum(weights[word] * 0.3 ** told[word] for word in one.words)
-    return one.line.worth * new / one.size**0.6
+    new = sum(weights[word] * AGAIN ** told[word] for word in one.words)
+    return one.line.worth * new / one.size**LONGER
 
 
 def size_of(text: str) -> float:

@@ -27,8 +27,8 @@ CONTENT_WORDS = 4
 """A message that carries content has so many words at least."""
 LEAST_TOLD = 3
 """Messages with content by somebody other than the assistant, below which a sitting has nothing to say."""
-MOST_MESSAGES = 30
-"""Of a sitting that one summary tells; a longer one is told in parts."""
+MOST_MESSAGES, MOST_WORDS = 30, 400
+"""Messages, and words by others than assistants, of a sitting that one summary tells; a longer one is told in parts."""
 BUDGETS: dict[Level, int] = {"conversation": 150, "day": 120, "week": 120, "month": 100, "year": 100}
 """Words that a summary has at most: less for each day, the longer the period."""
 VERSION = "1"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import msgspec
 from sqlalchemy import Row
@@ -75,11 +75,6 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The language model that wrote it; empty: none."""
 
 
-def node_id_of(owner: Owner, period: Period) -> UUID:
-    """The node of a period's first summary; later ones are versions of it."""
-    return uuid5(owner.user_id, f"summary {period.key}")
-
-
 def operations(
     node_id: UUID, period: Period, lines: Sequence[Line], beneath: Sequence[tuple[UUID, Period]], by: str = ""
 ) -> Iterator[Operation]:
@@ -117,9 +112,12 @@ def importance_of(period: Period, lines: Sequence[Line]) -> float:
 def lines_of(text: str, data: Mapping[str, Any]) -> list[Line]:
     """The lines of a stored summary; none where its data are not ours."""
     try:
-        told = msgspec.convert(data, Data, strict=False)
+        return _lines(text, msgspec.convert(data, Data, strict=False))
     except msgspec.ValidationError:
         return []
+
+
+def _lines(text: str, told: Data) -> list[Line]:
     rows = text.split("\n")
     if not len(rows) == len(told.lines) == len(told.times) == len(told.worths):
         return []

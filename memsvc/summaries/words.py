@@ -76,10 +76,12 @@ def rarity(word: str, known: Mapping[str, int], messages: int) -> float:
 
 
 def dated(text: str, said_at: datetime) -> str:
-    """A sentence with the dates that its relative words meant, in round brackets: "tomorrow (21 November 2026)"."""
+    """A sentence with the dates that its relative words meant, in round brackets: "tomorrow (21 November)"; of another year with the
+    year."""
     pieces, done = [], 0
     for one in relative_times(text, said_at):
-        first, last = (f"{day.day} {day:%B %Y}" for day in (one.begin, one.end - timedelta(1)))
+        year = "" if one.begin.year == said_at.year else " %Y"
+        first, last = (f"{day.day} {day:%B{year}}" for day in (one.begin, one.end - timedelta(1)))
         told = first if first == last else f"{first} to {last}"
         pieces += [text[done : one.stop], f" ({'about ' if one.about else ''}{told})"]
         done = one.stop

@@ -1,8 +1,9 @@
 -- Statements of memsvc.summaries and of the task of sleep mode that writes them.
 
 -- name: summary_sittings
--- Sittings of conversations, in parts of so many messages at most, in the order of their times. A session that the
--- client names is a sitting; else a pause ends one. digest: of the messages, which never change.
+-- Sittings of conversations, in the order of their times. A session that the client names is a sitting; else a pause
+-- ends one. A long one falls into parts of so many messages, or words of others than assistants, at most. digest: of
+-- the messages, which never change.
 WITH said AS (
   SELECT
     p.source_id, p.session, p.ordinal, p.part, p.passage_id, p.said_at, p.recorded_at, p.length, p.role,
@@ -24,8 +25,13 @@ sat AS (
 numbered AS (
   SELECT
     s.*,
-    (dense_rank() OVER (PARTITION BY s.source_id, s.session, s.sitting ORDER BY s.ordinal) - 1) / :most AS piece
+    (dense_rank() OVER told - 1) / :most
+    + coalesce(sum(s.length) FILTER (WHERE s.role <> 'assistant') OVER (
+      told
+      RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE GROUP
+    ), 0) / :most_words AS piece
   FROM sat AS s
+  WINDOW told AS (PARTITION BY s.source_id, s.session, s.sitting ORDER BY s.ordinal)
 )
 
 SELECT

@@ -16,7 +16,7 @@ COMMANDS = [
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
     ("documents",), ("documents", "show"), ("documents", "history"), ("vault",),
     *(("vault", does) for does in ("add", "list", "status", "links", "remove", "watch", "write", "undo")),
-    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",),
+    ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",), ("summaries",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),

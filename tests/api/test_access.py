@@ -128,6 +128,7 @@ EVERY_ROUTE = [
     ("POST", "/memory", "write"),
     *(("GET", path, "read") for path in ("/search?q=oak", "/graph", "/context?query=oak")),
     ("GET", "/v1/agenda?from=2026-01-01&to=2026-02-01", "read"),
+    ("GET", "/v1/summaries?level=week", "read"),
     ("GET", "/v1/events", "read"),
     ("POST", "/v1/live/ticket", "read"),
     ("GET", "/v1/me", "read"),

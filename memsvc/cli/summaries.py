@@ -1,0 +1,48 @@
+"""``memsvc summaries``: what sleep mode tells of conversations, days, weeks, months and years."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, note, plain, print_json
+
+if TYPE_CHECKING:
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.db.paging import Page
+    from memsvc.summaries.stored import Summary
+
+
+def summaries(
+    level: str | None = typer.Option(None, "--level", help="One of: conversation, day, week, month, year."),
+    begins: str | None = typer.Option(None, "--from", help="Only periods that end after this time (ISO 8601)."),
+    ends: str | None = typer.Option(None, "--to", help="Only periods that begin before this time (ISO 8601)."),
+    limit: int = typer.Option(10, "--limit", "-k", min=1, max=1000, help="Most summaries to show."),
+    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the page before."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List summaries, the latest period first. 'memsvc sleep --tasks summaries' writes them now."""
+
+    async def act(db: Database, owner: Owner) -> Page[Summary]:
+        from memsvc.sources.moments import read_moment
+        from memsvc.summaries.stored import list_summaries
+
+        first, last = read_moment(begins, owner, "from"), read_moment(ends, owner, "to")
+        return await list_summaries(db, owner, level=level, begins=first, ends=last, cursor=cursor, limit=limit)
+
+    found = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+        return
+    for one in found.items:
+        print(plain(f"{one.label} ({one.level}, {one.messages:,} messages)"))
+        for line in one.text.split("\n"):
+            print(plain(f"  {line}"))
+    if not found.items:
+        print("There are no summaries yet.")
+    if found.next_cursor is not None:
+        note(f"There is more: --cursor {found.next_cursor}")
