@@ -139,6 +139,12 @@ bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, compar
 bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, results
 	@$(BIN)/python -m bench.duplicates $(ARGS)
 
+bench-sleep: $(BIN)/.installed ## A night's cost, and what its summaries do to recall (SET=locomo or beam-100k, ARGS="--first 1")
+	@$(BIN)/python -m bench.sleep --set $(SET) $(ARGS)
+
+bench-overview: $(BIN)/.installed ## Main points that an overview of 300 tokens names (ARGS="--kept", --misses)
+	@$(BIN)/python -m bench.overview $(ARGS)
+
 bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by meaning, proposed as duplicates; 100,000 cards (ARGS=--nodes 0: none)
 	@$(BIN)/python -m bench.described $(ARGS)
 

@@ -18,8 +18,8 @@ from dataclasses import replace
 from statistics import fmean
 from uuid import UUID
 
-from bench.asking import EMBEDDING_MS, Remembering, World, as_moment, key, write
-from bench.datasets import DataSet, Key, Question, load
+from bench.asking import EMBEDDING_MS, Remembering, World, key, write
+from bench.datasets import DataSet, Key, Question, as_moment, load
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.metrics import paired_bootstrap
 from memsvc.llm.embedders.residents import Residents

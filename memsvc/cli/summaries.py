@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.db.paging import Page
+    from memsvc.summaries.periods import Level
     from memsvc.summaries.stored import Summary
 
 
@@ -32,7 +33,8 @@ def summaries(
         from memsvc.summaries.stored import list_summaries
 
         first, last = read_moment(begins, owner, "from"), read_moment(ends, owner, "to")
-        return await list_summaries(db, owner, level=level, begins=first, ends=last, cursor=cursor, limit=limit)
+        wanted = cast("Level | None", level)  # checked there
+        return await list_summaries(db, owner, level=wanted, begins=first, ends=last, cursor=cursor, limit=limit)
 
     found = for_owner(user, app, act)
     if as_json:

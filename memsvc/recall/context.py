@@ -384,8 +384,8 @@ class _Asked:
         if options.profile:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
         asked = (trip, owner, self.query, options.filters, self.packer.now)
-        due = plans_asked(*asked) if options.memories else None
         overview = overview_asked(*asked) if options.memories else None
+        due = plans_asked(*asked) if options.memories and overview is None else None
         await trip.send()
         talked = await asyncio.to_thread(overview, found.memories) if overview is not None else []
         agenda, truncated = await asyncio.to_thread(due) if due is not None else Due([], truncated=False)

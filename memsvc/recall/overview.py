@@ -27,7 +27,7 @@ from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
 from memsvc.recall.times_in_words import day
-from memsvc.summaries.extractive import Line, Message, Quoted, summary
+from memsvc.summaries.extractive import Line, Message, Quoted, chosen
 from memsvc.summaries.extractive import lines_of as sentences_of
 from memsvc.summaries.stored import asked, lines_of
 from memsvc.summaries.words import content_of, stem
@@ -45,24 +45,26 @@ ASKS = re.compile(
     r"|\bwhat(?:['’]s| has| have| is| was)? (?:happen(?:ed|ing)|been (?:going on|happening)|going on|new)\b"
     r"|\bhow (?:have|has|did) .{1,80}\b(?:progress|develop|evolve|go so far|change over time)"
     r"|\b(?:list|walk me through) the order in which\b|\bso far\b.{0,40}\b(?:talk|discuss|said|told)"
-    r"|\bworüber haben wir\b|\bwas (?:haben wir|habe ich dir|hast du mir)\b.{0,60}\b(?:besprochen|gesagt|erzählt|geredet)"
+    r"|\bworüber haben wir\b"
+    r"|\bwas (?:haben wir|habe ich dir|hast du mir)\b.{0,60}\b(?:besprochen|gesagt|erzählt|geredet)"
     r"|\b(?:zusammenfassung|überblick)\b|\bfass\w*\b.{0,60}\bzusammen\b",
     re.IGNORECASE,
 )
 """Words that ask for what was talked about, as a whole."""
 EXACT = re.compile(r"\b(?:who|when|where|how (?:many|much|often|old|long)|which one|why|exactly)\b", re.IGNORECASE)
 """Words that ask for one thing."""
-INTENT = frozenset(
-    "talk talked talking discuss discussed discussing speak spoke spoken said say told tell mention mentioned chat chatted"
-    " cover covered catch bring fill recap summary summaries summarize summarise overview happen happened happening far"
-    " conversation conversations progress progressed develop developed different aspects list order brought please give"
-    " comprehensive including various topics subjects today yesterday tomorrow week weeks month months year years last past"
-    " since day days there worüber gesprochen besprochen gesagt erzählt geredet zusammenfassung überblick bisher letzte"
-    " letzten woche monat".split()
-)
+_INTENT = """
+    talk talked talking discuss discussed discussing speak spoke spoken said say told tell mention mentioned chat
+    chatted cover covered catch bring fill recap summary summaries summarize summarise overview happen happened
+    happening far conversation conversations progress progressed develop developed different aspects list order
+    brought please give comprehensive including various topics subjects today yesterday tomorrow week weeks month
+    months year years last past since day days there worüber gesprochen besprochen gesagt erzählt geredet
+    zusammenfassung überblick bisher letzte letzten woche monat
+"""
+INTENT = frozenset(_INTENT.split())
 """Words of a question that name no topic."""
-WORDS = (230, 210, 190, 170, 150, 120, 90, 60)
-"""Words of an overview: the longest stands that fits."""
+WORDS = 230
+"""Of an overview, at most."""
 BESIDE_TOPIC, NAMED, POINTS = 0.05, 0.3, 2.0
 """What a line is worth that a question's topic neither names nor finds, beside the best one found (1); what it is worth
 more for the topic's words; and the points of the learnt order behind the best after which it is worth a third."""
@@ -104,7 +106,7 @@ def overview_asked(
 
     Args:
         trip: asked here, and sent by the caller; what this gives tells after that, from what was recalled for the
-            question: the same overview in ever fewer words.
+            question: the same overview in ever fewer lines.
         owner: whose memory.
         question: in natural language.
         filters: of the request; where they narrow what may be recalled, nothing is given.
@@ -120,10 +122,10 @@ def overview_asked(
     begins = min((begin for begin, _ in wanted.spans), default=None)
     ends = max((end for _, end in wanted.spans), default=None)
     moment = filters.then or now
-    short, longer = (
-        trip.ask(named("list_summaries"), asked(owner, levels, (begins, ends), limit=limit, as_of=moment))
-        for levels, limit in ((("conversation",), MOST_SITTINGS), (("month", "year"), MOST_LONGER))
-    )
+    span = (begins, ends)
+    values = asked(owner, ["conversation"], span, limit=MOST_SITTINGS, as_of=moment)
+    short = trip.ask(named("list_summaries"), values)
+    longer = trip.ask(named("list_summaries"), asked(owner, ["month", "year"], span, limit=MOST_LONGER, as_of=moment))
 
     def told(found: Sequence[Memory]) -> list[Item]:
         rows = list(short)
@@ -147,8 +149,9 @@ def _overviews(rows: Sequence[Any], wanted: Wanted, found: Sequence[Memory]) -> 
         if not wanted.spans or any(begin <= line.at < end for begin, end in wanted.spans)
     ]
     often = Counter(word for line in lines for word in set(content_of(line.text)))
-    told = [summary(lines, words, often, max(2, len(lines)), share=1.0) for words in WORDS]
-    return [_item(chosen, quotes) for chosen in told if any(line.quoted in quotes for line in chosen)]
+    best = chosen(lines, WORDS, often, max(2, len(lines)), share=1.0)
+    shorter = (sorted(best[:most], key=lambda line: line.at) for most in range(len(best), 0, -1))
+    return [_item(some, quotes) for some in shorter if any(line.quoted in quotes for line in some)]
 
 
 def _found_lines(found: Sequence[Memory], known: Collection[tuple[Quoted, ...]]) -> list[Line]:
@@ -161,14 +164,14 @@ def _found_lines(found: Sequence[Memory], known: Collection[tuple[Quoted, ...]])
     return [line for line in sentences_of(said) if line.quoted not in known]
 
 
-def _item(chosen: Sequence[Line], quotes: Mapping[tuple[Quoted, ...], UUID]) -> Item:
+def _item(lines: Sequence[Line], quotes: Mapping[tuple[Quoted, ...], UUID]) -> Item:
     """Lines as one item, under the summary that has most of them."""
-    first, last = chosen[0].at, chosen[-1].at
-    sources = list(dict.fromkeys(f"m:{short_id(quote.passage_id)}" for line in chosen for quote in line.quoted))
-    best = Counter(quotes[line.quoted] for line in chosen if line.quoted in quotes).most_common(1)[0][0]
+    first, last = lines[0].at, lines[-1].at
+    sources = list(dict.fromkeys(f"m:{short_id(quote.passage_id)}" for line in lines for quote in line.quoted))
+    best = Counter(quotes[line.quoted] for line in lines if line.quoted in quotes).most_common(1)[0][0]
     name = day(first) if first.date() == last.date() else f"{day(first)} to {day(last)}"
     return Item(
-        id=f"n:{short_id(best)}", kind="summary", memory_id=best, text=_text(chosen), why="an overview was asked for",
+        id=f"n:{short_id(best)}", kind="summary", memory_id=best, text=_text(lines), why="an overview was asked for",
         name=f"of {name}", sources=sources,
     )  # fmt: skip
 
@@ -187,7 +190,8 @@ def _text(lines: Sequence[Line]) -> str:
 
 def _nearness(found: Sequence[Memory]) -> Mapping[UUID, float]:
     """How near each passage is that was recalled: 1 (the best) to 0, by the points that it lies behind the best."""
-    return {one.memory_id: math.exp((one.score - found[0].score) / POINTS) for one in found}
+    said = [one for one in found if one.kind != "summary"]
+    return {one.memory_id: math.exp((one.score - said[0].score) / POINTS) for one in said}
 
 
 def _fit(line: Line, wanted: Wanted, near: Mapping[UUID, float]) -> float:

@@ -61,7 +61,7 @@ class Material:
     agenda: Sequence[Item] = ()
     """What falls into the time for which the query asks what is to be done."""
     overview: Sequence[Item] = ()
-    """What was talked about, where the query asks for that: the same in ever fewer words."""
+    """What was talked about, where the query asks for that: the same in ever fewer lines."""
     profile: Sequence[Item] = ()
     core: Sequence[Item] = ()
     instructions: Sequence[Item] = ()

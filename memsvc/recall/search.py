@@ -61,6 +61,8 @@ from memsvc.times.reading import QueryTimes, read_times
 MAX_METADATA_BYTES, MOST_IMPORTANT = 10_000, 10
 WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")
 """What of the parameters says which words are known."""
+SUMMARIES = 5
+"""So many summaries come first, and at most half of the answer, where a question asks for an overview."""
 BEYOND = RERANKED + CUT_SHOWN
 """Rows behind a page at most: to choose from, and to tell what was left out."""
 
@@ -217,7 +219,6 @@ def parameters(
     given, repeats = (place.given, place.repeats) if place is not None else ((), ())
     known_at = prepared.known_at or chosen.known_at
     kinds = msgspec.structs.replace(chosen, known_at=known_at).searched
-    kinds += ["summary"] if not chosen.kinds and asks_overview(query) else []
     depth = limit + len(given)
     listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
@@ -402,4 +403,14 @@ async def recall(
         told = await answer(rows, asked, reranker)
     for missing in told.degraded:
         observe.DEGRADED.labels(missing).inc()
+    if not chosen.kinds and asks_overview(query) and place is None and not explain and mode != "deliberate":
+        narrowed = msgspec.structs.replace(chosen, kinds=["summary"])
+        most = min(SUMMARIES, limit // 2)
+        tells = await recall(
+            db, owner, query, settings, embedder=embedder, limit=most, form=form, mode=mode, weights=weights,
+            filters=narrowed,
+        ) if most else None  # fmt: skip
+        if tells is not None and tells.memories:
+            rest = told.memories[: limit - len(tells.memories)]
+            told = msgspec.structs.replace(told, memories=[*tells.memories, *rest], relevant=True)
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

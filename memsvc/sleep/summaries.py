@@ -144,7 +144,8 @@ class Summaries:
         written = []
         for period, lines in zip(some, given, strict=True):
             budget = BUDGETS[period.level]
-            chosen, by = await asyncio.to_thread(summary, lines, budget, counts, messages), ""
+            chosen: Sequence[Line] = await asyncio.to_thread(summary, lines, budget, counts, messages)
+            by = ""
             if chosen and writer.writes:
                 shown = await asyncio.to_thread(summary, lines, abstractive.SHOWN * budget, counts, messages, share=1.0)
                 chosen, by = await writer.told(shown, chosen, budget)

@@ -43,7 +43,8 @@ ASSISTANT, QUESTION, TELLING = 0.35, 0.5, 0.3
 """What a sentence of an assistant, and a question, is worth beside others; and how much more for each name, number and
 fact."""
 AGAIN, LONGER = 0.3, 0.8
-"""What a word is worth that is told already, each time; the power of a sentence's length by which its worth is divided."""
+"""What a word is worth that is told already, each time; the power of its length by which a sentence's worth is
+divided."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,17 +141,23 @@ def words_in(lines: Sequence[Line]) -> set[str]:
 def summary(
     lines: Sequence[Line], budget: int, known: Mapping[str, int], messages: int, *, share: float = SHORTENS
 ) -> list[Line]:
-    """Choose lines.
+    """The lines that ``chosen`` chooses, in the order in which they are given."""
+    places = {line: place for place, line in enumerate(lines)}
+    return sorted(chosen(lines, budget, known, messages, share=share), key=lambda line: places[line])
+
+
+def chosen(lines: Sequence[Line], budget: int, known: Mapping[str, int], messages: int, *, share: float) -> list[Line]:
+    """Choose lines, those that tell most first.
 
     Args:
-        lines: what it may say, in order.
+        lines: what may be told.
         budget: words at most.
         known: word -> in how many of the user's messages it stands.
         messages: how many messages the user has.
         share: of the words that are given, at most, 0 to 1.
 
     Returns:
-        Lines in their order; none where there is nothing to say in fewer words.
+        None where there is nothing to say in fewer words.
     """
     found = [
         _Candidate(place, line, frozenset(map(stem, content_of(line.text))), size_of(line.text))
@@ -163,7 +170,7 @@ def summary(
     rare = {stem(word): rarity(word, known, messages) for line in lines for word in content_of(line.text)}
     weights = {word: (0.15 + rare.get(word, 1.0)) * (1 + math.log(count)) for word, count in often.items()}
     told: Counter[str] = Counter()
-    chosen: list[_Candidate] = []
+    told_lines: list[Line] = []
     while found:
         gains = [(_gain(one, weights, told), -one.place, one) for one in found if one.size <= left]
         if not gains:
@@ -171,16 +178,16 @@ def summary(
         gain, _, best = max(gains, key=lambda one: one[:2])
         if gain <= 0:
             break
-        chosen.append(best)
+        told_lines.append(best.line)
         told.update(best.words)
         left -= best.size
         found.remove(best)
-    return [one.line for one in sorted(chosen, key=lambda one: one.place)]
+    return told_lines
 
 
 def _gain(one: _Candidate, weights: Mapping[str, float], told: Counter[str]) -> float:
-    new = sum(weights[word] * AGAIN ** told[word] for word in one.words)
-    return one.line.worth * new / one.size**LONGER
+    new: float = sum(weights[word] * AGAIN ** told[word] for word in one.words)
+    return one.line.worth * new / math.pow(one.size, LONGER)
 
 
 def size_of(text: str) -> float:

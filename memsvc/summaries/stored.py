@@ -93,9 +93,10 @@ def operations(
         lines=[[(one.passage_id, one.begin, one.end) for one in line.quoted] for line in lines],
         times=[line.at for line in lines], worths=[line.worth for line in lines], by=by,
     )  # fmt: skip
+    text = "\n".join(_day_of(period.level, line.at) + line.text for line in lines)
     quoted = dict.fromkeys((one.passage_id, one.begin, one.end) for line in lines for one in line.quoted)
     yield Node(
-        node=node_id, make=True, type=TYPE, label=period.label, description="\n".join(_day_of(period.level, line.at) + line.text for line in lines),
+        node=node_id, make=True, type=TYPE, label=period.label, description=text,
         data=msgspec.to_builtins(data), importance=importance_of(period, lines), valid_from=period.last_at,
         evidence=[Evidence(passage_id=passage, span=(begin, end)) for passage, begin, end in quoted][:MAX_EVIDENCE],
     )  # fmt: skip
@@ -170,7 +171,7 @@ async def list_summaries(
     db: Database,
     owner: Owner,
     *,
-    level: str | None = None,
+    level: Level | None = None,
     begins: datetime | None = None,
     ends: datetime | None = None,
     cursor: str | None = None,
@@ -196,7 +197,7 @@ async def list_summaries(
             f"There is no level {level[:60]!r}.", hint=f"One of: {', '.join(LEVELS)}.", field="level"
         )
     after = read_cursor(cursor, tuple[Moment, UUID]) if cursor is not None else None
-    values = asked(owner, [level] if level else None, (begins, ends), limit=limit + 1, after=after)  # type: ignore[list-item]
+    values = asked(owner, [level] if level else None, (begins, ends), limit=limit + 1, after=after)
     async with db.transaction(owner.user_id) as connection:
         rows = (await connection.execute(query("list_summaries"), values)).all()
     more = rows[limit - 1] if len(rows) > limit else None
