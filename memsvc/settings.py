@@ -199,6 +199,28 @@ class Settings(BaseSettings):
         default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of extraction."
     )
     dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest duration of a dry run of extraction.")
+    forgetting: bool = Field(
+        default=False,
+        description="Archive what nobody recalls, each night, for users who have not chosen themselves.",
+    )
+    forgetting_threshold: float = Field(
+        default=0.05, ge=0, le=1, description="What is retained less is archived (docs/sleep.md)."
+    )
+    forgetting_lambda: float = Field(
+        default=0.0005, ge=0, le=1, description="How fast retention falls with each day that a memory is idle."
+    )
+    forgetting_half_life_days: float = Field(
+        default=1_461,
+        gt=0,
+        le=36_500,
+        description="Days after which what was never recalled has half its strength; each recall adds as many.",
+    )
+    forgetting_silent_days: int = Field(
+        default=1_096,
+        ge=1,
+        le=36_500,
+        description="Days without a message and a recall after which a whole conversation is archived.",
+    )
     reread_messages: int = Field(
         default=6_000,
         ge=0,

@@ -66,6 +66,8 @@ class GivenFilters(Struct, frozen=True, kw_only=True):
     """Only what has these in its metadata: of a note kind and tags, as in {"tags": ["garden"]}."""
     least_score: float | None = None
     """Only what has at least this score for the query, as `score` of a memory has it."""
+    include_archived: bool = False
+    """Also what forgetting has archived. What is recalled of it is restored."""
 
 
 class FilterOptions(TypedDict, total=False):
@@ -83,6 +85,7 @@ class FilterOptions(TypedDict, total=False):
     least_importance: float
     metadata: Mapping[str, Any]
     least_score: float
+    include_archived: bool
 
 
 CHOICES: Mapping[str, Sequence[str]] = {
@@ -133,7 +136,7 @@ class Filters(GivenFilters, frozen=True, kw_only=True):
     @property
     def narrows(self) -> bool:
         """Whether only what is about something is wanted, so that nothing may come unasked."""
-        return bool(self.near or self.content)
+        return bool(self.near or self.content.keys() - {"include_archived"})
 
     @property
     def searched(self) -> list[str]:

@@ -29,6 +29,7 @@ BUILT_IN = (
     EntryPoint("reread", "memsvc.sleep.reread:OFFER", ENTRY_POINTS),
     EntryPoint("reviews", "memsvc.sleep.reviews:OFFER", ENTRY_POINTS),
     EntryPoint("summaries", "memsvc.sleep.summaries:OFFER", ENTRY_POINTS),
+    EntryPoint("forgetting", "memsvc.sleep.forgetting:OFFER", ENTRY_POINTS),
 )
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 

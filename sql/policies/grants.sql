@@ -44,7 +44,7 @@ TO memsvc_app;
 GRANT UPDATE (path) ON memsvc.document_versions TO memsvc_app; -- of a file that was moved
 -- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
-GRANT UPDATE (paused_at, paused_until) ON memsvc.users TO memsvc_app;
+GRANT UPDATE (paused_at, paused_until, forgetting) ON memsvc.users TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
@@ -102,7 +102,8 @@ GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
 GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
-GRANT UPDATE (part, kind, recorded_to, session, ordinal, metadata) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (part, kind, recorded_to, session, ordinal, metadata, archived_at, archived_by, restored_at)
+ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
 TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;

@@ -296,3 +296,59 @@ SET tasks_off = CASE
 END
 WHERE s.user_id = :user_id AND s.kind = 'sleep'
 RETURNING s.kind;
+
+-- name: forgettable
+-- Whether forgetting is on for the user, whether anything is old enough, whether the clock may be right, and how many
+-- memories there are.
+SELECT
+  coalesce(u.forgetting, CAST(:by_default AS boolean)) AS wanted,
+  coalesce(memsvc.last_activity(:user_id) <= clock_timestamp() + interval '1 hour', FALSE) AS clock_is_right,
+  EXISTS(
+    SELECT FROM memsvc.passages AS p
+    WHERE
+      p.user_id = :user_id AND p.kind = any(CAST(:kinds AS text [])) AND p.archived_at IS NULL
+      AND p.recorded_at <= clock_timestamp() - make_interval(days => :least_days)
+  ) AS aged,
+  (
+    SELECT CAST(coalesce(sum(c.passages), 0) AS bigint)
+    FROM (
+      SELECT s.passages FROM memsvc.corpora AS s
+      WHERE s.user_id = :user_id AND s.form = 'simple' AND s.kind = any(CAST(:kinds AS text []))
+      UNION ALL
+      SELECT d.passages FROM memsvc.term_deltas AS d
+      WHERE d.user_id = :user_id AND d.form = 'simple' AND d.kind = any(CAST(:kinds AS text []))
+    ) AS c
+  ) AS memories
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
+
+-- name: retained_memories
+-- A page of memories, with how well those that may be archived are retained.
+SELECT r.memory_id, r.parts, r.retained
+FROM memsvc.retained_memories(
+  :user_id, CAST(:after AS uuid), :limit, CAST(:kinds AS text []), CAST(:days AS integer []), :silent_days,
+  CAST(:half_life AS interval), CAST(:lambda AS double precision)
+) AS r;
+
+-- name: archive_memories
+-- Archives passages, for the task's open run.
+SELECT memsvc.archive_passages(:user_id, CAST(:passages AS uuid []), (
+  SELECT r.run_id FROM memsvc.sleep_runs AS r
+  WHERE r.user_id = :user_id AND r.task = :task AND r.state = 'open'
+)) AS archived;
+
+-- name: restore_memories
+SELECT memsvc.restore_memories(:user_id, CAST(:ids AS uuid []), CAST(:run_id AS uuid)) AS restored;
+
+-- name: archived_memories
+SELECT
+  u.forgetting, count(*) FILTER (WHERE p.kind = 'message') AS messages, count(*) FILTER (WHERE p.kind = 'fact') AS facts,
+  count(*) FILTER (WHERE p.kind = 'card') AS cards, max(p.archived_at) AS last_at
+FROM memsvc.users AS u
+LEFT JOIN memsvc.passages AS p ON u.user_id = p.user_id AND p.archived_at IS NOT NULL AND p.part = 0
+WHERE u.user_id = :user_id
+GROUP BY u.forgetting;
+
+-- name: switch_forgetting
+UPDATE memsvc.users AS u SET forgetting = CAST(:on AS boolean)
+WHERE u.user_id = :user_id;

@@ -22,9 +22,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.compared_kinds() IS 'Kinds of passages that have vectors.';
 
--- Whether a passage has vectors, as soon as they are made: what does not stand any more has none.
+-- Whether a passage has vectors, as soon as they are made: what does not stand any more, or is archived, has none.
 CREATE OR REPLACE FUNCTION memsvc.has_vectors(p memsvc.passages) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall, eraser
-RETURN p.kind = ANY (memsvc.compared_kinds()) AND p.recorded_to = 'infinity';
+RETURN p.kind = ANY (memsvc.compared_kinds()) AND p.recorded_to = 'infinity' AND p.archived_at IS NULL;
 COMMENT ON FUNCTION memsvc.has_vectors(memsvc.passages) IS 'Whether a passage has vectors.';

@@ -14,27 +14,33 @@ COMMENT ON FUNCTION memsvc.recalled_kinds() IS 'Kinds that are recalled by defau
 -- now); p_ended: also what has ended by then. p_known_at: what was recorded by then (null: now). p_near: what speaks of
 -- one of these nodes, as they are stored. p_types: of the nodes and edges that facts, cards, notes and instructions are
 -- about. p_least_importance: 1 to 10; what nobody judged has 5. p_metadata: what its metadata contains. p_roles: in which
--- roles it was said.
-DROP FUNCTION IF EXISTS memsvc.scope( -- of the release before
+-- roles it was said. p_include_archived: also what forgetting has archived; with p_known_at, what was not archived then
+-- is there anyway.
+DROP FUNCTION IF EXISTS memsvc.scope( -- of releases before
   text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
   jsonb, boolean
+) CASCADE;
+DROP FUNCTION IF EXISTS memsvc.scope(
+  text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
+  jsonb, boolean, text[]
 ) CASCADE;
 CREATE OR REPLACE FUNCTION memsvc.scope(
   p_kinds text[] DEFAULT memsvc.recalled_kinds(), p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL,
   p_said_from timestamptz DEFAULT NULL, p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL,
   p_known_at timestamptz DEFAULT NULL, p_near uuid[] DEFAULT NULL, p_speakers text[] DEFAULT NULL,
   p_source_kinds text[] DEFAULT NULL, p_types text[] DEFAULT NULL, p_least_importance real DEFAULT NULL,
-  p_metadata jsonb DEFAULT NULL, p_ended boolean DEFAULT false, p_roles text[] DEFAULT NULL
+  p_metadata jsonb DEFAULT NULL, p_ended boolean DEFAULT false, p_roles text[] DEFAULT NULL,
+  p_include_archived boolean DEFAULT false
 ) RETURNS memsvc.scope
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN ROW(
   coalesce(p_kinds, memsvc.recalled_kinds()), p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at,
-  p_near, p_speakers, p_source_kinds, p_types, p_least_importance, p_metadata, p_ended, p_roles
+  p_near, p_speakers, p_source_kinds, p_types, p_least_importance, p_metadata, p_ended, p_roles, p_include_archived
 )::memsvc.scope;
 COMMENT ON FUNCTION memsvc.scope(
   text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz, uuid[], text[], text[], text[], real,
-  jsonb, boolean, text[]
+  jsonb, boolean, text[], boolean
 ) IS 'What may be recalled: kinds, sources, times, speakers and the like; what is left out narrows nothing.';
 
 -- Whether a scope asks where something comes from.
@@ -85,6 +91,22 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.importance_of(memsvc.passages) IS 'How important a memory is, 1 to 10.';
+
+-- Whether what a version of an edge says is archived.
+CREATE OR REPLACE FUNCTION memsvc.is_archived(p_user_id uuid, p_version_id uuid) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = p_version_id AND p.archived_at IS NOT NULL
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.is_archived(uuid, uuid) IS 'Whether what a version of an edge says is archived.';
 
 -- Whether a passage itself comes from where a scope asks. Inlined, as those below.
 CREATE OR REPLACE FUNCTION memsvc.is_from(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
@@ -139,6 +161,7 @@ CREATE OR REPLACE FUNCTION memsvc.holds_in(p_scope memsvc.scope, p memsvc.passag
 LANGUAGE sql STABLE PARALLEL SAFE
 -- callers: app, reader, recall
 RETURN p.kind = ANY (p_scope.kinds)
+  AND (p.archived_at IS NULL OR p_scope.include_archived OR p.archived_at > p_scope.known_at)
   AND (p_scope.known_at IS NULL OR p.recorded_at <= p_scope.known_at)
   AND (p.recorded_to = 'infinity' OR p.recorded_to > p_scope.known_at)
   AND CASE WHEN p.version_id IS NULL THEN p_scope.as_of IS NULL OR p.said_at <= p_scope.as_of

@@ -26,7 +26,8 @@ $$;
 COMMENT ON FUNCTION memsvc.kinds_of(uuid, uuid[]) IS 'What ids are ids of: a passage or a fact.';
 
 -- Notes a recall: the memories in the order in which they were given. What was erased
--- meanwhile leaves its place empty. Said again, it changes nothing. Live clients are told that there was one.
+-- meanwhile leaves its place empty. Said again, it changes nothing. Live clients are told that there was one. What was
+-- archived, and recalled all the same, is restored.
 CREATE OR REPLACE FUNCTION memsvc.append_recall(
   p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
 ) RETURNS void
@@ -47,6 +48,12 @@ BEGIN
   )
   INSERT INTO outbox (user_id, kind, subject_id)
   SELECT p_user_id, 'memory.recalled', n.recall_id FROM noted AS n WHERE p_memories <> '{}';
+  IF EXISTS (
+    SELECT FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_memories) AND p.archived_at IS NOT NULL
+  ) THEN
+    PERFORM memsvc.restore_memories(p_user_id, p_memories);
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_recall(uuid, uuid, text, text, uuid[]) IS 'Notes what was recalled.';

@@ -172,11 +172,11 @@ BEGIN
   WITH said AS MATERIALIZED (
     SELECT n.passage_id AS id, n.source_id, n.session, n.ordinal, n.said_at AS at
     FROM (
-      SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part, p.kind, p.said_at, p.recorded_at
+      SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part, p.kind, p.said_at, p.recorded_at, p.archived_at
       FROM passages AS p WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at <= latest
       ORDER BY p.said_at DESC LIMIT 2000
     ) AS n
-    WHERE n.part = 0 AND n.kind = ANY (p_kinds) AND n.recorded_at <= known
+    WHERE n.part = 0 AND n.kind = ANY (p_kinds) AND n.recorded_at <= known AND n.archived_at IS NULL
     LIMIT 200
   ),
   learnt AS MATERIALIZED (
@@ -187,7 +187,7 @@ BEGIN
       ORDER BY v.recorded_from DESC LIMIT 1000
     ) AS n
     WHERE n.valid_from <= holds AND n.valid_to > holds AND n.recorded_from <= known AND n.type <> 'LINKS_TO'
-      AND (n.recorded_to = 'infinity' OR n.recorded_to > known)
+      AND (n.recorded_to = 'infinity' OR n.recorded_to > known) AND NOT memsvc.is_archived(p_user_id, n.version_id)
     LIMIT 100
   ),
   signal AS MATERIALIZED (
@@ -218,12 +218,13 @@ BEGIN
     FROM signal AS g
     CROSS JOIN LATERAL (
       (SELECT r.source_id, r.session, r.ordinal, r.said_at AS at, r.kind,
-        r.said_at <= latest AND (r.version_id IS NULL
+        r.said_at <= latest AND r.archived_at IS NULL AND (r.version_id IS NULL
           OR (r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds)) AS visible
       FROM passages AS r WHERE g.kind = 'passage' AND r.user_id = p_user_id AND r.passage_id = g.memory_id OFFSET 0)
       UNION ALL
       (SELECT NULL, NULL, NULL, r.recorded_from, NULL,
         p_facts AND r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds
+          AND NOT memsvc.is_archived(p_user_id, r.version_id)
       FROM edge_versions AS r WHERE g.kind = 'fact' AND r.user_id = p_user_id AND r.version_id = g.memory_id OFFSET 0)
     ) AS m
     WHERE m.visible AND (m.kind IS NULL OR m.kind = ANY (p_kinds))
@@ -321,23 +322,23 @@ BEGIN
   END LOOP;
   SELECT w.passage_id INTO chosen
   FROM (
-    SELECT p.passage_id, p.kind, p.part, p.recorded_at FROM passages AS p
+    SELECT p.passage_id, p.kind, p.part, p.recorded_at, p.archived_at FROM passages AS p
     WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest
     ORDER BY p.said_at LIMIT 8
   ) AS w
-  WHERE w.kind = 'message' AND w.part = 0 AND w.recorded_at <= known
+  WHERE w.kind = 'message' AND w.part = 0 AND w.recorded_at <= known AND w.archived_at IS NULL
   ORDER BY hashtextextended(w.passage_id::text, p_seed), w.passage_id
   LIMIT 1;
   IF chosen IS NULL THEN -- traces alone stand there, or what was recorded later: the next message, else the last one
     SELECT p.passage_id INTO chosen FROM passages AS p
     WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at >= drawn AND p.said_at <= latest
-      AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
+      AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known AND p.archived_at IS NULL
     ORDER BY p.said_at LIMIT 1;
   END IF;
   IF chosen IS NULL THEN
     SELECT p.passage_id INTO chosen FROM passages AS p
     WHERE p.user_id = p_user_id AND p.version_id IS NULL AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0
-      AND p.recorded_at <= known
+      AND p.recorded_at <= known AND p.archived_at IS NULL
     ORDER BY p.said_at DESC LIMIT 1;
   END IF;
   RETURN chosen;

@@ -1,0 +1,92 @@
+"""What forgetting has archived: how much it is, whether forgetting is on, and taking memories out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidRequestError
+from memsvc.settings import Settings
+from memsvc.sleep.runner import get_run
+from memsvc.sources.opening import find_memory
+
+MOST_RESTORED = 1_000
+
+
+class Archive(msgspec.Struct, frozen=True, kw_only=True):
+    """A user's archived memories."""
+
+    forgetting: bool
+    """Whether sleep mode archives what nobody recalls."""
+    chosen: bool
+    """True: the user's own choice; false: as the service is set."""
+    messages: int
+    """How many messages are archived."""
+    facts: int
+    cards: int
+    """Of nodes: what their descriptions say."""
+    last_at: datetime | None
+    """When the last of them was archived; null: none is."""
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken out of the archive."""
+
+    restored: int
+    """How many memories; what was not archived is not counted."""
+
+
+async def archive_of(db: Database, owner: Owner, settings: Settings) -> Archive:
+    """Return how much is archived, and whether forgetting is on."""
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("archived_memories"), {"user_id": owner.user_id})).one()
+    return Archive(
+        forgetting=settings.forgetting if row.forgetting is None else row.forgetting,
+        chosen=row.forgetting is not None,
+        messages=row.messages,
+        facts=row.facts,
+        cards=row.cards,
+        last_at=row.last_at,
+    )
+
+
+async def switch_forgetting(db: Database, owner: Owner, settings: Settings, *, on: bool | None) -> Archive:
+    """Switch forgetting on or off for a user; None: as the service is set. What is archived stays so."""
+    async with db.transaction(owner.user_id) as connection:
+        await connection.execute(query("switch_forgetting"), {"user_id": owner.user_id, "on": on})
+    return await archive_of(db, owner, settings)
+
+
+async def restore(
+    db: Database, owner: Owner, memories: Sequence[str] = (), *, run_id: UUID | None = None
+) -> Restored:
+    """Take memories out of the archive, or all that a run put there. They count as used now.
+
+    Args:
+        db: the database.
+        owner: whose memories they are.
+        memories: ids of messages, facts and nodes, short or full, at most 1,000.
+        run_id: a run of the task ``forgetting``; what it archived and is still archived is restored.
+
+    Raises:
+        InvalidRequestError: neither or too much is asked for.
+        MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have an id.
+        NotFoundError: there is no such run.
+    """
+    if not memories and run_id is None:
+        raise InvalidRequestError("Nothing is to be restored.", hint="Send memory_ids or run_id.")
+    if len(memories) > MOST_RESTORED:
+        raise InvalidRequestError(f"At most {MOST_RESTORED:,} memories fit.", field="memory_ids")
+    if run_id is not None:
+        await get_run(db, owner.user_id, run_id)
+    ids = [(await find_memory(db, owner, one)).memory_id for one in memories]
+    async with db.transaction(owner.user_id) as connection:
+        await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
+        values = {"user_id": owner.user_id, "ids": ids, "run_id": run_id}
+        return Restored(restored=(await connection.execute(query("restore_memories"), values)).scalar_one())
