@@ -211,7 +211,7 @@ class Settings(BaseSettings):
     )
     forgetting_half_life_days: float = Field(
         default=1_461,
-        gt=0,
+        ge=1,
         le=36_500,
         description="Days after which what was never recalled has half its strength; each recall adds as many.",
     )

@@ -39,6 +39,7 @@ export type AnthropicMessage = { content: Array<Record<string, unknown>> } & Rec
 export type AnthropicMessageIn = { messages: Array<AnthropicTurnIn>; model?: string | null; system?: string | Array<Record<string, unknown>> | null; stream?: boolean | null } & Record<string, unknown>;
 export type AnthropicTurnIn = { role: string; content: string | Array<Record<string, unknown>> } & Record<string, unknown>;
 export type Append = { text: string; op: "append" };
+export type Archive = { forgetting: boolean; chosen: boolean; messages: number; facts: number; cards: number; last_at: string | null };
 export type Asked = { extractor: string; jobs: Array<string> };
 export type AskedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string };
 export type Batch = { messages: Array<MessageIn> };
@@ -100,6 +101,7 @@ export type FeedRemoved = { feed: Feed };
 export type Failed = { run_id: string; task: string; error_code: string | null };
 export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
 export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
+export type ForgettingIn = { forgetting: boolean | null };
 export type FoundNote = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string; matched?: "name" | "text" | "words" | "meaning" | null };
 export type FoundPage_memsvc_graph_notes_FoundNote_ = { items: Array<FoundNote>; next_cursor: string | null; degraded?: Array<"vector"> };
 export type FoundPage_memsvc_graph_search_MatchedNode_ = { items: Array<MatchedNode>; next_cursor: string | null; degraded?: Array<"vector"> };
@@ -219,6 +221,8 @@ export type Reread = { outcome: "added" | "changed" | "ended" | "retracted" | "r
 export type Rereading = { rereading_id: string; extractor: string; state: "open" | "done" | "stopped" | "undoing" | "undone"; turns: number; left: number; counts: Array<Count>; not_undone: number; started_at: string; last_at: string | null; finished_at: string | null };
 export type RereadingAsked = { rereading: Rereading | null; job_id: string | null };
 export type ResponseIn = { input?: string | Array<Record<string, unknown>> | null; model?: string | null; instructions?: string | null; stream?: boolean | null } & Record<string, unknown>;
+export type RestoreIn = { memory_ids?: Array<string>; run_id?: string | null };
+export type Restored = { restored: number };
 export type Result = { index: number; outcome: "written" | "known" | "superseded" | "closed" | "unchanged" | "erased"; node_id: string | null; edge_id: string | null; versions: Array<string> };
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
 export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "retract" };
@@ -305,6 +309,12 @@ export class Memsvc {
   analyse(input: { path: { "kind": "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" }; header?: { "X-Memsvc-User"?: string | null }; body: AnalysisIn }): Promise<AnalysisAsked>;
   /** Answer a question from memory. */
   answerQuestion(input: { header?: { "X-Memsvc-User"?: string | null }; body: QuestionIn }): Promise<MemoryAnswer>;
+  /** Get what forgetting has archived. */
+  getArchive(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Archive>;
+  /** Switch forgetting on or off. */
+  switchForgetting(input: { header?: { "X-Memsvc-User"?: string | null }; body: ForgettingIn }): Promise<Archive>;
+  /** Restore archived memories. */
+  restoreMemories(input: { header?: { "X-Memsvc-User"?: string | null }; body: RestoreIn }): Promise<Restored>;
   /** List changes. */
   listChanges(input?: { query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */

@@ -8,6 +8,7 @@ from memsvc.cli import (
     accounts,
     agenda,
     analyse,
+    archive,
     ask,
     backups,
     console,
@@ -136,5 +137,6 @@ app.add_typer(schedule.schedule, name="schedule")
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(jobs.jobs, name="jobs")
 app.add_typer(duplicates.duplicates, name="duplicates")
+app.add_typer(archive.archive, name="archive")
 app.add_typer(models.models, name="models")
 app.add_typer(llm.llm, name="llm")

@@ -97,6 +97,9 @@ def recall(
     least_importance: float | None = typer.Option(None, min=1, max=10, help="Only what is at least this important."),
     metadata: str | None = typer.Option(None, metavar="JSON", help='Only with this metadata, such as {"tags": ["a"]}.'),
     least_score: float | None = typer.Option(None, help="Only what has at least this score for the question."),
+    include_archived: bool = typer.Option(
+        False, "--include-archived", help="Include what forgetting has archived; what is found there is restored."
+    ),
     simple: bool = typer.Option(False, "--simple", help="Match words as written, without stemming."),
     traces: bool = typer.Option(False, "--traces", help="Include messages of system, tool and thinking roles."),
     no_facts: bool = typer.Option(False, "--no-facts", help="No facts of the graph."),
@@ -148,6 +151,7 @@ def recall(
             least_importance=least_importance,
             metadata=read_metadata(metadata),
             least_score=least_score,
+            include_archived=include_archived,
         )
         asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
         asked["weights"] = chosen_weights(preset, read_weights(weight))

@@ -129,6 +129,7 @@ async def _runs(db: Database, owner: Owner) -> list[Run]:
 
 async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
     from memsvc.sleep.duplicates import preview
+    from memsvc.sleep.forgetting import Fading
     from memsvc.sleep.runner import dry_run
 
     found: list[list[Any]] = []
@@ -138,6 +139,11 @@ async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope,
             for shown in map(preview, page.proposals)
         ]
         found += [[task, one.action, one.sentence, "", "", one.reason] for one in page.judgements]
+        found += [
+            [task, "archive", str(one.memory_id), "", round(one.retained, 3), "hardly retained"]
+            for one in page.work or ()
+            if isinstance(one, Fading)
+        ]
     return found
 
 

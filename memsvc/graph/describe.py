@@ -49,6 +49,8 @@ class ShownFact(Fact, frozen=True, kw_only=True):
     from_type: str | None
     to_label: str | None
     to_type: str | None
+    certainty: float
+    """0 to 1: its confidence, by the number, independence and age of its sources, and by who contradicts it."""
     sources: list[Quote]
     """The first five."""
     sources_total: int
@@ -83,6 +85,8 @@ class FactVersion(Version, frozen=True, kw_only=True):
     confidence: float
     contested: bool
     """Somebody disputes it, or merged nodes contradict it."""
+    certainty: float
+    """0 to 1: its confidence, by the number, independence and age of its sources, and by who contradicts it."""
     sources: list[Quote]
     """The first five."""
     sources_total: int
@@ -186,6 +190,17 @@ async def quotes(
     return found
 
 
+async def _sources(
+    connection: AsyncConnection, owner: Owner, versions: Sequence[UUID], known_at: datetime | None
+) -> dict[UUID, dict[str, Any]]:
+    """Return ``sources``, ``sources_total`` and ``certainty`` for versions of facts."""
+    found = await quotes(connection, owner, "edge", versions, known_at)
+    values = {"user_id": owner.user_id, "versions": list(versions), "known_at": known_at}
+    for row in await connection.execute(query("fact_certainty"), values):
+        found[row.version_id]["certainty"] = row.certainty
+    return found
+
+
 async def _facts_page(
     connection: AsyncConnection, owner: Owner, asked: dict[str, Any], limit: int, cursor: str | None = None
 ) -> tuple[list[ShownFact], str | None]:
@@ -220,7 +235,7 @@ async def _with_ends(
 ) -> list[ShownFact]:
     ends = [row[end] for row in rows for end in ("from_node", "to_node")]
     cards = await glance(connection, owner, ends, as_of, known_at)
-    sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows], known_at)
+    sources = await _sources(connection, owner, [row["version_id"] for row in rows], known_at)
     return [
         ShownFact(
             **row,
@@ -301,9 +316,9 @@ async def describe_edge(
         first = rows[0]
         ends = [first["from_node"], first["to_node"]]
         cards = await glance(connection, owner, ends, moments["as_of"], known_at)
-        sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows[:limit]], known_at)
+        sources = await _sources(connection, owner, [row["version_id"] for row in rows[:limit]], known_at)
     shared = ("edge_id", "type", "key")
-    own = [name for name in FactVersion.__struct_fields__ if not name.startswith("sources")]
+    own = [name for name in FactVersion.__struct_fields__ if name not in {"sources", "sources_total", "certainty"}]
     return ShownEdge(
         **{name: first[name] for name in shared},
         from_node=cards[ends[0]].node_id,

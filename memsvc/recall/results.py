@@ -46,6 +46,8 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
     """0 to 1."""
     contested: bool = False
     """Somebody disputes it, or something that is known contradicts it."""
+    certainty: float | None = None
+    """Of a contested fact how sure one can be of it, 0 to 1, by its sources and by who contradicts it."""
     times: Times | msgspec.UnsetType = msgspec.UNSET
     """Where its times are not as exact as they look."""
 

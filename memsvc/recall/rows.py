@@ -32,6 +32,7 @@ def fact_of(row: Row[Any]) -> RecalledFact | None:
         valid_to=_in_utc(row.valid_to),
         confidence=row.confidence,
         contested=row.contested,
+        certainty=row.certainty,
         times=_times(row.exactness),
     )
 

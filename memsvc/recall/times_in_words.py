@@ -78,7 +78,8 @@ def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool =
     begin, end = fact.valid_from, fact.valid_to
     if fact.contested:
         plain = validity(msgspec.structs.replace(fact, contested=False), now, zone, stale=stale)
-        return f"{plain}, contested" if plain else "contested"
+        doubt = "contested" if fact.certainty is None else f"contested (certainty {fact.certainty:.0%})"
+        return f"{plain}, {doubt}" if plain else doubt
     begun = called(fact, zone)
     if end is not None and end <= now:
         over = f" since {since(end, zone)}" if fact.end_is_told else ""

@@ -73,6 +73,7 @@ LEFT_OUT_COLUMNS = {
         [("passages", name) for name in ("subject_id", "subject_type", "version_id", "valid_from", "valid_to")],
         "of what is known, which an import files again",
     ),
+    ("passages", "archived_by"): "a nightly run of one service",
     ("sources", "status"): "state of background work",
     ("sources", "last_ingested_at"): "state of background work",
     ("vaults", "read_at"): "a run of one service",

@@ -108,6 +108,9 @@ class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     recorded_at: str
     recorded_to: str = INFINITY
     """Of a chunk of a document: when the document lost it. Older exports lack this field."""
+    archived_at: str | None = None
+    """Of a message: since when it is archived. Older exports lack this field and the next."""
+    restored_at: str | None = None
 
 
 class VaultLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -437,6 +440,8 @@ class Checker:
     def _check_passage(self, line: PassageLine) -> None:
         if line.recorded_to != INFINITY and line.kind != "chunk":
             _refuse("recorded_to is of chunks alone")
+        if line.archived_at is not None and line.kind != "message":
+            _refuse("archived_at is of messages alone")
         if line.language not in LANGUAGES:
             _refuse("language is not supported by PostgreSQL's full text search")
         if len(line.text) > self.max_text_chars:

@@ -84,7 +84,7 @@ SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
     p.passage_id, p.source_id, p.kind, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, p.caption,
-    p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at, p.recorded_to
+    p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at, p.recorded_to, p.archived_at, p.restored_at
   FROM memsvc.passages AS p
   WHERE p.user_id = :user_id AND p.version_id IS null
     AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))

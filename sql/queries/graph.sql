@@ -343,3 +343,8 @@ SELECT
     WHEN memsvc.has_projection() THEN
       has_schema_privilege('memory', 'USAGE') AND current_setting('age.enable_containment', TRUE) IS NOT NULL
   END AS there;
+
+-- name: fact_certainty
+-- How sure one can be of versions of facts.
+SELECT c.version_id, c.certainty
+FROM memsvc.fact_certainty(:user_id, CAST(:versions AS uuid []), CAST(:known_at AS timestamptz)) AS c;

@@ -97,19 +97,21 @@ WITH worded AS MATERIALIZED (
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
       passage_id uuid, source_id uuid, kind text, session text, ordinal integer, part smallint, client_id text,
       speaker text, role text, text text, caption text, said_at timestamptz, said_offset smallint, language text,
-      metadata jsonb, recorded_at timestamptz, recorded_to timestamptz
+      metadata jsonb, recorded_at timestamptz, recorded_to timestamptz, archived_at timestamptz,
+      restored_at timestamptz
     )
   ) AS w
 ),
 added AS (
   INSERT INTO memsvc.passages (
     user_id, passage_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at,
-    said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to
+    said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at, recorded_to, archived_at,
+    restored_at
   )
   SELECT
     :user_id, w.passage_id, w.source_id, w.kind, w.session, w.ordinal, w.part, w.client_id, w.speaker, w.role, w.text,
     w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata,
-    w.recorded_at, coalesce(w.recorded_to, 'infinity')
+    w.recorded_at, coalesce(w.recorded_to, 'infinity'), w.archived_at, w.restored_at
   FROM worded AS w
 ),
 counted AS (

@@ -38,6 +38,7 @@ COMMANDS = [
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
     ("feed",), *(("feed", does) for does in ("add", "list", "show", "run", "pause", "resume", "remove")),
+    ("archive",), *(("archive", does) for does in ("show", "forgetting", "restore")),
     ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),
     ("models",), ("models", "list"), ("models", "build"), ("models", "pause"), ("models", "resume"),
     ("models", "switch"), ("models", "rollback"), ("models", "retire"), ("models", "embed"),

@@ -278,6 +278,9 @@ async def work(stage: Stage) -> None:
     await get(user, "/v1/sleep/report")
     await get(user, "/v1/sleep/tasks")
     await put(user, "/v1/sleep/tasks/duplicates", on=True)
+    await get(user, "/v1/archive")
+    await put(user, "/v1/archive", forgetting=False)
+    await post(user, "/v1/archive/restore", run_id=asked["runs"][0]["run_id"])
     job = (await get(user, "/v1/jobs", state="pending"))["items"][0]["job_id"]
     await get(user, f"/v1/jobs/{job}")
     await user.post(f"/v1/jobs/{job}/cancel")

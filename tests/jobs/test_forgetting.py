@@ -178,7 +178,7 @@ async def test_a_silent_conversation_goes_as_a_whole_and_its_text_stays(
 
 @examples(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    importance=st.floats(0, 1), recalls=st.integers(0, 50), days=st.floats(0, 20_000),
+    importance=st.just(0.0) | st.floats(0.001, 1), recalls=st.integers(0, 50), days=st.floats(0, 20_000),
     half_life=st.floats(1, 20_000), rate=st.floats(0, 1),
 )  # fmt: skip
 def test_retention_is_the_formula_of_the_docs(

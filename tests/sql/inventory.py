@@ -38,7 +38,7 @@ UPDATED = {
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
     "locations": {"recorded_to"},
-    "users": {"paused_at", "paused_until"},
+    "users": {"paused_at", "paused_until", "forgetting"},
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "profile_versions": {"recorded_to"},
     "document_versions": {"recorded_to", "path"},

@@ -41,7 +41,8 @@ CREATE OR REPLACE FUNCTION memsvc.memories_shown(
   ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text,
   said_at timestamptz, said_offset smallint, recorded_at timestamptz, version_id uuid, edge_id uuid, edge_type text,
   from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamptz, valid_to timestamptz,
-  confidence real, node_id uuid, node_type text, contested boolean, exactness jsonb, document jsonb
+  confidence real, node_id uuid, node_type text, contested boolean, exactness jsonb, document jsonb,
+  certainty double precision
 )
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
@@ -62,7 +63,8 @@ BEGIN
     nullif(p.valid_to, 'infinity'), NULL::real,
     CASE WHEN p.subject_id IS NOT NULL THEN (memsvc.canonical_ids(p_user_id, ARRAY[p.subject_id], p_known_at))[1] END,
     p.subject_type, false, NULL::jsonb,
-    CASE WHEN p.kind = 'chunk' THEN memsvc.document_told(p_user_id, p.passage_id, p_known_at) END
+    CASE WHEN p.kind = 'chunk' THEN memsvc.document_told(p_user_id, p.passage_id, p_known_at) END,
+    NULL::double precision
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   CROSS JOIN LATERAL (
     SELECT r.* FROM passages AS r
@@ -122,7 +124,9 @@ BEGIN
     coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
     f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
     nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence, NULL::uuid, NULL::text,
-    f.contested, f.exactness, NULL::jsonb
+    f.contested, f.exactness, NULL::jsonb, CASE WHEN f.contested THEN (
+      SELECT c.certainty FROM memsvc.fact_certainty(p_user_id, ARRAY[f.version_id], p_known_at) AS c
+    ) END
   FROM fact AS f
   LEFT JOIN LATERAL (
     SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0

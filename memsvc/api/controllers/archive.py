@@ -1,0 +1,93 @@
+"""What forgetting has archived: seeing how much it is, switching forgetting on or off, and restoring memories."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from litestar import Controller, get, post, put
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg
+
+from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.problems import documented
+from memsvc.sleep.archive import MOST_RESTORED, Archive, Restored, archive_of, restore, switch_forgetting
+
+MemoryId = Annotated[str, msgspec.Meta(max_length=60)]
+
+
+class ForgettingIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Whether to forget."""
+
+    forgetting: bool | None
+    """True: sleep mode archives what nobody recalls. False: it does not. Null: as the service is set."""
+
+
+class RestoreIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What to take out of the archive."""
+
+    memory_ids: Annotated[list[MemoryId], msgspec.Meta(max_length=MOST_RESTORED)] = []
+    """Ids of messages, facts and nodes, short (m:…, f:…, n:…) or full."""
+    run_id: UUID | None = None
+    """A run of the task forgetting: all that it archived."""
+
+
+class ArchiveController(Controller):
+    """The archive of forgetting."""
+
+    path = "/archive"
+    tags = ("jobs",)
+
+    @get(
+        operation_id="getArchive",
+        summary="Get what forgetting has archived",
+        description="Returns how many messages, facts and cards of nodes are archived, and whether sleep mode goes on "
+        "archiving what nobody recalls. Recall finds them with `include_archived`.",
+        response_description="The archive.",
+        responses=documented(401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def look(self, reader: NamedDependency[Caller]) -> Archive:
+        """Return it."""
+        return await archive_of(reader.db, reader.owner, reader.settings)
+
+    @put(
+        operation_id="switchForgetting",
+        summary="Switch forgetting on or off",
+        description="Decides whether sleep mode archives what this user's clients do not recall. What is archived "
+        "stays archived.",
+        response_description="The archive.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def switch(
+        self,
+        data: Annotated[ForgettingIn, BodyKwarg(examples=[Example(value={"forgetting": False})])],
+        writer: NamedDependency[Caller],
+    ) -> Archive:
+        """Decide."""
+        return await switch_forgetting(writer.db, writer.owner, writer.settings, on=data.forgetting)
+
+    @post(
+        "/restore",
+        status_code=200,
+        operation_id="restoreMemories",
+        summary="Restore archived memories",
+        description="Takes memories out of the archive, or all that one run of the task forgetting put there and that "
+        "is still in it. They count as used now. Recall finds them at once by their words, and by their meaning once "
+        "the job embed has run.",
+        response_description="How many memories were restored.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def restore(
+        self,
+        data: Annotated[
+            RestoreIn, BodyKwarg(examples=[Example(value={"run_id": "01a200c9-0000-7000-8000-0000000000f1"})])
+        ],
+        writer: NamedDependency[Caller],
+    ) -> Restored:
+        """Restore them."""
+        return await restore(writer.db, writer.owner, data.memory_ids, run_id=data.run_id)
