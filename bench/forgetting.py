@@ -43,8 +43,10 @@ SETTINGS: Mapping[str, Mapping[str, object]] = {
 EACH_NIGHT, END = 30, 365
 AGED = (
     "UPDATE memsvc.passages SET recorded_at = recorded_at - %(by)s WHERE user_id = ANY (%(users)s)",
-    "UPDATE memsvc.sources SET created_at = created_at - %(by)s, last_ingested_at = last_ingested_at - %(by)s "
-    "WHERE user_id = ANY (%(users)s)",
+    (
+        "UPDATE memsvc.sources SET created_at = created_at - %(by)s, last_ingested_at = last_ingested_at - %(by)s "
+        "WHERE user_id = ANY (%(users)s)"
+    ),
 )
 BARS = {
     f"{name}.chosen.30.{figure}": bar
@@ -75,9 +77,7 @@ def pass_days(admin: psycopg.Connection, owners: Sequence[Owner], days: int) -> 
         admin.execute(statement, {"by": timedelta(days=days), "users": [owner.user_id for owner in owners]})
 
 
-async def written(
-    db: Database, bench: Bench, data: DataSet, name: str, resident: Residents
-) -> dict[str, Owner]:
+async def written(db: Database, bench: Bench, data: DataSet, name: str, resident: Residents) -> dict[str, Owner]:
     """The set with its vectors, each conversation a user's; conversation -> user."""
     owners = {}
     for conversation, turns in data.conversations.items():

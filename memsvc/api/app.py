@@ -36,8 +36,8 @@ from memsvc.api.controllers.agenda import AgendaController
 from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
-from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.archive import ArchiveController
+from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController

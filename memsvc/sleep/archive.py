@@ -63,9 +63,7 @@ async def switch_forgetting(db: Database, owner: Owner, settings: Settings, *, o
     return await archive_of(db, owner, settings)
 
 
-async def restore(
-    db: Database, owner: Owner, memories: Sequence[str] = (), *, run_id: UUID | None = None
-) -> Restored:
+async def restore(db: Database, owner: Owner, memories: Sequence[str] = (), *, run_id: UUID | None = None) -> Restored:
     """Take memories out of the archive, or all that a run put there. They count as used now.
 
     Args:

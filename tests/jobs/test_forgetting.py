@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import pytest
@@ -182,7 +181,7 @@ async def test_a_silent_conversation_goes_as_a_whole_and_its_text_stays(
     half_life=st.floats(1, 20_000), rate=st.floats(0, 1),
 )  # fmt: skip
 def test_retention_is_the_formula_of_the_docs(
-    admin: psycopg.Connection, importance: float, recalls: int, days: float, half_life: float, rate: float
+    *, admin: psycopg.Connection, importance: float, recalls: int, days: float, half_life: float, rate: float
 ) -> None:
     asked = "SELECT memsvc.retention(%s, %s, make_interval(secs => 86400 * %s), make_interval(secs => 86400 * %s), %s)"
     [told] = admin.execute(asked, [importance, recalls, days, half_life, rate]).fetchone() or [None]

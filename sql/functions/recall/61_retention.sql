@@ -14,9 +14,10 @@ COMMENT ON FUNCTION memsvc.retention(double precision, integer, interval, interv
   'How well a memory is retained, 0 to 1: importance * strength / (1 + lambda * days idle).';
 
 -- How likely it is that somebody will ask for what messages tell, 0 to 1: their importance, where nobody has judged. A
--- logistic function of four traits, whose weights were fitted on LoCoMo (docs/adr/0054): the different stemmed words; how
--- many of these at most three of the user's messages hold; whether the message before asks something; whether something
--- that is known rests on it. The scale is absolute: "Thanks!" has .01, two sentences of news have .3.
+-- logistic function of five traits, whose weights were fitted on LoCoMo (docs/adr/0054): the different stemmed words; how
+-- many of these at most three of the user's messages hold; which share of its sentences are questions; whether the
+-- message before asks something; whether something that is known rests on it. The scale is absolute: "Thanks!" has .01,
+-- two sentences of news have .3.
 CREATE OR REPLACE FUNCTION memsvc.likely_asked(p_user_id uuid, p_passages uuid[])
 RETURNS TABLE (passage_id uuid, chance double precision)
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -46,7 +47,7 @@ BEGIN
     HAVING sum(c.passages) > rare
   ),
   message AS MATERIALIZED (
-    SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.tsv FROM passages AS p
+    SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.tsv, p.text FROM passages AS p
     WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
   ),
   worded AS MATERIALIZED (
@@ -57,7 +58,9 @@ BEGIN
     GROUP BY m.passage_id
   )
   SELECT m.passage_id, 1 / (1 + exp(
-    6.5 - 1.1 * ln(1 + w.words::double precision) - 0.8 * ln(1 + w.rare::double precision)
+    5.7 - 1.1 * ln(1 + w.words::double precision) - 0.4 * ln(1 + w.rare::double precision)
+    + least(1, regexp_count(m.text, '[?？؟]+')::double precision
+      / greatest(1, regexp_count(m.text || '.', '[.!?…。？！؟।]+("|''|\)|\s|$)')))
     - CASE WHEN EXISTS (
       SELECT FROM passages AS b
       WHERE b.user_id = p_user_id AND b.source_id = m.source_id AND b.session = m.session AND b.ordinal = m.ordinal - 1
