@@ -59,7 +59,7 @@ async def archive_of(db: Database, owner: Owner, settings: Settings) -> Archive:
 async def switch_forgetting(db: Database, owner: Owner, settings: Settings, *, on: bool | None) -> Archive:
     """Switch forgetting on or off for a user; None: as the service is set. What is archived stays so."""
     async with db.transaction(owner.user_id) as connection:
-        await connection.execute(query("switch_forgetting"), {"user_id": owner.user_id, "on": on})
+        await connection.execute(query("switch_forgetting"), {"user_id": owner.user_id, "wanted": on})
     return await archive_of(db, owner, settings)
 
 
@@ -83,8 +83,12 @@ async def restore(db: Database, owner: Owner, memories: Sequence[str] = (), *, r
         raise InvalidRequestError(f"At most {MOST_RESTORED:,} memories fit.", field="memory_ids")
     if run_id is not None:
         await get_run(db, owner.user_id, run_id)
-    ids = [(await find_memory(db, owner, one)).memory_id for one in memories]
+    called = [await find_memory(db, owner, one) for one in memories]
     async with db.transaction(owner.user_id) as connection:
+        ids = [one.memory_id for one in called]
+        for node in (one.memory_id for one in called if one.kind == "node"):
+            asked = {"user_id": owner.user_id, "node_id": node}
+            ids += (await connection.execute(query("passage_of_node"), asked)).scalars()
         await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
         values = {"user_id": owner.user_id, "ids": ids, "run_id": run_id}
         return Restored(restored=(await connection.execute(query("restore_memories"), values)).scalar_one())

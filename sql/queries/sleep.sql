@@ -342,7 +342,8 @@ SELECT memsvc.restore_memories(:user_id, CAST(:ids AS uuid []), CAST(:run_id AS 
 
 -- name: archived_memories
 SELECT
-  u.forgetting, count(*) FILTER (WHERE p.kind = 'message') AS messages, count(*) FILTER (WHERE p.kind = 'fact') AS facts,
+  u.forgetting, count(*) FILTER (WHERE p.kind = 'message') AS messages,
+  count(*) FILTER (WHERE p.kind = 'fact') AS facts,
   count(*) FILTER (WHERE p.kind = 'card') AS cards, max(p.archived_at) AS last_at
 FROM memsvc.users AS u
 LEFT JOIN memsvc.passages AS p ON u.user_id = p.user_id AND p.archived_at IS NOT NULL AND p.part = 0
@@ -350,5 +351,5 @@ WHERE u.user_id = :user_id
 GROUP BY u.forgetting;
 
 -- name: switch_forgetting
-UPDATE memsvc.users AS u SET forgetting = CAST(:on AS boolean)
+UPDATE memsvc.users AS u SET forgetting = CAST(:wanted AS boolean)
 WHERE u.user_id = :user_id;

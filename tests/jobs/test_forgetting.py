@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import DatabaseUnavailableError
+from memsvc.graph.history import write
+from memsvc.graph.operations import Edge, Node
 from memsvc.queue.execution import run_due
 from memsvc.recall.options import Filters
 from memsvc.recall.salient import top_of_mind
@@ -187,3 +189,28 @@ def test_retention_is_the_formula_of_the_docs(
     [told] = admin.execute(asked, [importance, recalls, days, half_life, rate]).fetchone() or [None]
     strength = 2 ** -min(days / (half_life * (1 + recalls)), 1000)
     assert told == pytest.approx(importance * strength / (1 + rate * days), rel=1e-6, abs=1e-12)
+
+
+async def test_facts_and_descriptions_go_after_longer_and_are_restored_by_their_ids(
+    db: Database, owner: Owner, forgets: Settings, admin: psycopg.Connection
+) -> None:
+    made = await write(
+        db, owner,
+        [
+            Node(type="Person", label="Annika", description="A surveyor of narrowboats."),
+            Node(type="Place", label="Braunston"),
+            Edge(from_node=0, type="LIVES_IN", to_node=1, fact="Annika lives in Braunston.", confidence=0.1),
+            Node(type="Instruction", label="Never say narrowboat."),
+        ],
+        asserted_by="tests",
+    )  # fmt: skip
+    await run_due(db)
+    for days, archived in ((170, 0), (20, 1), (4_000, 1)):
+        pass_days(admin, owner, days)
+        assert (await night(db, owner, forgets)).applied == archived
+    assert await texts(db, owner, forgets, "narrowboat Annika Braunston") == {"Never say narrowboat."}
+    [version, node] = [made.results[2].versions[0], made.results[0].node_id]
+    assert (await restore(db, owner, [str(version), str(node)])).restored == 2
+    assert await texts(db, owner, forgets, "narrowboat Annika Braunston") == {
+        "Never say narrowboat.", "A surveyor of narrowboats.", "Annika lives in Braunston.",
+    }  # fmt: skip

@@ -99,8 +99,8 @@ async def version(db: Database, owner: Owner, admin: psycopg.Connection) -> UUID
 @examples(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=st.lists(LINKS, max_size=7), more=LINKS)
 def test_it_is_the_model_and_monotone(
-    *, admin: psycopg.Connection, owner: Owner, said: dict[tuple[int, int, int], UUID], version: UUID, links: list[Link],
-    more: Link,
+    *, admin: psycopg.Connection, owner: Owner, said: dict[tuple[int, int, int], UUID], version: UUID,
+    links: list[Link], more: Link,
 ) -> None:  # fmt: skip
     def certainty(given: list[Link]) -> float:
         admin.execute("DELETE FROM memsvc.source_links WHERE user_id = %s", [owner.user_id])

@@ -38,14 +38,13 @@ EXPLAINED = {
     "near": "Near this point.",
     "speakers": "Only what they said.",
     "types": "Of nodes or facts, such as WORKS_AT.",
-    "include_archived": "Deep memory: also what was long unused.",
+    "include_archived": "Deep memory, too.",
 }
 """What a model is told of the filters. The fields themselves are those of REST."""
 LISTED = frozenset({"query", "mode", "as_of", "known_at"})
 """Arguments that the schemas of recall and get_context list, beside those below. They take all filters all the same."""
 LISTED_BY_RECALL = LISTED | {
-    "limit", "conversations", "not_conversations", "said_from", "said_to", "near", "speakers", "types",
-    "include_archived",
+    "limit", "conversations", "said_from", "said_to", "near", "speakers", "types", "include_archived",
 }  # fmt: skip
 LISTED_BY_CONTEXT = LISTED | {"budget_tokens", "conversation", "recent_turns"}
 MODE = "eager: fast; deliberate: searches further."
