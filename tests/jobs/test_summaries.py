@@ -52,7 +52,13 @@ async def told(db: Database, owner: Owner, settings: Settings, days: Sequence[st
     for day in days:
         begin = datetime.fromisoformat(day).replace(tzinfo=UTC)
         said = [
-            MessageIn(conversation="planning", speaker="Ines", role="user", text=text, said_at=str(begin + timedelta(minutes=n)))
+            MessageIn(
+                conversation="planning",
+                speaker="Ines",
+                role="user",
+                text=text,
+                said_at=str(begin + timedelta(minutes=n)),
+            )
             for n, text in enumerate(DAYS[day])
         ]
         await append(db, owner, said, settings)

@@ -185,10 +185,10 @@ VALUES ('{USER}', '{THING}', 1, repeat('a', 64), 7, 'md', 'A study', 'study.md',
 INSERT INTO memsvc.ingests (user_id, ingest_id) VALUES ('{USER}', '{THING}');
 INSERT INTO memsvc.ingest_files (user_id, ingest_id, number, name) VALUES ('{USER}', '{THING}', 0, 'talk.jsonl');
 """,
-    "0050": f"""
+    "0049": f"""
 INSERT INTO memsvc.vaults (user_id, vault_id, folder, flavours) VALUES ('{USER}', '{THING}', '/notes', '{{obsidian}}');
 """,
-    "0051": f"""
+    "0050": f"""
 INSERT INTO memsvc.feeds (user_id, feed_id, kind, identifier, name, rule)
 VALUES ('{USER}', '{THING}', 'url', 'https://example.org/', 'example', 'every 2 hours');
 """,

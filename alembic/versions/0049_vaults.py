@@ -1,6 +1,6 @@
 """Vaults: folders of notes whose documents belong together, and the type of the links between notes.
 
-Revision: 0050, after 0048. The older version reads edges of the new type like all others.
+Revision: 0049, after 0048. The older version reads edges of the new type like all others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0050"
+revision = "0049"
 down_revision = "0048"
 branch_labels = None
 depends_on = None

@@ -1,6 +1,6 @@
 """Runs of sleep say why they were begun, what they cost and which changes they made; sleep may begin before its time.
 
-Revision: 0052, after 0051. The older version begins runs without these columns and passes over the new events.
+Revision: 0051, after 0050. The older version begins runs without these columns and passes over the new events.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0052"
-down_revision = "0051"
+revision = "0051"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 

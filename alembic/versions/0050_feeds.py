@@ -1,6 +1,6 @@
 """Feeds: what is read again by itself, and the ingests that are its runs.
 
-Revision: 0051, after 0050. The older version sets no ingest's feed_id and runs no feeds.
+Revision: 0050, after 0049. The older version sets no ingest's feed_id and runs no feeds.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0051"
-down_revision = "0050"
+revision = "0050"
+down_revision = "0049"
 branch_labels = None
 depends_on = None
 

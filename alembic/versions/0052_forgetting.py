@@ -1,6 +1,6 @@
 """Memories that nobody recalls can be archived; recall may be asked for these too.
 
-Revision: 0054, after 0052. The new columns are nullable, so no row is rewritten. The older version archives nothing,
+Revision: 0052, after 0051. The new columns are nullable, so no row is rewritten. The older version archives nothing,
 and makes scopes without the new attribute; it finds what the newer one has archived, by its words.
 """
 
@@ -10,8 +10,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0054"
-down_revision = "0052"
+revision = "0052"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 
