@@ -354,6 +354,17 @@ VARIANTS: dict[str, tuple[str, Mapping[str, object]]] = {
     "a mail with its way": (
         "mail", {"keys.eml": "Return-Path: <x@x>\nReceived: from a\n by b; x\n" + mail("The key.", message_id="<1@x>")},
     ),
+    "Gemini's page": (
+        "gemini",
+        {
+            "MyActivity.html": "<html><head><title>My Activity History</title></head><body><div>"
+            '<div class="outer-cell"><p class="mdl-typography--title">Gemini Apps<br></p><div class="content-cell">'
+            "Prompted Where?<br>Feb 1, 2026, 10:00:00 AM UTC<br><p>There.</p></div></div></div></body></html>"
+        },
+    ),
+    "memories of ChatGPT": (
+        "chatgpt", {"memories.json": {"memories": [{"id": "m1", "content": "Sails.", "created_timestamp": 1.0}]}},
+    ),
     "subtitles of the web": ("transcript", {"a.vtt": "\ufeffWEBVTT\n\n00:01.000 --> 00:02.000\n<v Mila>The key.\n"}),
     "WhisperX": ("transcript", {"a.json": {"segments": [WORDS | {"speaker": "SPEAKER_00"}], "language": "en"}}),
     "a list of segments": ("transcript", {"a.json": [WORDS]}),
