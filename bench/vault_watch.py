@@ -77,10 +77,6 @@ async def measure(bench: Bench, outcome: Outcome, notes: int, edits: int) -> Non
                     raise RuntimeError(message)
                 await asyncio.sleep(LOOK_S)
             outcome.figures["vault.first_read_s"] = time.monotonic() - begun
-            await asyncio.sleep(2 * IDLE_S / 3)
-            used = processor_s([watching.pid])
-            await asyncio.sleep(IDLE_S)
-            outcome.figures["vault.idle_share"] = (processor_s([watching.pid]) - used) / IDLE_S
             took = []
             with progress("edits", edits) as done:
                 for number in range(edits):
@@ -90,6 +86,10 @@ async def measure(bench: Bench, outcome: Outcome, notes: int, edits: int) -> Non
                     fresh.replace(place)
                     took.append(await found_after(bench, db, owner, word))
                     done(1)
+            await asyncio.sleep(IDLE_S)  # until the work that follows from the last change is done
+            used = processor_s([watching.pid])
+            await asyncio.sleep(IDLE_S)
+            outcome.figures["vault.idle_share"] = (processor_s([watching.pid]) - used) / IDLE_S
     outcome.figures["vault.change_to_recall.p50_s"] = percentile(took, 0.5)
     outcome.figures["vault.change_to_recall.p95_s"] = percentile(took, 0.95)
     await db.close()

@@ -14,10 +14,12 @@ SET read_at = clock_timestamp(), odd = CAST(:odd AS jsonb)
 WHERE user_id = :user_id AND vault_id = :vault_id;
 
 -- name: set_write_back
-UPDATE memsvc.vaults SET write_back = :write_back WHERE user_id = :user_id AND vault_id = :vault_id;
+UPDATE memsvc.vaults SET write_back = :write_back
+WHERE user_id = :user_id AND vault_id = :vault_id;
 
 -- name: remove_vault
-DELETE FROM memsvc.vaults WHERE user_id = :user_id AND folder = :folder RETURNING vault_id;
+DELETE FROM memsvc.vaults
+WHERE user_id = :user_id AND folder = :folder RETURNING vault_id;
 
 -- name: list_vaults
 -- Vaults with what their notes have: gone ones are not counted. folder: this one alone.
@@ -49,7 +51,7 @@ ORDER BY v.vault_id;
 -- Documents below a folder, with the digest of each one's current content (null: it is gone), and whether the graph has
 -- a node of it.
 SELECT
-  s.source_id, s.identifier, v.sha256, EXISTS (
+  s.source_id, s.identifier, v.sha256, EXISTS(
     SELECT FROM memsvc.nodes AS n
     WHERE n.user_id = :user_id AND n.node_id = s.source_id
   ) AS is_node
@@ -89,7 +91,7 @@ SELECT
         NOT e.data ? 'links' AND k.user_id = :user_id AND k.node_id = e.to_node AND k.recorded_to = 'infinity'
         AND k.type = 'Task'
       LIMIT 1
-    ) AS t ON true
+    ) AS t ON TRUE
     WHERE
       e.user_id = :user_id AND e.from_node = n.source_id AND e.type = 'LINKS_TO' AND e.recorded_to = 'infinity'
       AND e.asserted_by = :actor
@@ -99,7 +101,7 @@ LEFT JOIN LATERAL (
   SELECT k.version_id, k.label, k.data FROM memsvc.node_versions AS k
   WHERE k.user_id = :user_id AND k.node_id = n.source_id AND k.recorded_to = 'infinity'
   LIMIT 1
-) AS v ON true;
+) AS v ON TRUE;
 
 -- name: note_chunks
 -- Where the chunks of a note begin, in reading order.
@@ -125,7 +127,7 @@ ORDER BY c.place;
 SELECT n.name, r.canonical_id AS node_id
 FROM unnest(CAST(:names AS text [])) AS n (name)
 INNER JOIN memsvc.forms_called(
-  :user_id, ARRAY(SELECT memsvc.normal_form(a.name) FROM unnest(CAST(:names AS text [])) AS a (name)), NULL, NULL
+  :user_id, array(SELECT memsvc.normal_form(a.name) FROM unnest(CAST(:names AS text [])) AS a (name)), NULL, NULL
 ) AS c ON c.form = memsvc.normal_form(n.name)
 CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[c.node_id]) AS r
 WHERE EXISTS (

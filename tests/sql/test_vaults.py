@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import asdict
 
 from memsvc.access.users import Owner
+from memsvc.cli.ingest import ingest_files
 from memsvc.db.engine import Database
 from memsvc.documents.vaults.reading import VaultReader, read_vault
 from memsvc.documents.vaults.sections import owners_bytes
@@ -283,3 +284,11 @@ async def test_a_watch_takes_renames_deletes_and_editors_that_write_a_file_anew(
     assert shelf.links() == []
     stopping.set()
     await running
+
+
+async def test_a_note_that_is_ingested_as_a_file_lacks_what_memsvc_wrote(shelf: Shelf) -> None:
+    await shelf.bring({"a.md": "# A\n\nMine.\n"})
+    with (shelf.folder / "a.md").open("a") as file:
+        file.write("\n<!-- memsvc:begin -->\n### memsvc\n\n- Not mine.\n<!-- memsvc:end -->\n")
+    report = await ingest_files(shelf.db, shelf.settings, shelf.owner, [shelf.folder / "a.md"])
+    assert report.documents == {"existing": 1}

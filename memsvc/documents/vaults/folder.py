@@ -11,11 +11,11 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from memsvc.errors import BadFileError
 
-NOTE_ENDINGS = {".md", ".markdown"}
+NOTE_ENDINGS = (".md", ".markdown")
 DRAWINGS = (".canvas", ".excalidraw", ".excalidraw.md")
 LEFT_OUT = {"logseq/bak", "logseq/version-files"}
 """Programs' copies of notes; hidden folders are left out as well."""
@@ -50,7 +50,7 @@ def listing(root: Path) -> Listing:
         if lower.endswith(DRAWINGS):
             found.odd["drawings"] += 1
             found.files.append(path)
-        elif PurePosixPath(lower).suffix in NOTE_ENDINGS:
+        elif lower.endswith(NOTE_ENDINGS):
             found.notes.append(path)
         else:
             if lower.endswith(".org"):

@@ -73,7 +73,7 @@ class VaultReader:
         Raises:
             BadFileError: as ``read_vault``.
         """
-        return {path: _stamp(self._folder / path) for path in listing(self._folder).notes}
+        return {path: _stamp(f"{self._folder}/{path}") for path in listing(self._folder).notes}
 
     def read(self) -> Vault:
         """Read what is new or has changed; the same vault again if nothing has.
@@ -118,7 +118,7 @@ class VaultReader:
         )  # fmt: skip
 
 
-def _stamp(place: Path) -> Stamp | None:
+def _stamp(place: Path | str) -> Stamp | None:
     try:
         status = os.lstat(place)
     except OSError:

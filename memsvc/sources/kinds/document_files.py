@@ -7,6 +7,7 @@ name (``memsvc.sources.foreign``), whatever its ending says.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from datetime import tzinfo
 from pathlib import Path
 
@@ -15,11 +16,14 @@ from memsvc.documents.form import ParsedDocument
 from memsvc.documents.formats import recognise
 from memsvc.documents.limits import Limits
 from memsvc.documents.parsing import parse
+from memsvc.documents.vaults.folder import NOTE_ENDINGS, read_once
+from memsvc.documents.vaults.sections import owners_bytes
 from memsvc.errors import MemsvcError
 from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentIn
 from memsvc.sources.foreign import foreign_text
 from memsvc.sources.kinds.bundles import PIECE_BYTES, ZIP, Bundle
+from memsvc.sources.kinds.temporary import temporary_folder
 
 LOOKS = frozenset(
     {
@@ -71,12 +75,21 @@ def document_in(bundle: Bundle, settings: Settings, zone: tzinfo) -> DocumentIn:
     file = bundle.files[0]
     name, path = _name(file), bundle.path(file)
     digest, size = _digest(path)
+    owners = _without_section(name, path)
+    if owners is not None:
+        digest, size = hashlib.sha256(owners).hexdigest(), len(owners)
     shown = bundle.name
     limits = limits_of(settings)
 
     def read() -> ParsedDocument:
+        called = name.rsplit("/", 1)[-1]
         try:
-            return parse(bundle.path(file), name.rsplit("/", 1)[-1], limits=limits)
+            if owners is None:
+                return parse(bundle.path(file), called, limits=limits)
+            with temporary_folder() as folder:
+                copy = folder / "note.md"
+                copy.write_bytes(owners)
+                return parse(copy, called, limits=limits)
         except MemsvcError as error:
             raise type(error)(f"{shown}: {error.message}", hint=error.advice) from error
 
@@ -101,6 +114,15 @@ def file_is_there(identifier: str) -> bool:
         return path.exists() or any(parent.is_file() for parent in path.parents)  # in a zip file
     except OSError:
         return True
+
+
+def _without_section(name: str, path: Path) -> bytes | None:
+    """Return a note without what memsvc wrote into it, which is not the owner's word; None: there is nothing of it."""
+    if not name.lower().endswith(NOTE_ENDINGS):
+        return None
+    data = read_once(path, Counter())
+    owners, sections = owners_bytes(data) if data is not None else (b"", 0)
+    return owners if sections else None
 
 
 def _name(file: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from uuid import UUID
 
 import msgspec
@@ -278,7 +278,7 @@ def _ends_of(note: Note) -> Iterable[str]:
 
 def is_note(path: str) -> bool:
     """Whether a file is a note by its name."""
-    return PurePosixPath(path.lower()).suffix in NOTE_ENDINGS
+    return path.lower().endswith(NOTE_ENDINGS)
 
 
 def _modified(place: Path) -> datetime | None:

@@ -1,8 +1,9 @@
 """Watches a folder of notes and keeps the memory as the folder is, until somebody stops it.
 
-It polls: listing 5,000 notes with their times and sizes takes some hundredths of a second, works on every file system,
-and needs no library. A change counts when the folder has been still for one look, so a note that an editor writes in
-several steps, or deletes and makes again, is read once; a folder that is never still is read after two seconds.
+It polls once a second: names, times and sizes of 5,000 notes take 0.05 s of a processor, on every file system and
+without a library. A change counts when the folder has been still from one look to the next, so a note that an editor
+writes in several steps, or deletes and makes again, is read once; a folder that is never still is read after two
+seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from memsvc.documents.vaults.reading import RESTLESS_NS, Stamp, VaultReader
 from memsvc.errors import MemsvcError
 from memsvc.sources.vaults.storing import Brought, Keeper
 
-LOOK_S = 0.5
+LOOK_S, PENDING_S = 1.0, 0.3
+"""Between looks at a folder that is as it was, and at one that has changed."""
 LONGEST_S = 2.0
 """A folder that changes with every look is read after so long."""
 AFTER_TROUBLE_S = 5.0
@@ -47,13 +49,12 @@ class Watch:
         """
         is_first, troubled = True, ""
         while not self._stopping.is_set():
-            wait_s = LOOK_S
             try:
                 brought = await self._look()
                 if brought is not None and (brought.is_change or is_first):
                     is_first = False
                     await told(brought)
-                troubled = ""
+                troubled, wait_s = "", LOOK_S if self._since is None else PENDING_S
             except MemsvcError as error:
                 if error.message != troubled:
                     trouble(error)
@@ -64,14 +65,14 @@ class Watch:
     async def _look(self) -> Brought | None:
         """Look at the folder once; read it if it is time."""
         stamps, now = await asyncio.to_thread(self._reader.stamps), time.monotonic()
-        if self._acted is not None and stamps == self._acted:
+        if stamps == self._acted:
             self._since = None
             if self._again is None or now < self._again:
                 return None
             self._again = None
-        elif self._acted is not None:
+        else:
             self._since = self._since if self._since is not None else now
-            is_still = stamps == self._last
+            is_still = self._acted is None or stamps == self._last
             self._last = stamps
             if not is_still and now - self._since < LONGEST_S:
                 return None
