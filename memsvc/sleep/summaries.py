@@ -24,7 +24,7 @@ from memsvc.graph.operations import Operation, Retract, Thread, new_id
 from memsvc.settings import Settings
 from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 from memsvc.summaries import abstractive
-from memsvc.summaries.extractive import Line, Message, lines_of, summary, words_in
+from memsvc.summaries.extractive import SHORTENS, SHORTENS_SUMMARIES, Line, Message, lines_of, summary, words_in
 from memsvc.summaries.periods import (
     BUDGETS,
     CONTENT_WORDS,
@@ -144,7 +144,8 @@ class Summaries:
         written = []
         for period, lines in zip(some, given, strict=True):
             budget = BUDGETS[period.level]
-            chosen: Sequence[Line] = await asyncio.to_thread(summary, lines, budget, counts, messages)
+            share = SHORTENS if period.sitting is not None else SHORTENS_SUMMARIES
+            chosen: Sequence[Line] = await asyncio.to_thread(summary, lines, budget, counts, messages, share=share)
             by = ""
             if chosen and writer.writes:
                 shown = await asyncio.to_thread(summary, lines, abstractive.SHOWN * budget, counts, messages, share=1.0)

@@ -37,8 +37,8 @@ REQUEST_WORDS = 7
 TOKENS_A_WORD = 1.4
 LEAST_BUDGET = 12
 """Words below which a summary would say nothing."""
-SHORTENS = 0.8
-"""A summary has at most so much of the words that it rests on."""
+SHORTENS, SHORTENS_SUMMARIES = 0.8, 0.6
+"""A summary has at most so much of the words of the messages, or summaries, that it rests on."""
 ASSISTANT, QUESTION, TELLING = 0.35, 0.5, 0.3
 """What a sentence of an assistant, and a question, is worth beside others; and how much more for each name, number and
 fact."""

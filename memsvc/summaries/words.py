@@ -76,8 +76,7 @@ def rarity(word: str, known: Mapping[str, int], messages: int) -> float:
 
 
 def dated(text: str, said_at: datetime) -> str:
-    """A sentence with the dates that its relative words meant, in round brackets: "tomorrow (21 November)"; of another year with the
-    year."""
+    """A sentence with the dates that its relative words meant, in round brackets: "tomorrow (21 November)"."""
     pieces, done = [], 0
     for one in relative_times(text, said_at):
         year = "" if one.begin.year == said_at.year else " %Y"
