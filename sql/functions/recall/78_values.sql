@@ -17,7 +17,10 @@ BEGIN ATOMIC
     SELECT avg(m.found_words) AS words, stddev_pop(m.found_words) AS words_spread, avg(m.similarity) AS vector,
       stddev_pop(m.similarity) AS vector_spread, avg(m.other_similarity) FILTER (WHERE m.similarity IS NULL) AS other,
       stddev_pop(m.other_similarity) FILTER (WHERE m.similarity IS NULL) AS other_spread, avg(m.late) AS late,
-      stddev_pop(m.late) AS late_spread, avg(m.size) AS size
+      stddev_pop(m.late) AS late_spread, avg(m.size) AS size,
+      -- A name that most candidates support tells none of them apart, as a word does that stands everywhere. Few
+      -- candidates say nothing about that.
+      power(1 - count(*) FILTER (WHERE m.distance = 0) / (20.0 + count(*)), 4)::double precision AS rarity
     FROM memory AS m
   ),
   compared AS MATERIALIZED (
@@ -104,7 +107,7 @@ BEGIN ATOMIC
         WHERE coalesce(m.since, '-infinity') < w.begins AND m.until >= w.ends
       ) THEN 1 ELSE 0 END
     ) ELSE 0 END,
-    CASE WHEN m.distance = 0 THEN m.reach ELSE 0 END, -- names
+    CASE WHEN m.distance = 0 THEN m.reach * t.rarity ELSE 0 END, -- names
     CASE WHEN m.distance > 0 AND m.metres IS NULL THEN m.reach ELSE 0 END, -- distance
     CASE WHEN m.metres IS NOT NULL THEN m.reach ELSE 0 END, -- place
     coalesce((SELECT o.place FROM turn AS o WHERE o.memory_id = m.memory_id), 0), -- order
