@@ -290,5 +290,6 @@ async def test_a_note_that_is_ingested_as_a_file_lacks_what_memsvc_wrote(shelf: 
     await shelf.bring({"a.md": "# A\n\nMine.\n"})
     with (shelf.folder / "a.md").open("a") as file:
         file.write("\n<!-- memsvc:begin -->\n### memsvc\n\n- Not mine.\n<!-- memsvc:end -->\n")
-    report = await ingest_files(shelf.db, shelf.settings, shelf.owner, [shelf.folder / "a.md"])
+    words_alone = shelf.settings.model_copy(update={"embedding_model": ""})
+    report = await ingest_files(shelf.db, words_alone, shelf.owner, [shelf.folder / "a.md"])
     assert report.documents == {"existing": 1}
