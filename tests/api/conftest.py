@@ -21,6 +21,8 @@ from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.extract import registry
 from memsvc.extract.run import Extractors
+from memsvc.feeds.feeds import add
+from memsvc.feeds.wanted import Door, FeedIn, Mailbox
 from memsvc.graph.history import write
 from memsvc.graph.operations import Node
 from memsvc.identity.candidates import Suspicion, note
@@ -176,5 +178,11 @@ async def stage(db: Database, connect: Connect, chatting: Settings, monkeypatch:
         extractor = await Extractors(chatting).get()
         monkeypatch.setattr(extractor, "name", version)
 
+    async def watch() -> str:
+        box = Mailbox(host="mail.example.org", username="marcel@example.org")
+        door = Door(by_operator=True, mailbox=box, secret="env:MAIL_PASSWORD")
+        feed = await add(db, marcel.owner, FeedIn(kind="imap", rule="every 2 hours"), chatting, door)
+        return str(feed.feed_id)
+
     user = await connect("read", "write", "forget", user=marcel.owner, app_name=name)
-    return Stage(user, await connect("admin", app_name=name), work, suspect, renew)
+    return Stage(user, await connect("admin", app_name=name), work, suspect, renew, watch)

@@ -34,6 +34,8 @@ class Stage:
     """Makes two nodes of these labels that may be the same."""
     renew: Callable[[str], Awaitable[None]]
     """Installs a version of the extractor."""
+    watch: Callable[[], Awaitable[str]]
+    """Lets the operator add a mailbox; its feed's id."""
 
 
 async def put(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
@@ -335,6 +337,11 @@ async def feeds(stage: Stage) -> None:
     await user.post(f"{at}/resume")
     await user.post(f"{at}/secret")
     await user.delete(at)
+    mailbox = await stage.watch()
+    await user.post(f"/v1/feeds/{mailbox}/run")
+    await get(user, f"/v1/feeds/{mailbox}/runs")
+    await get(user, "/v1/feeds")
+    await user.delete(f"/v1/feeds/{mailbox}")
 
 
 async def rereading(stage: Stage) -> None:

@@ -126,7 +126,8 @@ def test_an_event_that_cannot_be_read_is_left_out_by_name(lines: str, why: str) 
     "content",
     [
         b"", b"hello", b"BEGIN:VCARD\nEND:VCARD", b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:a\n",
-        b"BEGIN:VCALENDAR\nEND:VEVENT\n", b"BEGIN:VCALENDAR\nSUMMARY:\xff\nEND:VCALENDAR", b"BEGIN:VCALENDAR\nno property\nEND:VCALENDAR", b"<html></html>",
+        b"BEGIN:VCALENDAR\nEND:VEVENT\n", b"BEGIN:VCALENDAR\nSUMMARY:\xff\nEND:VCALENDAR",
+        b"BEGIN:VCALENDAR\nno property\nEND:VCALENDAR", b"<html></html>",
         b'BEGIN:VCALENDAR\nA;B="x:y\nEND:VCALENDAR', b"END:VCALENDAR",
     ],
 )  # fmt: skip
