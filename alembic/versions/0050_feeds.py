@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS memsvc.feeds (
   CONSTRAINT feeds_salt CHECK ((kind = 'push') = (salt IS NOT NULL))
 );
 CREATE UNIQUE INDEX IF NOT EXISTS feeds_identifier ON memsvc.feeds (user_id, kind, md5(identifier));
-CREATE UNIQUE INDEX IF NOT EXISTS feeds_pushed ON memsvc.feeds (feed_id) WHERE kind = 'push';
+CREATE INDEX IF NOT EXISTS feeds_pushed ON memsvc.feeds (feed_id) WHERE kind = 'push';
 CREATE INDEX IF NOT EXISTS feeds_due ON memsvc.feeds (next_run NULLS FIRST)
 WHERE state = 'active' AND rule IS NOT NULL;
 COMMENT ON TABLE memsvc.feeds IS

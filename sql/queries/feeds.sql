@@ -15,7 +15,9 @@ LIMIT :limit;
 -- name: add_feed
 -- It is due at once. No row: the user has it already.
 WITH added AS (
-  INSERT INTO memsvc.feeds (user_id, kind, identifier, name, settings, secret, salt, by_operator, key_id, rule, next_run)
+  INSERT INTO memsvc.feeds (
+    user_id, kind, identifier, name, settings, secret, salt, by_operator, key_id, rule, next_run
+  )
   VALUES (
     :user_id, :kind, :identifier, :name, CAST(:settings AS jsonb), CAST(:secret AS text), CAST(:salt AS bytea),
     :by_operator, CAST(:key_id AS text), CAST(:rule AS text),
@@ -142,7 +144,8 @@ WHERE c.files > 0;
 
 -- name: has_files
 SELECT EXISTS(
-  SELECT FROM memsvc.ingest_files AS f WHERE f.user_id = :user_id AND f.ingest_id = :ingest_id
+  SELECT FROM memsvc.ingest_files AS f
+  WHERE f.user_id = :user_id AND f.ingest_id = :ingest_id
 ) AS has_files;
 
 -- name: set_feed_cursor

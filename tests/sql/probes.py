@@ -426,7 +426,7 @@ def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
 
 @probe
 def not_even_the_owner_reads_memories(doors: Doors, world: World) -> None:
-    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas", "outbox", "schedules", "model_calls"}:
+    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas", "outbox", "schedules", "feeds", "model_calls"}:
         with doors.enter(OWNER, world.token(world.ada)) as connection:
             statement = sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))
             assert connection.execute(statement).fetchone() == (0,), f"the owner reads {table}"
