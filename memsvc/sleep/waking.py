@@ -20,11 +20,13 @@ from memsvc.errors import MemsvcError
 from memsvc.queue.execution import OF_THE_DATABASE
 from memsvc.queue.jobs import announce_jobs
 from memsvc.queue.schedule import BATCH, LOOK_S
-from memsvc.recall.times_in_words import SITTING
+from memsvc.recall import times_in_words
 from memsvc.settings import Settings
 
 QUIET = timedelta(minutes=2)
 """A user who said something a shorter time ago may be waiting for an answer."""
+SILENCE = times_in_words.SITTING
+"""It ends a sitting, as in contexts."""
 DUE = text("SELECT * FROM memsvc.due_looks(:limit)")
 LOOK = text(
     "SELECT memsvc.look_sleep(:user_id, :messages, :sitting_messages, :importance, :sitting, :calm, :pause) AS woken"
@@ -56,7 +58,7 @@ async def _look(db: Database, user_id: UUID, settings: Settings) -> str | None:
     """Look at one user; an error about one does not stop the others."""
     values = {
         "user_id": user_id, "messages": settings.sleep_after_messages, "sitting_messages": settings.sleep_after_sitting,
-        "importance": settings.sleep_after_importance, "sitting": SITTING, "calm": QUIET,
+        "importance": settings.sleep_after_importance, "sitting": SILENCE, "calm": QUIET,
         "pause": timedelta(minutes=settings.sleep_pause_minutes),
     }  # fmt: skip
 

@@ -38,7 +38,7 @@ async def _nobody_else(db: Database, admin: psycopg.Connection) -> None:
 def calm(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time passes in tests: a message that was just said was said long enough ago."""
     monkeypatch.setattr(waking, "QUIET", timedelta(0))
-    monkeypatch.setattr(waking, "SITTING", timedelta(0))
+    monkeypatch.setattr(waking, "SILENCE", timedelta(0))
 
 
 class Person:
@@ -118,7 +118,7 @@ async def test_it_waits_for_the_end_of_a_sitting_and_while_the_user_talks(person
     assert timedelta(0) < wait <= waking.QUIET
     assert await person.look(sleep_after_sitting=2) == 0
     wait = person.row("look_at") - datetime.now(UTC)
-    assert waking.QUIET < wait <= waking.SITTING
+    assert waking.QUIET < wait <= waking.SILENCE
     assert person.jobs() == 0
 
 
