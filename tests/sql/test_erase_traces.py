@@ -65,7 +65,8 @@ TYPES = {
 OURS = {
     ("fact_reviews", "reason"), ("duplicate_candidates", "evidence"), ("duplicate_candidates", "found_by"),
     ("model_calls", "task"), ("model_calls", "model"), ("model_calls", "prompt_version"), ("model_calls", "outcome"),
-    ("sleep_runs", "task"), ("sleep_runs", "place"), ("rereadings", "counts"),
+    ("sleep_runs", "task"), ("sleep_runs", "place"), ("sleep_runs", "counts"), ("sleep_runs", "cause"),
+    ("schedules", "tasks_off"), ("schedules", "woken_for"), ("rereadings", "counts"),
     ("answered_requests", "answer"),
     ("analysis_runs", "kind"), ("analysis_runs", "figures"), ("analysis_results", "what"),
     ("analysis_results", "figures"), ("ingests", "key_id"), ("ingest_files", "outcome"),
