@@ -125,7 +125,7 @@ INNER JOIN mean AS m ON s.place = m.place
 ORDER BY s.place, s.ordinal, s.part;
 
 -- name: summary_words
--- In how many messages a user's words stand, and how many messages there are; the word is null in the row of the latter.
+-- In how many messages a user's words stand; and, in a row without a word, how many messages there are.
 SELECT t.term, t.passages
 FROM memsvc.terms AS t
 WHERE t.user_id = :user_id AND t.kind = 'message' AND t.form = 'simple' AND t.term = any(CAST(:words AS text []))
