@@ -38,7 +38,6 @@ EXPLAINED = {
     "near": "Near this point.",
     "speakers": "Only what they said.",
     "types": "Of nodes or facts, such as WORKS_AT.",
-    "include_archived": "Deep memory, too.",
 }
 """What a model is told of the filters. The fields themselves are those of REST."""
 LISTED = frozenset({"query", "mode", "as_of", "known_at"})
