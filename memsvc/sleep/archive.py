@@ -13,7 +13,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError
 from memsvc.settings import Settings
-from memsvc.sleep.runner import get_run
+from memsvc.sleep.runs import get_run
 from memsvc.sources.opening import find_memory
 
 MOST_RESTORED = 1_000

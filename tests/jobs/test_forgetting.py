@@ -24,7 +24,8 @@ from memsvc.recall.signals import mark_memory, record_recall
 from memsvc.settings import Settings
 from memsvc.sleep import forgetting
 from memsvc.sleep.archive import archive_of, restore, switch_forgetting
-from memsvc.sleep.runner import Run, sleep
+from memsvc.sleep.runner import sleep
+from memsvc.sleep.runs import Run
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered
 
