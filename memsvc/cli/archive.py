@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, for_owner_with, print_json
+from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, for_owner_with, print_json
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -65,18 +65,17 @@ def forgetting(
 
 @archive.command("restore")
 def restore(
-    memories: list[str] = typer.Argument(None, help="Ids of memories, short or full.", metavar="[MEMORY]..."),
-    run: str | None = typer.Option(None, "--run", help="All that this run archived ('memsvc sleep --runs')."),
+    memories: list[str] = typer.Argument(help="Ids of memories, short or full.", metavar="MEMORY..."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Take memories out of the archive, or undo a run of forgetting."""
+    """Take memories out of the archive; 'memsvc sleep --undo' takes back what a whole run archived."""
 
     async def act(db: Database, owner: Owner) -> Restored:
         from memsvc.sleep.archive import restore
 
-        return await restore(db, owner, memories or [], run_id=as_uuid(run, "run") if run is not None else None)
+        return await restore(db, owner, memories)
 
     done: Any = for_owner(user, app, act)
     if as_json:

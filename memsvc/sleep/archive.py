@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 
@@ -13,7 +12,6 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError
 from memsvc.settings import Settings
-from memsvc.sleep.runs import get_run
 from memsvc.sources.opening import find_memory
 
 MOST_RESTORED = 1_000
@@ -63,26 +61,22 @@ async def switch_forgetting(db: Database, owner: Owner, settings: Settings, *, o
     return await archive_of(db, owner, settings)
 
 
-async def restore(db: Database, owner: Owner, memories: Sequence[str] = (), *, run_id: UUID | None = None) -> Restored:
-    """Take memories out of the archive, or all that a run put there. They count as used now.
+async def restore(db: Database, owner: Owner, memories: Sequence[str]) -> Restored:
+    """Take memories out of the archive. They count as used now. A whole run is taken back by ``memsvc.sleep.undoing``.
 
     Args:
         db: the database.
         owner: whose memories they are.
         memories: ids of messages, facts and nodes, short or full, at most 1,000.
-        run_id: a run of the task ``forgetting``; what it archived and is still archived is restored.
 
     Raises:
-        InvalidRequestError: neither or too much is asked for.
+        InvalidRequestError: none or too many are asked for.
         MemoryUnknownError, MemoryAmbiguousError: no memory, or several, have an id.
-        NotFoundError: there is no such run.
     """
-    if not memories and run_id is None:
-        raise InvalidRequestError("Nothing is to be restored.", hint="Send memory_ids or run_id.")
+    if not memories:
+        raise InvalidRequestError("Nothing is to be restored.", hint="Name memories by their ids.", field="memory_ids")
     if len(memories) > MOST_RESTORED:
         raise InvalidRequestError(f"At most {MOST_RESTORED:,} memories fit.", field="memory_ids")
-    if run_id is not None:
-        await get_run(db, owner.user_id, run_id)
     called = [await find_memory(db, owner, one) for one in memories]
     async with db.transaction(owner.user_id) as connection:
         ids = [one.memory_id for one in called]
@@ -90,5 +84,5 @@ async def restore(db: Database, owner: Owner, memories: Sequence[str] = (), *, r
             asked = {"user_id": owner.user_id, "node_id": node}
             ids += (await connection.execute(query("passage_of_node"), asked)).scalars()
         await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
-        values = {"user_id": owner.user_id, "ids": ids, "run_id": run_id}
+        values = {"user_id": owner.user_id, "ids": ids, "run_id": None}
         return Restored(restored=(await connection.execute(query("restore_memories"), values)).scalar_one())

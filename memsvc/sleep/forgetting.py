@@ -98,6 +98,13 @@ class Forgetting:
         values = {"user_id": owner.user_id, "passages": [part for one in faded for part in one.parts], "task": NAME}
         return Applied(applied=(await connection.execute(query("archive_memories"), values)).scalar_one())
 
+    async def undo(self, connection: AsyncConnection, owner: Owner, run_id: UUID) -> int:
+        """Take out of the archive what a run put there and is still in it; it counts as used now."""
+        await connection.execute(query("keep_memories"), {"user_id": owner.user_id})
+        values = {"user_id": owner.user_id, "ids": [], "run_id": run_id}
+        restored: int = (await connection.execute(query("restore_memories"), values)).scalar_one()
+        return restored
+
     async def _bound(self, db: Database, owner: Owner) -> int:
         """The most that a run may archive; 0: forgetting is off, nothing is old enough, or the clock is wrong."""
         values: dict[str, Any] = {

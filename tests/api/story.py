@@ -136,6 +136,7 @@ async def recalling(stage: Stage) -> None:
     await get(user, f"/v1/memories/{best}")
     await patch(user, f"/v1/memories/{best}", pinned=True, importance=8)
     await post(user, f"/v1/memories/{best}/promote")
+    await post(user, "/v1/archive/restore", memory_ids=[best])
     await post(user, "/v1/answer", query=WORDS)
     await post(user, "/v1/verify", claim="Ines lives in Porto.")
 
@@ -282,7 +283,6 @@ async def work(stage: Stage) -> None:
     await put(user, "/v1/sleep/tasks/duplicates", on=True)
     await get(user, "/v1/archive")
     await put(user, "/v1/archive", forgetting=False)
-    await post(user, "/v1/archive/restore", run_id=asked["runs"][0]["run_id"])
     job = (await get(user, "/v1/jobs", state="pending"))["items"][0]["job_id"]
     await get(user, f"/v1/jobs/{job}")
     await user.post(f"/v1/jobs/{job}/cancel")

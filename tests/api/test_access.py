@@ -172,7 +172,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/sleep": {},
     "/v1/sleep/tasks/duplicates": {"on": True},
     "/v1/archive": {"forgetting": False},
-    "/v1/archive/restore": {"run_id": NOTHING},
+    "/v1/archive/restore": {"memory_ids": [NOTHING]},
     "/v1/analysis/hubs": {},
     "/v1/me/pause": {},
     f"/v1/memories/{NOTHING}/promote": {},

@@ -26,6 +26,7 @@ from memsvc.sleep import forgetting
 from memsvc.sleep.archive import archive_of, restore, switch_forgetting
 from memsvc.sleep.runner import sleep
 from memsvc.sleep.runs import Run
+from memsvc.sleep.undoing import undo_run
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered
 
@@ -106,9 +107,9 @@ async def test_what_says_little_and_is_not_recalled_leaves_recall_and_comes_back
     assert await texts(db, owner, forgets, "kestrel") == {"Thanks, kestrel!"}
     assert (await night(db, owner, forgets)).applied == 0, "what was recalled is not idle"
 
-    assert (await restore(db, owner, run_id=run.run_id)).restored == 1
+    assert (await undo_run(db, owner, run.run_id, forgets)).other == 1
     assert await texts(db, owner, forgets, "kestrel") == {"Thanks, kestrel!", "Kestrel, great!"}
-    assert (await restore(db, owner, run_id=run.run_id)).restored == 0
+    assert (await undo_run(db, owner, run.run_id, forgets)).other == 0
     assert (await night(db, owner, forgets)).applied == 0, "what was restored counts as used"
     pass_days(admin, owner, 40)
     assert (await night(db, owner, forgets)).applied == 1, "recalls that wait to be added up keep a memory"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID
 
 import msgspec
 from litestar import Controller, get, post, put
@@ -28,10 +27,8 @@ class ForgettingIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class RestoreIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to take out of the archive."""
 
-    memory_ids: Annotated[list[MemoryId], msgspec.Meta(max_length=MOST_RESTORED)] = []
+    memory_ids: Annotated[list[MemoryId], msgspec.Meta(min_length=1, max_length=MOST_RESTORED)]
     """Ids of messages, facts and nodes, short (m:…, f:…, n:…) or full."""
-    run_id: UUID | None = None
-    """A run of the task forgetting: all that it archived."""
 
 
 class ArchiveController(Controller):
@@ -75,8 +72,8 @@ class ArchiveController(Controller):
         status_code=200,
         operation_id="restoreMemories",
         summary="Restore archived memories",
-        description="Takes memories out of the archive, or all that one run of the task forgetting put there and that "
-        "is still in it. They count as used now. Recall finds them at once by their words, and by their meaning once "
+        description="Takes memories out of the archive. `POST /v1/sleep/runs/{run_id}/undo` takes back what a whole "
+        "run archived. They count as used now. Recall finds them at once by their words, and by their meaning once "
         "the job embed has run.",
         response_description="How many memories were restored.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
@@ -84,10 +81,8 @@ class ArchiveController(Controller):
     )
     async def restore(
         self,
-        data: Annotated[
-            RestoreIn, BodyKwarg(examples=[Example(value={"run_id": "01a200c9-0000-7000-8000-0000000000f1"})])
-        ],
+        data: Annotated[RestoreIn, BodyKwarg(examples=[Example(value={"memory_ids": ["m:01a201b6"]})])],
         writer: NamedDependency[Caller],
     ) -> Restored:
         """Restore them."""
-        return await restore(writer.db, writer.owner, data.memory_ids, run_id=data.run_id)
+        return await restore(writer.db, writer.owner, data.memory_ids)
