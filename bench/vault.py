@@ -13,18 +13,24 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
+import uvloop
 import yaml
 
-from bench.harness import Outcome, data_folder, figures_table, report
+from bench.harness import Bench, Outcome, data_folder, database, figures_table, report
+from bench.store import new_user
 from memsvc.documents.vaults.form import Link, Note, Vault
-from memsvc.documents.vaults.reading import read_vault
+from memsvc.documents.vaults.reading import VaultReader, read_vault
+from memsvc.sources.vaults.reads import vault_links
+from memsvc.sources.vaults.storing import Keeper
 
 BARS = {
     "vault.notes.equal": ">= 1", "vault.links.equal": ">= 1", "vault.broken.equal": ">= 1", "vault.tags.equal": ">= 1",
+    "vault.stored.equal": ">= 1",
 }  # fmt: skip
 ROUNDS = 5
 KINDS = {"wiki", "embed", "markdown"}
 Key = tuple[str, int, str, str, str, tuple[str, ...]]
+StoredKey = tuple[str, int, str, str, str, str]
 
 
 class _Link(msgspec.Struct, frozen=True):
@@ -86,6 +92,21 @@ def same_notes(vault: Vault, theirs: list[_Note]) -> float:
     return count / max(len(ours | {note.path: note for note in theirs}), 1)
 
 
+async def stored(bench: Bench, folder: Path) -> Counter[StoredKey]:
+    """What is compared of the links that are stored in a database."""
+    db = bench.connect()
+    owner = await new_user(db, "vault")
+    keeper = Keeper(db, owner, bench.settings, folder)
+    await keeper.bring(VaultReader(keeper.folder).read())
+    found = await vault_links(db, owner, keeper.folder)
+    await db.close()
+    return Counter(
+        (link.source, link.line, link.kind, link.target, link.section or "", link.resolves_to or "")
+        for link in found
+        if link.kind in KINDS
+    )
+
+
 def main() -> None:
     """Run the bench."""
     top = data_folder("notes-vault")
@@ -115,6 +136,12 @@ def main() -> None:
     figures["vault.notes_per_s"] = len(vault.notes) / best
     figures["vault.mb_per_s"] = sum(len(note.text.encode()) for note in vault.notes) / 1e6 / best
     figures["vault.second.changed"] = int(read_vault(folder) != vault)
+    with database(embedding_model="") as bench:
+        in_database = uvloop.run(stored(bench, folder))
+    expected = Counter({(*link[:-1], link[-1][0] if link[-1] else ""): count for link, count in theirs.items()})
+    figures["vault.stored.equal"] = (in_database & expected).total() / max((in_database | expected).total(), 1)
+    for link in (in_database - expected) | (expected - in_database):
+        print(f"stored: {link}")
     figures_table("a vault of notes", outcome, ("vault.",))
     report(outcome)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -13,7 +12,6 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from msgspec.structs import asdict
 
 from memsvc.access.users import Owner
 from memsvc.cli.ingest import ingest_files
@@ -124,25 +122,6 @@ async def test_dated_tasks_are_nodes_until_they_are_ticked(shelf: Shelf) -> None
     assert shelf.one(said) in {"2026-11-28", "2026-11-29"}
     await shelf.bring({"2026-11-29.md": "- [x] Call Ines 📅 2026-12-01\n- [ ] Some day\n- [x] Done 📅 2026-12-01\n"})
     assert shelf.one(tasks) == []
-
-
-def told(link: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a link says and means; the reference keeps no words of Markdown's links."""
-    alias = link["alias"] if link["kind"] != "markdown" else None
-    return (link["source"], link["line"], link["kind"], link["target"], link["section"], alias, link["resolves_to"])
-
-
-@pytest.mark.slow
-async def test_the_links_of_a_real_vault_are_those_that_its_reference_has(shelf: Shelf) -> None:
-    if not BENCH.is_dir():
-        pytest.skip("The shared vault is not here.")
-    keeper = Keeper(shelf.db, shelf.owner, shelf.settings, BENCH / "vault")
-    await keeper.bring(VaultReader(keeper.folder).read())
-    expected = [json.loads(line) for line in (BENCH / "links.jsonl").read_text().splitlines()]
-    found = [asdict(link) for link in await vault_links(shelf.db, shelf.owner, keeper.folder)]
-    ours = [told({**link, "resolves_to": (link["resolves_to"],)}) for link in found if link["kind"] != "image"]
-    theirs = [told({**link, "resolves_to": tuple(link["resolves_to"]) or (None,)}) for link in expected]
-    assert sorted(ours, key=repr) == sorted(theirs, key=repr)
 
 
 async def test_erasing_a_note_erases_its_node_and_links_and_neither_comes_back(shelf: Shelf) -> None:
