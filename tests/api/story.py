@@ -317,6 +317,8 @@ async def documents(stage: Stage) -> None:
     study = "# Coffee study\n\nThe beans come from Kenya.\n\n## Results\n\nRoasting takes eleven minutes.\n"
     await post(user, "/v1/documents", name="study.md", text=study)
     await stage.work()
+    runs = (await get(user, "/v1/sleep/runs"))["items"]
+    await user.post(f"/v1/sleep/runs/{next(run['run_id'] for run in runs if run['state'] == 'done')}/undo")
     [document] = (await get(user, "/v1/documents", name="coffee"))["items"]
     await get(user, f"/v1/documents/{document['document_id']}", limit=2)
 
