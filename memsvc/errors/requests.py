@@ -264,6 +264,13 @@ class MessageConflictError(MemsvcError):
     """All rows of the batch that differ; the error itself speaks of the first one."""
 
 
+class TurnConflictError(MemsvcError):
+    """A turn with this id is already stored, with another request, call or answer."""
+
+    code, status, exit_code = "turn_conflict", 409, 3
+    hint = "Nothing was overwritten. Give each turn an id of its own; send a committed turn again only as it was."
+
+
 class IdempotencyConflictError(MemsvcError):
     """This Idempotency-Key was sent with another request."""
 

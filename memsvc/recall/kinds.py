@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "summary", "fact", "chunk"]
+Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "summary", "fact", "chunk", "turn"]
 
 
 class Traits(NamedTuple):
@@ -32,6 +32,7 @@ KINDS: Mapping[Kind, Traits] = {
     "summary": Traits("a summary", recalled=False),
     "fact": Traits("a fact"),
     "chunk": Traits(),
+    "turn": Traits(),
 }
 KNOWN = frozenset(kind for kind, traits in KINDS.items() if traits.called)
 """Kinds of what is known: nobody said it as it stands."""

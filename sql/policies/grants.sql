@@ -17,7 +17,8 @@ memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_ca
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults, memsvc.feeds
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls, memsvc.procedures,
+memsvc.document_signals
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -35,17 +36,20 @@ memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_ca
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults, memsvc.feeds
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
 memsvc.profile_versions, memsvc.locations, memsvc.document_versions
 TO memsvc_app;
-GRANT UPDATE (path) ON memsvc.document_versions TO memsvc_app; -- of a file that was moved
+-- Of a file that was moved; of a version that an agent's call made by its digest, when its text is stored.
+GRANT UPDATE (path, bytes, format, title, pages, characters, metadata, chunked) ON memsvc.document_versions
+TO memsvc_app;
+GRANT UPDATE (project, commit_id, ok, ended_at) ON memsvc.turns TO memsvc_app; -- of an open one
 -- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (paused_at, paused_until, forgetting) ON memsvc.users TO memsvc_app;
-GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
+GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after, local) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
 GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
@@ -101,7 +105,8 @@ GRANT SELECT, INSERT ON memsvc.tombstones, memsvc.erasures TO memsvc_eraser;
 GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
 GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
-GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
+GRANT UPDATE (identifier, title, metadata, local) ON memsvc.sources TO memsvc_eraser;
+GRANT UPDATE (document_id, version) ON memsvc.tool_calls TO memsvc_eraser;
 GRANT UPDATE (part, kind, recorded_to, session, ordinal, metadata, archived_at, archived_by, restored_at)
 ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations

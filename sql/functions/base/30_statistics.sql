@@ -36,6 +36,27 @@ $$;
 COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS
   'Moves a user''s term deltas into corpora and terms; returns their number.';
 
+-- Each recall reads all unfolded deltas. Every job folds them; if none did for about sixty writes, the writer does. It
+-- does not wait for another fold, so there is no deadlock. It leaves long work to jobs: many deltas, or the words of large
+-- batches (250,000 bytes are about 20,000 words).
+CREATE OR REPLACE FUNCTION memsvc.fold_when_many(p_user_id uuid) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  IF (
+    SELECT count(*) BETWEEN 128 AND 255 AND sum(pg_column_size(o.terms)) < 250000
+    FROM (SELECT d.terms FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id LIMIT 256) AS o
+  ) AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.fold_when_many(uuid) IS 'Folds a user''s deltas if no job did for about sixty writes.';
+
 -- In how many passages each term occurs, by kind and form: what the statistics lose with these passages.
 CREATE OR REPLACE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[])
 RETURNS TABLE (kind text, form text, term text, passages bigint)

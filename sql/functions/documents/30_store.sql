@@ -128,6 +128,35 @@ $$;
 COMMENT ON FUNCTION memsvc.add_chunks(uuid, uuid, jsonb, jsonb, jsonb, timestamptz) IS
   'Adds the chunks of a version that are not there yet; returns how many.';
 
+-- Writes a version of a document whose chunks are stored: the next one, or the last one, if a call of an agent has made it
+-- by its digest alone.
+CREATE OR REPLACE FUNCTION memsvc.write_version(
+  p_user_id uuid, p_source_id uuid, p_version integer, p_document jsonb, p_chunks jsonb, p_at timestamptz
+) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  UPDATE document_versions AS v SET recorded_to = p_at
+  WHERE v.user_id = p_user_id AND v.source_id = p_source_id AND v.recorded_to = 'infinity' AND v.version < p_version;
+  INSERT INTO document_versions AS v (
+    user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, recorded_from
+  )
+  SELECT p_user_id, p_source_id, p_version, d.sha256, d.bytes, d.format, d.title, d.path, d.pages,
+    (SELECT coalesce(sum(length(c.text)), 0) FROM jsonb_to_recordset(p_chunks) AS c (text text)), d.metadata, p_at
+  FROM jsonb_to_record(p_document) AS d (
+    sha256 text, bytes bigint, format text, title text, path text, pages integer, metadata jsonb
+  )
+  ON CONFLICT (user_id, source_id, version) DO UPDATE
+  SET chunked = true, bytes = excluded.bytes, format = excluded.format, title = excluded.title, path = excluded.path,
+    pages = excluded.pages, characters = excluded.characters, metadata = excluded.metadata;
+END
+$$;
+COMMENT ON FUNCTION memsvc.write_version(uuid, uuid, integer, jsonb, jsonb, timestamptz) IS
+  'Writes a version of a document whose chunks are stored.';
+
 -- Stores a document, in the caller's transaction: source, version, passages, statistics, job and event. Writers of one
 -- document wait for the lock on its source row.
 --
@@ -156,6 +185,7 @@ DECLARE
   mine uuid;
   was_moved boolean := false;
   last document_versions;
+  filled boolean; -- an agent's call has made the version, by its digest alone
   today timestamptz;
   chunks jsonb; -- with their places, without those that were erased
   stays jsonb;
@@ -193,7 +223,7 @@ BEGIN
   UPDATE document_versions AS v SET path = p_document ->> 'path'
   WHERE v.user_id = p_user_id AND v.source_id = mine AND v.version = last.version AND v.sha256 = sha
     AND v.path <> p_document ->> 'path';
-  IF last.recorded_to = 'infinity' AND last.sha256 = sha THEN
+  IF last.recorded_to = 'infinity' AND last.sha256 = sha AND last.chunked THEN
     RETURN QUERY SELECT CASE WHEN was_moved THEN 'moved' ELSE 'existing' END, mine, last.version, 0, 0, 0, NULL::uuid;
     RETURN;
   END IF;
@@ -202,7 +232,11 @@ BEGIN
     RETURN;
   END IF;
 
-  today := greatest(clock_timestamp(), last.recorded_from + interval '1 microsecond');
+  filled := coalesce(last.recorded_to = 'infinity' AND last.sha256 = sha, false);
+  today := CASE
+    WHEN filled THEN last.recorded_from -- so that its chunks stood when it was recorded
+    ELSE greatest(clock_timestamp(), last.recorded_from + interval '1 microsecond')
+  END;
   SELECT coalesce(jsonb_agg(c.value || jsonb_build_object('place', c.place)), '[]') INTO chunks
   FROM jsonb_array_elements(p_chunks) WITH ORDINALITY AS c (value, place)
   WHERE NOT EXISTS (
@@ -219,17 +253,10 @@ BEGIN
       AND p.passage_id NOT IN (SELECT k.passage_id FROM jsonb_to_recordset(stays) AS k (passage_id uuid))
   );
   IF went <> '{}' THEN
-    PERFORM memsvc.close_chunks(p_user_id, mine, went, last.version, today);
+    PERFORM memsvc.close_chunks(p_user_id, mine, went, last.version - filled::integer, today);
   END IF;
-  UPDATE document_versions AS v SET recorded_to = today
-  WHERE v.user_id = p_user_id AND v.source_id = mine AND v.recorded_to = 'infinity';
-  INSERT INTO document_versions (
-    user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, recorded_from
-  )
-  SELECT p_user_id, mine, coalesce(last.version, 0) + 1, sha, d.bytes, d.format, d.title, d.path, d.pages,
-    (SELECT coalesce(sum(length(c.text)), 0) FROM jsonb_to_recordset(chunks) AS c (text text)), d.metadata, today
-  FROM jsonb_to_record(p_document) AS d (
-    bytes bigint, format text, title text, path text, pages integer, metadata jsonb
+  PERFORM memsvc.write_version(
+    p_user_id, mine, coalesce(last.version, 0) + 1 - filled::integer, p_document, chunks, today
   );
   UPDATE sources AS s SET title = p_document ->> 'title', status = 'pending'
   WHERE s.user_id = p_user_id AND s.source_id = mine;
@@ -237,7 +264,8 @@ BEGIN
   FROM jsonb_to_recordset(stays) AS k (passage_id uuid, metadata jsonb);
   INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'passages.added', mine);
   RETURN QUERY SELECT
-    CASE WHEN last.version IS NULL THEN 'created' ELSE 'changed' END, mine, coalesce(last.version, 0) + 1,
+    CASE WHEN last.version IS NULL THEN 'created' ELSE 'changed' END, mine,
+    coalesce(last.version, 0) + 1 - filled::integer,
     memsvc.add_chunks(p_user_id, mine, p_document, chunks, stays, today), jsonb_array_length(stays), cardinality(went),
     memsvc.ask_job(p_user_id, 'process', mine);
 END

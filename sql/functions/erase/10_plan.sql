@@ -15,11 +15,15 @@ BEGIN
   WHEN 'message' THEN
     RETURN QUERY SELECT ARRAY(
       SELECT k.passage_id FROM passages AS k
-      WHERE k.user_id = p_user_id AND (k.source_id, k.session, k.ordinal) = (p.source_id, p.session, p.ordinal)
+      WHERE k.user_id = p_user_id AND (k.source_id, k.session) = (p.source_id, p.session)
+        AND (k.ordinal = p.ordinal OR p.kind = 'turn') -- a turn goes as a whole
     ), NULL::uuid, '{}'::uuid[], NULL::uuid
     FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'passage' THEN
-    RETURN QUERY SELECT ARRAY[p.passage_id], NULL::uuid, '{}'::uuid[], NULL::uuid
+    RETURN QUERY SELECT CASE WHEN p.kind <> 'turn' THEN ARRAY[p.passage_id] ELSE ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND (k.source_id, k.session) = (p.source_id, p.session)
+    ) END, NULL::uuid, '{}'::uuid[], NULL::uuid
     FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'source' THEN
     RETURN QUERY SELECT ARRAY(
@@ -319,6 +323,53 @@ END;
 COMMENT ON FUNCTION memsvc.filed_with(uuid, uuid[], uuid[]) IS
   'Passages of archival blocks whose text changes with an erasure.';
 
+-- Turns that go with these passages, and with a conversation of an agent; and documents that only they knew: no other call
+-- touched them, and no text of theirs is stored.
+CREATE OR REPLACE FUNCTION memsvc.turns_lost(p_user_id uuid, p_passages uuid[], p_source_id uuid)
+RETURNS TABLE (turns uuid[], documents uuid[])
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+BEGIN
+  turns := ARRAY(
+    SELECT t.turn_id
+    FROM (
+      SELECT DISTINCT p.source_id, p.session FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind = 'turn'
+    ) AS s
+    INNER JOIN turns AS t ON t.user_id = p_user_id AND t.source_id = s.source_id AND t.session = s.session
+    UNION
+    SELECT t.turn_id FROM turns AS t
+    WHERE t.user_id = p_user_id AND t.source_id = p_source_id AND NOT EXISTS (
+      SELECT FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.source_id = t.source_id AND p.session = t.session
+    )
+  );
+  documents := ARRAY(
+    SELECT d.document_id
+    FROM (
+      SELECT DISTINCT c.document_id FROM tool_calls AS c
+      WHERE c.user_id = p_user_id AND c.turn_id = ANY (turns) AND c.document_id IS NOT NULL
+    ) AS d
+    WHERE NOT EXISTS (
+      SELECT FROM tool_calls AS o
+      WHERE o.user_id = p_user_id AND o.document_id = d.document_id AND o.turn_id <> ALL (turns)
+    ) AND NOT EXISTS (
+      SELECT FROM document_versions AS v
+      WHERE v.user_id = p_user_id AND v.source_id = d.document_id AND v.chunked
+    ) AND NOT EXISTS (
+      SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.source_id = d.document_id
+    )
+  );
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.turns_lost(uuid, uuid[], uuid) IS
+  'Turns that go with some passages, and documents that only they knew.';
+
 -- Archival blocks with passages among these, except p_source_id, of which no version is left when these passages, the
 -- nodes and the source are deleted.
 CREATE OR REPLACE FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid)
@@ -403,7 +454,7 @@ BEGIN ATOMIC
       'locations', cardinality(p.locations),
       'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes),
       'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages),
-      'sources', num_nonnulls(s.source_id) + (
+      'sources', num_nonnulls(s.source_id) + cardinality(l.documents) + (
         SELECT count(*) FROM memsvc.blocks_emptied(p_user_id, s.passages, p.nodes, s.source_id)
       ),
       'embeddings', (
@@ -420,7 +471,10 @@ BEGIN ATOMIC
       ),
       'document_versions', (
         SELECT count(*) FROM memsvc.document_versions AS v
-        WHERE v.user_id = p_user_id AND v.source_id = s.source_id
+        WHERE v.user_id = p_user_id AND v.source_id = ANY (l.documents || s.source_id)
+      ),
+      'turns', cardinality(l.turns), 'tool_calls', (
+        SELECT count(*) FROM memsvc.tool_calls AS c WHERE c.user_id = p_user_id AND c.turn_id = ANY (l.turns)
       ),
       'duplicate_candidates', (
         SELECT count(*) FROM memsvc.duplicate_candidates AS d
@@ -465,6 +519,7 @@ BEGIN ATOMIC
   )
   FROM memsvc.erasure_reach(p_user_id, p_kind, p_subject_id, NULL) AS s
   CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p
-  CROSS JOIN LATERAL memsvc.known_with(p_user_id, p.node_versions || p.edge_versions) AS k (passages);
+  CROSS JOIN LATERAL memsvc.known_with(p_user_id, p.node_versions || p.edge_versions) AS k (passages)
+  CROSS JOIN LATERAL memsvc.turns_lost(p_user_id, s.passages, s.source_id) AS l;
 END;
 COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What an erasure would remove now, by table.';

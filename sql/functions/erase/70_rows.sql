@@ -3,7 +3,7 @@
 -- The only way to delete memories. These functions belong to a role that may delete, and whose policies show it only
 -- the rows of the user that the token proves; their first line asks for that user.
 
--- Writes tombstones for what is about to be deleted. Messages: for all their identities. A document: for its identifier
+-- Writes tombstones for what is about to be deleted. Messages and turns: for all their identities. A document: for its identifier
 -- and the contents of its file; a chunk of one: for its words there, as it has no other identity. Facts and nodes that are
 -- erased on their own: for the fact, or for every name and label at any time.
 CREATE OR REPLACE FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS void
@@ -16,11 +16,13 @@ BEGIN
   SELECT p_user_id, d.digest, clock_timestamp()
   FROM ( -- each identity once: parts of a message share one
     SELECT CASE p.kind WHEN 'chunk' THEN memsvc.chunk_digest(p.source_id, p.caption, p.text)
+        WHEN 'turn' THEN memsvc.turn_digest(s.identifier, p.session)
         ELSE memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) END AS digest
     FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
     WHERE p.user_id = p_user_id AND p_kind IN ('message', 'passage') AND p.passage_id = p_subject_id
     UNION
-    SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id)
+    SELECT CASE p.kind WHEN 'turn' THEN memsvc.turn_digest(s.identifier, p.session)
+        ELSE memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) END
     FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
     WHERE p.user_id = p_user_id AND p_kind = 'source' AND p.source_id = p_subject_id AND p.kind <> 'chunk'
     UNION
@@ -99,6 +101,7 @@ DECLARE
   receipt erasures;
   scope record;
   plan record;
+  turns record;
   message record;
   more boolean := false;
   terms bigint := 0;
@@ -141,6 +144,7 @@ BEGIN
   signals := memsvc.forget_recalls(proved, gone || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
   results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
+  SELECT * INTO turns FROM memsvc.forget_turns(proved, scope.passages, scope.source_id);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
   PERFORM memsvc.keep_derivations(
     proved, plan.links, plan.node_versions || plan.edge_versions || plan.aliases || plan.locations
@@ -202,10 +206,10 @@ BEGIN
   SET
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
-    ids = e.ids || gone || plan.edges || plan.nodes || emptied
+    ids = e.ids || gone || plan.edges || plan.nodes || emptied || turns.ids
       || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
       || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
-    counts = memsvc.add_counts(e.counts, jsonb_build_object(
+    counts = memsvc.add_counts(memsvc.add_counts(e.counts, turns.counts), jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'locations', cardinality(plan.locations),
@@ -246,7 +250,7 @@ BEGIN
     PERFORM memsvc.bury(proved, p_kind, p_subject_id);
     INSERT INTO erasures AS e (user_id, kind, subject_id, requested_by)
     VALUES (proved, p_kind, p_subject_id, p_requested_by) RETURNING e.erasure_id INTO made;
-    UPDATE sources AS s SET identifier = s.source_id::text, title = '', metadata = '{}'
+    UPDATE sources AS s SET identifier = s.source_id::text, title = '', metadata = '{}', local = NULL
     WHERE s.user_id = proved AND p_kind = 'source' AND s.source_id = p_subject_id;
   END IF;
   RETURN QUERY SELECT b.* FROM memsvc.erase_batch(proved, made, p_limit) AS b;

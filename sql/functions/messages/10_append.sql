@@ -300,16 +300,7 @@ BEGIN
   LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
 
-  -- Each recall reads all unfolded deltas. Every job folds them; if none did for about sixty writes, the writer does.
-  -- It does not wait for another fold, so there is no deadlock. It leaves long work to jobs: many deltas, or the words
-  -- of large batches (250,000 bytes are about 20,000 words).
-  IF (
-    SELECT count(*) BETWEEN 128 AND 255 AND sum(pg_column_size(o.terms)) < 250000
-    FROM (SELECT d.terms FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id LIMIT 256) AS o
-  ) AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
-  THEN
-    PERFORM memsvc.fold_statistics(p_user_id);
-  END IF;
+  PERFORM memsvc.fold_when_many(p_user_id);
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_messages(uuid, jsonb) IS

@@ -1,0 +1,299 @@
+"""Store a turn of an agent, or what is new of it, in one transaction.
+
+A turn's identity is its id within its conversation. Sending it again changes nothing; with ``done`` false it stays open,
+and may get calls, the answer and the end later. Nothing that was sent before an agent died is lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import text
+
+from memsvc.access.users import Owner, valid_zone
+from memsvc.db.engine import Database
+from memsvc.db.together import Together
+from memsvc.errors import InvalidRequestError, MemsvcError, TextTooLongError, TurnConflictError
+from memsvc.queue.jobs import announce_jobs
+from memsvc.settings import Settings
+from memsvc.sources.times import now_in, parse_time
+from memsvc.text.characters import is_visible
+from memsvc.text.split import split_text
+from memsvc.text.storable import check_storable
+from memsvc.turns.calls import CallIn, digest_of, document_of, told_argument, told_error, tool_name, writes
+from memsvc.turns.documents import DocumentName, document_name
+from memsvc.turns.projects import MAX_NAME_CHARS, Project
+from memsvc.turns.results import keep_result, storable
+from memsvc.turns.secrets import mask, mask_values
+
+Outcome = Literal["created", "changed", "existing", "erased", "paused"]
+REQUEST, ANSWER = 0, 2
+"""Ordinals of a turn's texts; 1 is what was done, which the database makes of the calls."""
+MAX_CALLS = 1_000
+MAX_ARGUMENT_BYTES = 65_536
+MAX_DEPTH = 50
+"""Of arguments; what is nested deeper is left out."""
+LONGEST_ARGUMENT = 4_000
+"""Of one text in arguments, if all of them together are too long."""
+RECORD = text(
+    "SELECT * FROM memsvc.record_turn(:user_id, CAST(:turn AS jsonb), CAST(:texts AS jsonb), CAST(:calls AS jsonb))"
+)
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class TurnIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A turn as clients send it, or a part of it."""
+
+    conversation: Annotated[str, msgspec.Meta(max_length=400)]
+    """The client's name for the agent's conversation; created on first use."""
+    id: Annotated[str, msgspec.Meta(max_length=400)] | None = None
+    """The client's own id, unique in the conversation; with it, the turn can be sent again and continued."""
+    request: str | None = None
+    """What the user asked; needed when the turn begins."""
+    calls: list[CallIn] = []
+    """Calls of tools in their order, at most 1,000 in a request."""
+    answer: str | None = None
+    """What the agent said in the end."""
+    done: bool = True
+    """False: the turn stays open; send the rest later under the same id."""
+    ok: bool | None = None
+    """Whether it did what was asked; null: not known."""
+    project: Name | None = None
+    """What the project is called wherever it lies, such as github.com/kim/shop; default: the root's last part."""
+    root: str | None = None
+    """The project's absolute path on the agent's machine; relative paths of calls are below it."""
+    ignores_case: bool = False
+    """The agent's file system takes names that differ in case for one."""
+    agent: Name = ""
+    """Which agent."""
+    commit: Name | None = None
+    """The commit of the project at the end of the turn."""
+    at: str | None = None
+    """When the user asked: ISO 8601; default: now."""
+    ended_at: str | None = None
+    """When the turn ended; default: now, once it is done."""
+
+
+class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """The result for a turn."""
+
+    outcome: Outcome
+    """created; changed: something was added, or it was committed; existing: nothing was new; erased: erased on request
+    earlier, not stored again; paused: the user's memory is paused, nothing is stored."""
+    turn_id: UUID | None
+    """null: nothing is stored."""
+    conversation_id: UUID | None
+    done: bool
+    """It is committed."""
+    calls: int
+    """That were added now."""
+    versions: int
+    """New versions of documents, because a call read or wrote them and their digest was new."""
+    job_id: UUID | None
+
+
+def project_of(name: str | None, root: str | None, *, ignores_case: bool = False) -> Project | None:
+    """Return the project that a client names, by its name or its root; None: neither is given."""
+    if root is not None:
+        check_storable(root, "root")
+        if not (root.startswith("/") or root[1:2] == ":" or root.startswith("\\\\")):
+            raise InvalidRequestError("root must be an absolute path.", field="root")
+    last = os.path.basename((root or "").replace("\\", "/").rstrip("/"))  # noqa: PTH119 - of any system
+    called = " ".join((name or last).split()).replace("//", "/")[:MAX_NAME_CHARS]
+    check_storable(called, "project")
+    return Project(called, root, ignores_case) if called else None
+
+
+async def record_turn(db: Database, owner: Owner, turn: TurnIn, settings: Settings) -> StoredTurn:
+    """Store a turn, or what is new of it. When this returns, it is committed and can be recalled.
+
+    Args:
+        db: the database.
+        owner: the owner of the memory.
+        turn: the turn.
+        settings: limits and the passage window.
+
+    Raises:
+        InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be stored.
+        TurnConflictError: its id is taken by a turn with another request, call or answer.
+    """
+    values = {"user_id": owner.user_id, **rows(owner, turn, settings)}
+
+    async def once() -> Any:
+        trip = Together(db, owner.user_id, keep_plans=True)
+        found = trip.ask(RECORD, values)
+        await trip.send()
+        return found[0]
+
+    row = await db.again(once)
+    if row.outcome == "conflict":
+        raise TurnConflictError(field="id")
+    if row.job_id is not None:
+        announce_jobs(db)
+    return StoredTurn(
+        outcome=row.outcome,
+        turn_id=row.turn_id,
+        conversation_id=row.source_id,
+        done=row.done,
+        calls=row.calls,
+        versions=row.versions,
+        job_id=row.job_id,
+    )
+
+
+def rows(owner: Owner, turn: TurnIn, settings: Settings) -> dict[str, str]:
+    """Check a turn, and return the parameters of ``memsvc.record_turn`` as JSON.
+
+    Raises:
+        MemsvcError: as ``record_turn``; of a call, ``details["call"]`` is its place in the request.
+    """
+    _check(turn)
+    zone = valid_zone(owner.time_zone)
+    said = parse_time(turn.at, zone) if turn.at is not None else now_in(zone)
+    project = project_of(turn.project, turn.root, ignores_case=turn.ignores_case)
+    head = {
+        "conversation": turn.conversation,
+        "id": turn.id,
+        "project": project.name if project else None,
+        "agent": turn.agent,
+        "commit_id": turn.commit or None,
+        "ok": turn.ok,
+        "done": turn.done,
+        "said_at": said.moment,
+        "said_offset": said.offset_minutes,
+        "ended_at": parse_time(turn.ended_at, zone).moment if turn.ended_at is not None else None,
+        "language": owner.language,
+    }
+    texts = [
+        {"ordinal": ordinal, "part": part, "role": role, "text": piece}
+        for ordinal, role, whole in ((REQUEST, "user", turn.request), (ANSWER, "assistant", turn.answer))
+        if whole is not None and is_visible(whole)
+        for part, piece in enumerate(_pieces(whole, role, settings))
+    ]
+    calls: list[dict[str, Any]] = []
+    for place, call in enumerate(turn.calls):
+        try:
+            calls.append(_call(call, place, project))
+        except MemsvcError as error:
+            error.details = {**error.details, "call": place}
+            raise
+    return {name: msgspec.json.encode(value).decode() for name, value in _named(head, texts, calls)}
+
+
+def _named(head: object, texts: object, calls: object) -> Sequence[tuple[str, object]]:
+    return (("turn", head), ("texts", texts), ("calls", calls))
+
+
+def _check(turn: TurnIn) -> None:
+    for field in ("conversation", "id", "request", "answer", "project", "agent", "commit"):
+        if (value := getattr(turn, field)) is not None:
+            check_storable(value, field)
+    if not is_visible(turn.conversation):
+        raise InvalidRequestError("conversation is empty.", hint="Name the conversation.", field="conversation")
+    if turn.id == "":
+        raise InvalidRequestError("id is empty.", hint="Leave it out, or send an id.", field="id")
+    if turn.id is None and not turn.done:
+        raise InvalidRequestError("An open turn needs an id, by which it is continued.", field="id")
+    if turn.done and turn.id is None and not is_visible(turn.request or ""):
+        raise InvalidRequestError("request is empty.", hint="Send what the user asked.", field="request")
+    if len(turn.calls) > MAX_CALLS:
+        raise InvalidRequestError(
+            f"{len(turn.calls):,} calls; a request can have at most {MAX_CALLS:,}.",
+            hint="Send the turn in parts, with done false until the last.",
+            field="calls",
+        )
+    numbers = [place if call.number is None else call.number for place, call in enumerate(turn.calls)]
+    if len(set(numbers)) < len(numbers):
+        raise InvalidRequestError("Two calls have the same number.", field="calls")
+
+
+def _pieces(whole: str, role: str, settings: Settings) -> list[str]:
+    if len(whole) > settings.max_text_chars:
+        raise TextTooLongError(
+            f"{'request' if role == 'user' else 'answer'} has {len(whole):,} characters; at most "
+            f"{settings.max_text_chars:,} are allowed.",
+            field="request" if role == "user" else "answer",
+        )
+    return split_text(whole, settings.passage_tokens)
+
+
+def _call(call: CallIn, place: int, project: Project | None) -> dict[str, Any]:
+    tool = tool_name(call.tool)
+    named = document_of(call)
+    document = _document(call, named, project) if named is not None else None
+    arguments = _arguments(call.arguments)
+    kept = keep_result(call.result) if call.result is not None else None
+    told = f"{tool} {told_argument(arguments, document.path if document else None)}".rstrip()
+    if not call.ok:
+        reason = told_error(f"{kept.head}\n{kept.tail}") if kept else ""
+        told += f" — failed: {reason}" if reason else " — failed"
+    return {
+        "number": place if call.number is None else call.number,
+        "tool": tool,
+        "arguments": arguments,
+        "told": told,
+        "document": _document_row(call, document) if document else None,
+        "ok": call.ok,
+        "exit_code": call.exit_code,
+        "ms": call.ms,
+        "result_head": kept.head if kept else "",
+        "result_tail": kept.tail if kept else "",
+        "result_bytes": kept.size if kept else None,
+        "result_sha256": kept.sha256 if kept else None,
+    }
+
+
+def _document(call: CallIn, named: str, project: Project | None) -> DocumentName | None:
+    """Return the document of a call; None if only its arguments name one, in a way that leads nowhere."""
+    try:
+        check_storable(named, "document")
+        return document_name(named, project)
+    except InvalidRequestError:
+        if call.document is not None:
+            raise
+        return None
+
+
+def _document_row(call: CallIn, document: DocumentName) -> dict[str, Any]:
+    sha256, size = digest_of(call) or (None, 0)
+    return {
+        "identifier": mask(document.identifier),
+        "local": document.local,
+        "path": mask(document.path),
+        "title": mask(document.title),
+        "format": document.format,
+        "sha256": sha256,
+        "bytes": size,
+        "wrote": writes(call) and call.ok,
+    }
+
+
+def _arguments(given: Any) -> Any:
+    """Return arguments as they are stored: masked, without what PostgreSQL refuses, and cut if they are too long."""
+    masked = mask_values(_storable(given))
+    if len(msgspec.json.encode(masked)) <= MAX_ARGUMENT_BYTES:
+        return masked
+    cut = _cut(masked)
+    return cut if len(msgspec.json.encode(cut)) <= MAX_ARGUMENT_BYTES else f"{str(cut)[:LONGEST_ARGUMENT]}…"
+
+
+def _storable(value: Any, depth: int = MAX_DEPTH) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict | list) and depth == 0:
+        return "…"
+    if isinstance(value, dict):
+        return {storable(key): _storable(inner, depth - 1) for key, inner in value.items()}
+    return [_storable(inner, depth - 1) for inner in value] if isinstance(value, list) else value
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_ARGUMENT else f"{value[:LONGEST_ARGUMENT]}…"
+    if isinstance(value, dict):
+        return {key: _cut(inner) for key, inner in value.items()}
+    return [_cut(inner) for inner in value] if isinstance(value, list) else value

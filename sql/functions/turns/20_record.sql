@@ -1,0 +1,295 @@
+-- The write path of turns.
+
+-- The digest of a turn's identity, for tombstones. A chat of the same name has other digests.
+CREATE OR REPLACE FUNCTION memsvc.turn_digest(p_conversation text, p_session text) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, eraser
+RETURN memsvc.tombstone_digest(jsonb_build_array('turn', p_conversation, p_session));
+COMMENT ON FUNCTION memsvc.turn_digest(text, text) IS 'Digest of a turn''s identity, for tombstones.';
+
+-- The conversation of an agent under a name, made if it is new, locked: its writers take turns.
+CREATE OR REPLACE FUNCTION memsvc.lock_agent_conversation(p_user_id uuid, p_name text) RETURNS uuid
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  mine uuid;
+BEGIN
+  LOOP -- it may be erased between finding and locking it
+    SELECT s.source_id INTO mine FROM sources AS s
+    WHERE s.user_id = p_user_id AND s.kind = 'turn' AND s.identifier = p_name
+    FOR NO KEY UPDATE;
+    IF FOUND THEN
+      RETURN mine;
+    END IF;
+    INSERT INTO sources AS s (user_id, kind, identifier) VALUES (p_user_id, 'turn', p_name)
+    ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+  END LOOP;
+END
+$$;
+COMMENT ON FUNCTION memsvc.lock_agent_conversation(uuid, text) IS 'The conversation of an agent under a name, locked.';
+
+-- Whether a turn that is stored says something else than what is sent now: other texts, or another call at a place. After
+-- its commit, also a call or a text that it does not have.
+CREATE OR REPLACE FUNCTION memsvc.turn_differs(
+  p_user_id uuid, p_turn_id uuid, p_committed boolean, p_texts jsonb, p_calls jsonb
+) RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT EXISTS (
+    SELECT FROM jsonb_to_recordset(p_calls) AS c (number integer, tool text, arguments jsonb)
+    LEFT JOIN memsvc.tool_calls AS k
+      ON k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.number = c.number
+    WHERE CASE WHEN k.number IS NULL THEN p_committed ELSE (k.tool, k.arguments) <> (c.tool, c.arguments) END
+  ) OR EXISTS (
+    SELECT FROM (
+      SELECT x.ordinal, string_agg(x.text, '' ORDER BY x.part) AS text
+      FROM jsonb_to_recordset(p_texts) AS x (ordinal integer, part integer, text text)
+      GROUP BY x.ordinal
+    ) AS x
+    CROSS JOIN LATERAL (
+      SELECT string_agg(p.text, '' ORDER BY p.part) AS text
+      FROM memsvc.turns AS t
+      INNER JOIN memsvc.passages AS p
+        ON p.user_id = p_user_id AND p.source_id = t.source_id AND p.session = t.session AND p.ordinal = x.ordinal
+      WHERE t.user_id = p_user_id AND t.turn_id = p_turn_id
+    ) AS k
+    WHERE CASE WHEN k.text IS NULL THEN p_committed ELSE k.text <> x.text END
+  );
+END;
+COMMENT ON FUNCTION memsvc.turn_differs(uuid, uuid, boolean, jsonb, jsonb) IS
+  'Whether a stored turn says something else than what is sent now.';
+
+-- What was done in a turn, as passages of at most 600 characters and a line of 420 more: a line for each call, in their
+-- order; of more than 1,800 characters the failures first, then the first ones.
+CREATE OR REPLACE FUNCTION memsvc.work_texts(p_user_id uuid, p_turn_id uuid) RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+BEGIN ATOMIC
+  WITH line AS (
+    SELECT k.number, k.told, sum(length(k.told)) OVER (ORDER BY k.ok, k.number) AS upto
+    FROM memsvc.tool_calls AS k
+    WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id
+  ),
+  placed AS (
+    SELECT l.number, l.told, (sum(length(l.told)) OVER (ORDER BY l.number) - length(l.told)) / 600 AS place
+    FROM line AS l
+    WHERE l.upto <= 1800
+  )
+  SELECT coalesce(jsonb_agg(jsonb_build_object(
+    'ordinal', 1, 'part', t.part, 'role', 'tool', 'text', t.text
+  )), '[]')
+  FROM (
+    SELECT row_number() OVER (ORDER BY p.place) - 1 AS part, string_agg(p.told, E'\n' ORDER BY p.number) AS text
+    FROM placed AS p
+    GROUP BY p.place
+  ) AS t;
+END;
+COMMENT ON FUNCTION memsvc.work_texts(uuid, uuid) IS 'What was done in a turn, as passages.';
+
+-- Stores passages of a turn that it does not have yet, and counts their words. Returns how many.
+CREATE OR REPLACE FUNCTION memsvc.add_turn_texts(
+  p_user_id uuid, p_source_id uuid, p_turn jsonb, p_session text, p_texts jsonb
+) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  added uuid[];
+BEGIN
+  WITH stored AS (
+    INSERT INTO passages (
+      user_id, source_id, kind, session, ordinal, part, role, text, said_at, said_offset, language, tsv, tsv_simple,
+      length, length_simple, metadata
+    )
+    SELECT p_user_id, p_source_id, 'turn', p_session, w.ordinal, w.part, w.role, w.text, w.said_at, w.said_offset,
+      w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), w.metadata
+    FROM (
+      SELECT x.*, t.*, memsvc.to_words('stemmed', t.language, x.text) AS tsv,
+        memsvc.to_words('simple', t.language, x.text) AS tsv_simple,
+        jsonb_strip_nulls(jsonb_build_object('project', t.project)) AS metadata
+      FROM jsonb_to_recordset(p_texts) AS x (ordinal integer, part smallint, role text, text text)
+      CROSS JOIN jsonb_to_record(p_turn) AS t (said_at timestamptz, said_offset smallint, language text, project text)
+      ORDER BY x.ordinal, x.part
+    ) AS w
+    ON CONFLICT (user_id, source_id, session, ordinal, part) DO NOTHING
+    RETURNING passage_id
+  )
+  SELECT coalesce(array_agg(s.passage_id), '{}') INTO added FROM stored AS s;
+  IF added <> '{}' THEN
+    PERFORM memsvc.count_words(p_user_id, added);
+  END IF;
+  RETURN cardinality(added);
+END
+$$;
+COMMENT ON FUNCTION memsvc.add_turn_texts(uuid, uuid, jsonb, text, jsonb) IS
+  'Stores passages of a turn that it does not have yet; returns how many.';
+
+-- Stores calls that a turn does not have yet, in their order, with the documents that they touched. Documents are made
+-- and locked in the order of their names, so that two agents never wait for each other. Returns the numbers of calls and
+-- of new versions.
+CREATE OR REPLACE FUNCTION memsvc.add_calls(p_user_id uuid, p_turn_id uuid, p_calls jsonb)
+RETURNS TABLE (calls integer, versions integer)
+LANGUAGE plpgsql ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+DECLARE
+  one record;
+  touched record;
+BEGIN
+  calls := 0;
+  versions := 0;
+  IF jsonb_array_length(p_calls) > 1 THEN
+    PERFORM FROM sources AS s
+    WHERE s.user_id = p_user_id AND s.source_id = ANY (ARRAY(
+      SELECT memsvc.document_named(
+        p_user_id, d.value ->> 'identifier', d.value ->> 'local', d.value ->> 'title', d.value ->> 'sha256'
+      )
+      FROM (
+        SELECT DISTINCT ON (coalesce(c.document ->> 'local', c.document ->> 'identifier')) c.document AS value
+        FROM jsonb_to_recordset(p_calls) AS c (document jsonb)
+        WHERE c.document ->> 'sha256' IS NOT NULL
+        ORDER BY coalesce(c.document ->> 'local', c.document ->> 'identifier')
+      ) AS d
+    ))
+    ORDER BY s.source_id
+    FOR NO KEY UPDATE;
+  END IF;
+  FOR one IN
+    SELECT c.*
+    FROM jsonb_to_recordset(p_calls) AS c (
+      number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer, ms bigint,
+      result_head text, result_tail text, result_bytes bigint, result_sha256 text
+    )
+    WHERE NOT EXISTS (
+      SELECT FROM tool_calls AS k WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.number = c.number
+    )
+    ORDER BY c.number
+  LOOP
+    SELECT NULL::uuid AS document_id, NULL::integer AS version, false AS fresh INTO touched;
+    IF one.document IS NOT NULL THEN
+      SELECT t.document_id, t.version, t.fresh INTO touched FROM memsvc.touch_document(p_user_id, one.document) AS t;
+    END IF;
+    INSERT INTO tool_calls (
+      user_id, turn_id, number, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms, result_head,
+      result_tail, result_bytes, result_sha256
+    )
+    VALUES (
+      p_user_id, p_turn_id, one.number, one.tool, one.arguments, one.told, touched.document_id, touched.version,
+      coalesce((one.document ->> 'wrote')::boolean, false), one.ok, one.exit_code, one.ms, one.result_head,
+      one.result_tail, one.result_bytes, decode(one.result_sha256, 'hex')
+    );
+    calls := calls + 1;
+    versions := versions + touched.fresh::integer;
+  END LOOP;
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS 'Stores calls of a turn; the numbers of calls and versions.';
+
+-- Stores a turn, or what is new of it, in the caller's transaction.
+--
+-- p_turn: {"conversation": "…", "id": null|"…", "project": null|"…", "agent": "", "commit_id": null|"…", "ok":
+--   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english"}.
+-- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…"}, …]; ordinal 0: the request, 2: the answer; 1, what was
+--   done, is made of the calls at the commit.
+-- p_calls: [{"number": 0, "tool": "READ", "arguments": {…}, "told": "…", "document": null|{…} (touch_document), "ok": true,
+--   "exit_code": null|0, "ms": null|12, "result_head": "", "result_tail": "", "result_bytes": null|0, "result_sha256":
+--   null|"…"}, …].
+--
+-- outcome: created; changed (something was added, or it was committed); existing (nothing is new); conflict (something
+-- else is stored under its id: the caller must roll back); erased (it was erased earlier); paused.
+CREATE OR REPLACE FUNCTION memsvc.record_turn(p_user_id uuid, p_turn jsonb, p_texts jsonb, p_calls jsonb)
+RETURNS TABLE (
+  outcome text, turn_id uuid, source_id uuid, done boolean, calls integer, versions integer, job_id uuid
+)
+LANGUAGE plpgsql ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+DECLARE
+  conversation CONSTANT text := p_turn ->> 'conversation';
+  given CONSTANT text := p_turn ->> 'id';
+  done CONSTANT boolean := (p_turn ->> 'done')::boolean;
+  ended CONSTANT timestamptz := CASE
+    WHEN (p_turn ->> 'done')::boolean THEN coalesce((p_turn ->> 'ended_at')::timestamptz, clock_timestamp())
+  END;
+  mine uuid;
+  known record;
+  fresh boolean := false;
+  told record;
+  said integer;
+BEGIN
+  IF (SELECT memsvc.is_paused(u.paused_at, u.paused_until) FROM users AS u WHERE u.user_id = p_user_id) THEN
+    RETURN QUERY SELECT 'paused', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid;
+    RETURN;
+  END IF;
+  IF given IS NOT NULL AND EXISTS (
+    SELECT FROM tombstones AS t
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.turn_digest(conversation, given)
+  ) THEN
+    RETURN QUERY SELECT 'erased', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid;
+    RETURN;
+  END IF;
+  mine := memsvc.lock_agent_conversation(p_user_id, conversation);
+  SELECT t.turn_id, t.session, t.ended_at INTO known FROM turns AS t
+  WHERE t.user_id = p_user_id AND t.source_id = mine AND t.session = given;
+  IF known.turn_id IS NOT NULL THEN
+    IF memsvc.turn_differs(p_user_id, known.turn_id, known.ended_at IS NOT NULL, p_texts, p_calls) THEN
+      RETURN QUERY SELECT 'conflict', known.turn_id, mine, done, 0, 0, NULL::uuid;
+      RETURN;
+    END IF;
+    IF known.ended_at IS NOT NULL THEN
+      RETURN QUERY SELECT 'existing', known.turn_id, mine, true, 0, 0, NULL::uuid;
+      RETURN;
+    END IF;
+    UPDATE turns AS t SET
+      project = coalesce(t.project, p_turn ->> 'project'), commit_id = coalesce(p_turn ->> 'commit_id', t.commit_id),
+      ok = coalesce((p_turn ->> 'ok')::boolean, t.ok), ended_at = ended
+    WHERE t.user_id = p_user_id AND t.turn_id = known.turn_id;
+  ELSE
+    INSERT INTO turns AS t (
+      user_id, turn_id, source_id, session, project, agent, commit_id, ok, begun_at, ended_at
+    )
+    SELECT p_user_id, n.turn_id, mine, coalesce(given, n.turn_id::text), p_turn ->> 'project', p_turn ->> 'agent',
+      p_turn ->> 'commit_id', (p_turn ->> 'ok')::boolean, (p_turn ->> 'said_at')::timestamptz, ended
+    FROM (SELECT uuidv7() AS turn_id) AS n
+    RETURNING t.turn_id, t.session, NULL::timestamptz AS ended_at INTO known;
+    fresh := true;
+  END IF;
+  SELECT a.calls, a.versions INTO told FROM memsvc.add_calls(p_user_id, known.turn_id, p_calls) AS a;
+  said := memsvc.add_turn_texts(
+    p_user_id, mine, p_turn, known.session,
+    p_texts || CASE WHEN done THEN memsvc.work_texts(p_user_id, known.turn_id) ELSE '[]' END
+  );
+  IF said > 0 THEN
+    UPDATE sources AS s SET status = 'pending'
+    WHERE s.user_id = p_user_id AND s.source_id = mine AND s.status <> 'pending';
+    INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'passages.added', mine);
+    PERFORM memsvc.fold_when_many(p_user_id);
+  END IF;
+  RETURN QUERY SELECT
+    CASE
+      WHEN fresh THEN 'created'
+      WHEN said + told.calls > 0 OR done THEN 'changed'
+      ELSE 'existing'
+    END, known.turn_id, mine, done, told.calls, told.versions,
+    CASE WHEN said > 0 THEN memsvc.ask_job(p_user_id, 'process', mine) END;
+END
+$$;
+COMMENT ON FUNCTION memsvc.record_turn(uuid, jsonb, jsonb, jsonb) IS
+  'Stores a turn, or what is new of it, with passages, calls, versions, statistics, job and event.';

@@ -1,0 +1,1 @@
+-- Past turns for what is asked now.
