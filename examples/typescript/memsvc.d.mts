@@ -45,6 +45,7 @@ export type AskedNode = { node_id: string; type: string | null; label: string | 
 export type Batch = { messages: Array<MessageIn> };
 export type Block = { id: string; block_id: string; name: string; kind: "core" | "working" | "archival"; text: string; version: number; tokens: number; limit_tokens: number; node_id: string | null; node: string | null; conversation_id: string | null; expires_at: string | null; evidence: Array<Support>; asserted_by: string; recorded_from: string; recorded_to: string | null };
 export type BlockIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; text: string; kind?: "core" | "working" | "archival" | null; evidence?: Array<string>; limit_tokens?: number | null; hours?: number };
+export type CallIn = { tool: string; arguments?: Record<string, unknown> | string; result?: string | null; ok?: boolean; exit_code?: number | null; ms?: number | null; document?: string | null; sha256?: string | null; size?: number | null; number?: number | null };
 export type Change = { change_id: string; recorded_at: string; results: Array<Result> };
 export type ChangeIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; change: Append | Replace | Set; evidence?: Array<string>; hours?: number };
 export type ChatCompletion = { choices: Array<Record<string, unknown>> } & Record<string, unknown>;
@@ -191,6 +192,11 @@ export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
 export type Page_memsvc_summaries_stored_Summary_ = { items: Array<Summary>; next_cursor: string | null };
 export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, number>; found_by: string; found_at: string; state: "open" | "merged" | "rejected" | "split"; decided_at: string | null; decided_by: string | null };
+export type PastCall = { number: number; tool: string; told: string; ok: boolean; exit_code: number | null; ms: number | null; document_id: string | null };
+export type PastDocument = { document_id: string; document: string; version: number | null; current_version: number | null; staleness: number | null; wrote: boolean };
+export type PastTurn = { turn_id: string; conversation_id: string; conversation: string; id: string; project: string | null; agent: string; commit: string | null; ok: boolean | null; done: boolean; at: string; request: string; answer: string | null; calls: Array<PastCall>; documents: Array<PastDocument>; score: number; factors: Record<string, number> };
+export type PastWork = { text: string; turns: Array<PastTurn>; degraded: Array<"vector" | "order" | "reranker" | "words"> };
+export type PastWorkIn = { query: string; files?: Array<string>; conversation?: string | null; project?: string | null; root?: string | null; ignores_case?: boolean; within_project?: boolean; tool?: string | null; ok?: boolean | null; limit?: number; budget?: number };
 export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
 export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
 export type Pause = { paused: boolean; since: string | null; until: string | null };
@@ -262,6 +268,7 @@ export type Times = { since?: string; until?: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
 export type TopOfMind = { memories: Array<Memory> };
 export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
+export type TurnIn = { conversation: string; id?: string | null; request?: string | null; calls?: Array<CallIn>; answer?: string | null; done?: boolean; ok?: boolean | null; project?: string | null; root?: string | null; ignores_case?: boolean; agent?: string; commit?: string | null; at?: string | null; ended_at?: string | null };
 export type TypeChange = { description: string };
 export type Undone = { run: Run; changes: number; other: number; left: Array<Left> };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
@@ -535,6 +542,8 @@ export class Memsvc {
   decideType(input: { path: { "types": "node-types" | "edge-types"; "name": string; "decision": "approve" | "reject" | "deprecate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<NodeType | EdgeType>;
   /** Forget a passage. */
   forgetPassage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Past work of agents. */
+  pastWork(input: { header?: { "X-Memsvc-User"?: string | null }; body: PastWorkIn }): Promise<PastWork>;
   /** Read the profile. */
   readProfile(input?: { query?: { "conversation"?: string | null; "node"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Profile>;
   /** Read a block. */
@@ -595,6 +604,8 @@ export class Memsvc {
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
   /** List salient memories. */
   topOfMind(input?: { query?: { "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "traces"?: boolean; "facts"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TopOfMind>;
+  /** Record a turn of an agent. */
+  recordTurn(input: { header?: { "X-Memsvc-User"?: string | null }; body: TurnIn }): Promise<StoredTurn>;
   /** Get how useful recalls are. */
   getUsefulness(input?: { query?: { "days"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Usefulness>;
   /** List users. */

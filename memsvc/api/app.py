@@ -69,6 +69,7 @@ from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.summaries import SummariesController
+from memsvc.api.controllers.turns import TurnsController
 from memsvc.api.controllers.verify import VerifyController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.examples import add_answers
@@ -101,6 +102,7 @@ V1 = (
     ChatController,
     HooksController,
     AnswerController,
+    TurnsController,
     VerifyController,
     MemoriesController,
     RecallsController,

@@ -50,6 +50,7 @@ CONFIG = OpenAPIConfig(
     tags=[
         Tag(name="messages", description="Store messages."),
         Tag(name="documents", description="Store files, and see what became of them."),
+        Tag(name="turns", description="Turns of agents: record what was done, and find past work."),
         Tag(name="recall", description="Find memories and build contexts for prompts."),
         Tag(name="chat", description="For chat apps: OpenAI's chat completions, hooks, and answers with sources."),
         Tag(name="graph", description="Facts, nodes and names with their history; exploring and drawing the graph."),

@@ -23,6 +23,7 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
+from memsvc.client.turns import AsyncTurn, TurnDraft
 from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
 from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
@@ -48,6 +49,8 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.turns.past import PastWork
+from memsvc.turns.storing import StoredTurn, TurnIn
 
 T = TypeVar("T")
 
@@ -311,6 +314,18 @@ class AsyncMemory:
     async def verify(self, claim: str, **options: Unpack[o.VerifyOptions]) -> Verified:
         """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against."""
         return await self.send(calls.verify(claim, options))
+
+    def turn(self, conversation: str, **options: Unpack[o.TurnOptions]) -> AsyncTurn:
+        """Record a turn of an agent: ``with`` it, say ``user``, ``tool`` and ``agent``; it is stored as it goes on."""
+        return AsyncTurn(self.record_turn, TurnDraft(conversation, options))
+
+    async def record_turn(self, turn: TurnIn | Mapping[str, Any]) -> StoredTurn:
+        """Store a whole turn of an agent, or a part of one (``done`` false)."""
+        return await self.send(calls.record_turn(turn))
+
+    async def past_work(self, query: str = "", **options: Unpack[o.PastWorkOptions]) -> PastWork:
+        """Find past turns of agents: similar requests, and what was done to the same files."""
+        return await self.send(calls.past_work(query, options))
 
     async def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
         """Before a model answers: recall what it should know, and store the user's message."""

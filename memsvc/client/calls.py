@@ -48,6 +48,8 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.turns.past import PastWork
+from memsvc.turns.storing import StoredTurn, TurnIn
 
 T = TypeVar("T", covariant=True)  # noqa: PLC0105 - the usual name
 Forgettable = Literal["message", "passage", "source", "conversation", "fact", "node"]
@@ -301,6 +303,17 @@ def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
 def verify(claim: str, options: o.VerifyOptions) -> Call[Verified]:
     """Verify a claim."""
     return Call("POST", "/v1/verify", Verified, {"claim": claim, **options}, repeatable=True)
+
+
+def record_turn(turn: TurnIn | Mapping[str, Any]) -> Call[StoredTurn]:
+    """Store a turn of an agent; one with an id can be sent again."""
+    given = turn if isinstance(turn, TurnIn) else TurnIn(**turn)
+    return Call("POST", "/v1/turns", StoredTurn, given, repeatable=given.id is not None)
+
+
+def past_work(query: str, options: o.PastWorkOptions) -> Call[PastWork]:
+    """Ask for past work."""
+    return Call("POST", "/v1/past-work", PastWork, {"query": query, **options}, repeatable=True)
 
 
 def enrich(text: str, conversation: str, options: o.EnrichOptions) -> Call[Enrichment]:

@@ -23,6 +23,7 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, Local, LocalTransport
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
+from memsvc.client.turns import Turn, TurnDraft
 from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
 from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
@@ -48,6 +49,8 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.turns.past import PastWork
+from memsvc.turns.storing import StoredTurn, TurnIn
 
 T = TypeVar("T")
 
@@ -307,6 +310,18 @@ class Memory:
     def verify(self, claim: str, **options: Unpack[o.VerifyOptions]) -> Verified:
         """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against."""
         return self.send(calls.verify(claim, options))
+
+    def turn(self, conversation: str, **options: Unpack[o.TurnOptions]) -> Turn:
+        """Record a turn of an agent: ``with`` it, say ``user``, ``tool`` and ``agent``; it is stored as it goes on."""
+        return Turn(self.record_turn, TurnDraft(conversation, options))
+
+    def record_turn(self, turn: TurnIn | Mapping[str, Any]) -> StoredTurn:
+        """Store a whole turn of an agent, or a part of one (``done`` false)."""
+        return self.send(calls.record_turn(turn))
+
+    def past_work(self, query: str = "", **options: Unpack[o.PastWorkOptions]) -> PastWork:
+        """Find past turns of agents: similar requests, and what was done to the same files."""
+        return self.send(calls.past_work(query, options))
 
     def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
         """Before a model answers: recall what it should know, and store the user's message."""

@@ -5,6 +5,7 @@ Times are datetimes or ISO 8601. Without an offset they are read in the user's t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict
@@ -21,6 +22,7 @@ from memsvc.recall.items import Format, Why
 from memsvc.recall.options import FilterOptions, Form, Mode
 from memsvc.sources.document_reads import DocumentStatus
 from memsvc.sources.messages import Role
+from memsvc.turns.projects import Project
 
 Time = datetime | str
 Passages = Sequence[Evidence]
@@ -172,6 +174,31 @@ class VerifyOptions(TypedDict, total=False):
 
     as_of: Time
     known_at: Time
+
+
+class TurnOptions(TypedDict, total=False):
+    """Options of a turn of an agent."""
+
+    project: str | os.PathLike[str] | Project
+    """The project, a folder in it, or what it is called."""
+    id: str
+    agent: str
+    at: str
+
+
+class PastWorkOptions(TypedDict, total=False):
+    """Options of a question for past work."""
+
+    files: Sequence[str]
+    conversation: str
+    project: str
+    root: str
+    ignores_case: bool
+    within_project: bool
+    tool: str
+    ok: bool
+    limit: int
+    budget: int
 
 
 class SaidOptions(TypedDict, total=False):

@@ -24,6 +24,7 @@ WORDS = (
     (r"AsyncBaseTransport", "BaseTransport"),
     (r"AsyncClient", "Client"),
     (r"AsyncMemory", "Memory"),
+    (r"AsyncTurn", "Turn"),
     (r"__aenter__", "__enter__"),
     (r"__aexit__", "__exit__"),
     (r"aclose", "close"),

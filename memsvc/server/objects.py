@@ -25,8 +25,8 @@ from memsvc.server.script import Script
 # The rooms (folders) of sql/functions in the order in which they are applied: a function may call those of its own room
 # and of earlier rooms (tests/sql/test_layers.py). Each room's README lists its contents and its callers.
 ROOMS = (
-    "base", "queue", "accounts", "models", "messages", "documents", "turns", "history", "graph", "places", "identity", "recall",
-    "profiles", "erase", "extract", "analysis", "live", "projection",
+    "base", "queue", "accounts", "models", "messages", "documents", "turns", "history", "graph", "places", "identity",
+    "recall", "profiles", "erase", "extract", "analysis", "live", "projection",
 )  # fmt: skip
 FOLDERS = (*(f"functions/{room}" for room in ROOMS), "views", "policies")
 # PostgreSQL's hint names the function whose result or parameters changed; SQL words in it are never translated.

@@ -30,9 +30,9 @@ ZIP = ".zip"
 
 # Kinds of rows, in the order in which they are written and read: a row comes after the rows that it refers to.
 KINDS = (
-    "node_types", "edge_types", "vaults", "sources", "document_versions", "passages", "nodes", "node_versions",
-    "aliases", "locations", "edges", "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence",
-    "memory_signals", "duplicate_candidates", "changes", "tombstones", "schedules", "feeds",
+    "node_types", "edge_types", "vaults", "sources", "document_versions", "passages", "turns", "tool_calls", "nodes",
+    "node_versions", "aliases", "locations", "edges", "edge_versions", "merges", "source_links", "profile_versions",
+    "profile_evidence", "memory_signals", "duplicate_candidates", "changes", "tombstones", "schedules", "feeds",
 )  # fmt: skip
 # Tables with a user_id that no export contains, and why. A test compares both lists with the database.
 LEFT_OUT = {

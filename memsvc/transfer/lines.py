@@ -85,6 +85,8 @@ class SourceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     created_at: str
     forget_after: str | None = None
     """Older exports lack this field."""
+    local: Identifier | None = None
+    """Of a document in a project. Older exports lack this field."""
 
 
 class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,6 +140,44 @@ class DocumentVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields
     metadata: Raw
     recorded_from: str
     recorded_to: str
+    by_agent: bool = False
+    chunked: bool = True
+    """Older exports lack these two fields."""
+
+
+class TurnLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of turns.jsonl."""
+
+    turn_id: UUID
+    source_id: UUID
+    session: Identifier
+    project: Short | None
+    agent: Short
+    commit_id: Short | None
+    ok: bool | None
+    begun_at: str
+    ended_at: str | None
+    recorded_at: str
+
+
+class ToolCallLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of tool_calls.jsonl."""
+
+    turn_id: UUID
+    number: Count
+    tool: Annotated[str, Meta(min_length=1, max_length=100)]
+    arguments: Raw
+    told: Annotated[str, Meta(max_length=1_000)]
+    document_id: UUID | None
+    version: Ordinal | None
+    wrote: bool
+    ok: bool
+    exit_code: Annotated[int, Meta(ge=-2_147_483_648, le=2_147_483_647)] | None
+    ms: Size | None
+    result_head: Annotated[str, Meta(max_length=4_000)]
+    result_tail: Annotated[str, Meta(max_length=4_000)]
+    result_bytes: Size | None
+    result_sha256: Digest | None
 
 
 class NodeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -349,6 +389,8 @@ LINES: Mapping[str, type[Line]] = {
     "sources": SourceLine,
     "document_versions": DocumentVersionLine,
     "passages": PassageLine,
+    "turns": TurnLine,
+    "tool_calls": ToolCallLine,
     "nodes": NodeLine,
     "node_versions": NodeVersionLine,
     "aliases": AliasLine,
@@ -410,7 +452,7 @@ class Checker:
             if isinstance(value, str):
                 self._check_text(field, value)
             elif isinstance(value, Raw):
-                _check_object(field, bytes(value))
+                _check_object(field, bytes(value), text_too=field == "arguments")
             elif isinstance(value, list):
                 _check_stored(field, value)
         if isinstance(line, PassageLine):
@@ -425,7 +467,7 @@ class Checker:
         elif field in {"valid_from", "valid_to"}:
             if value != ("-infinity" if field == "valid_from" else "infinity"):
                 _moment(field, value)
-        elif field == "expires_at":
+        elif field in {"expires_at", "begun_at", "ended_at"}:
             _moment(field, value)
         elif field == "said_at":
             if not EARLIEST <= _moment(field, value).year < LATEST:
@@ -472,14 +514,17 @@ def _no_number(found: str) -> NoReturn:
     _refuse(f"{found} is not a number")
 
 
-def _check_object(field: str, raw: bytes) -> None:
-    """Check that a value is a JSON object whose texts can be stored; numbers go to the database as written."""
+def _check_object(field: str, raw: bytes, *, text_too: bool = False) -> None:
+    """Check that a value is a JSON object whose texts can be stored; numbers go to the database as written.
+
+    ``text_too``: it may be a text, too.
+    """
     if raw == b"{}":
         return
     try:
         value = json.loads(raw, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise BadLineError(f"{field} cannot be read ({error})") from error
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) and not (text_too and isinstance(value, str)):
         _refuse(f"{field} is not an object")
     _check_stored(field, value)

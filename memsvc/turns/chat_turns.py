@@ -51,9 +51,10 @@ def chat_turns(messages: Iterable[Mapping[str, Any]]) -> list[ChatTurn]:
             for name, call in _calls(message):
                 turns[-1].calls.append(call)
                 waiting[name] = call
-        elif role == "tool" and (call := waiting.pop(str(message.get("tool_call_id")), None)) is not None:
-            call.result = text
-            call.ok = not _failed(text)
+        elif role == "tool" and (name := str(message.get("tool_call_id"))) in waiting:
+            answered = waiting.pop(name)
+            answered.result = text
+            answered.ok = not _failed(text)
     for turn in turns:
         for number, call in enumerate(turn.calls):
             call.number = number

@@ -1,7 +1,7 @@
 """Store a turn of an agent, or what is new of it, in one transaction.
 
-A turn's identity is its id within its conversation. Sending it again changes nothing; with ``done`` false it stays open,
-and may get calls, the answer and the end later. Nothing that was sent before an agent died is lost.
+A turn's identity is its id within its conversation. Sending it again changes nothing; with ``done`` false it stays
+open, and may get calls, the answer and the end later. Nothing that was sent before an agent died is lost.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.times import now_in, parse_time
 from memsvc.text.characters import is_visible
+from memsvc.text.fence import split_blocks
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 from memsvc.turns.calls import CallIn, digest_of, document_of, told_argument, told_error, tool_name, writes
@@ -100,7 +101,7 @@ def project_of(name: str | None, root: str | None, *, ignores_case: bool = False
     """Return the project that a client names, by its name or its root; None: neither is given."""
     if root is not None:
         check_storable(root, "root")
-        if not (root.startswith("/") or root[1:2] == ":" or root.startswith("\\\\")):
+        if not root.startswith(("/", "\\\\")) and root[1:2] != ":":
             raise InvalidRequestError("root must be an absolute path.", field="root")
     last = os.path.basename((root or "").replace("\\", "/").rstrip("/"))  # noqa: PTH119 - of any system
     called = " ".join((name or last).split()).replace("//", "/")[:MAX_NAME_CHARS]
@@ -169,10 +170,10 @@ def rows(owner: Owner, turn: TurnIn, settings: Settings) -> dict[str, str]:
         "language": owner.language,
     }
     texts = [
-        {"ordinal": ordinal, "part": part, "role": role, "text": piece}
+        {"ordinal": ordinal, "part": part, "role": role, "text": piece, "injected": injected}
         for ordinal, role, whole in ((REQUEST, "user", turn.request), (ANSWER, "assistant", turn.answer))
         if whole is not None and is_visible(whole)
-        for part, piece in enumerate(_pieces(whole, role, settings))
+        for part, (piece, injected) in enumerate(_pieces(whole, role, settings))
     ]
     calls: list[dict[str, Any]] = []
     for place, call in enumerate(turn.calls):
@@ -211,14 +212,19 @@ def _check(turn: TurnIn) -> None:
         raise InvalidRequestError("Two calls have the same number.", field="calls")
 
 
-def _pieces(whole: str, role: str, settings: Settings) -> list[str]:
+def _pieces(whole: str, role: str, settings: Settings) -> list[tuple[str, bool]]:
+    """Return the passages of a text, each with whether it is a context block of ours that came back: no memory."""
     if len(whole) > settings.max_text_chars:
         raise TextTooLongError(
             f"{'request' if role == 'user' else 'answer'} has {len(whole):,} characters; at most "
             f"{settings.max_text_chars:,} are allowed.",
             field="request" if role == "user" else "answer",
         )
-    return split_text(whole, settings.passage_tokens)
+    return [
+        (piece, injected)
+        for told, injected in split_blocks(whole)
+        for piece in split_text(told, settings.passage_tokens)
+    ]
 
 
 def _call(call: CallIn, place: int, project: Project | None) -> dict[str, Any]:

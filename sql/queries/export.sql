@@ -52,7 +52,7 @@ FROM (
 -- A block or a document that an erasure is deleting has no versions any more. What is known is filed by the import.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
-  SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
+  SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after, s.local
   FROM memsvc.sources AS s
   WHERE s.user_id = :user_id AND s.kind <> 'graph' AND (
     s.kind <> 'block' OR EXISTS (
@@ -63,6 +63,9 @@ FROM (
     s.kind <> 'document' OR EXISTS (
       SELECT FROM memsvc.document_versions AS v
       WHERE v.user_id = :user_id AND v.source_id = s.source_id
+    ) OR EXISTS (
+      SELECT FROM memsvc.tool_calls AS c
+      WHERE c.user_id = :user_id AND c.document_id = s.source_id
     )
   )
   ORDER BY s.source_id
@@ -73,7 +76,7 @@ SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
     v.source_id, v.version, v.sha256, v.bytes, v.format, v.title, v.path, v.pages, v.characters, v.metadata,
-    v.recorded_from, v.recorded_to
+    v.recorded_from, v.recorded_to, v.by_agent, v.chunked
   FROM memsvc.document_versions AS v
   WHERE v.user_id = :user_id
   ORDER BY v.source_id, v.version
@@ -89,6 +92,27 @@ FROM (
   WHERE p.user_id = :user_id AND p.version_id IS null
     AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY p.passage_id
+) AS r;
+
+-- name: export_turns
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    t.turn_id, t.source_id, t.session, t.project, t.agent, t.commit_id, t.ok, t.begun_at, t.ended_at, t.recorded_at
+  FROM memsvc.turns AS t
+  WHERE t.user_id = :user_id
+  ORDER BY t.turn_id
+) AS r;
+
+-- name: export_tool_calls
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    c.turn_id, c.number, c.tool, c.arguments, c.told, c.document_id, c.version, c.wrote, c.ok, c.exit_code, c.ms,
+    c.result_head, c.result_tail, c.result_bytes, encode(c.result_sha256, 'hex') AS result_sha256
+  FROM memsvc.tool_calls AS c
+  WHERE c.user_id = :user_id
+  ORDER BY c.turn_id, c.number
 ) AS r;
 
 -- name: export_nodes

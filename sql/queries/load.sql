@@ -66,24 +66,25 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
 );
 
 -- name: load_sources
-INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at, forget_after)
-SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at, r.forget_after
+INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at, forget_after, local)
+SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at, r.forget_after, r.local
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   source_id uuid, kind text, identifier text, title text, metadata jsonb, created_at timestamptz,
-  forget_after interval
+  forget_after interval, local text
 );
 
 -- name: load_document_versions
 INSERT INTO memsvc.document_versions (
   user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, recorded_from,
-  recorded_to
+  recorded_to, by_agent, chunked
 )
 SELECT
   :user_id, r.source_id, r.version, r.sha256, r.bytes, r.format, r.title, r.path, r.pages, r.characters, r.metadata,
-  r.recorded_from, r.recorded_to
+  r.recorded_from, r.recorded_to, coalesce(r.by_agent, false), coalesce(r.chunked, true)
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   source_id uuid, version integer, sha256 text, bytes bigint, format text, title text, path text, pages integer,
-  characters bigint, metadata jsonb, recorded_from timestamptz, recorded_to timestamptz
+  characters bigint, metadata jsonb, recorded_from timestamptz, recorded_to timestamptz, by_agent boolean,
+  chunked boolean
 );
 
 -- name: load_passages
@@ -136,6 +137,32 @@ INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, ch
 SELECT :user_id, c.kind, c.form, c.passages, c.length, coalesce(f.terms, '{}'), coalesce(f.changes, '{}')
 FROM counted AS c
 LEFT JOIN frequencies AS f ON c.kind = f.kind AND c.form = f.form;
+
+-- name: load_turns
+INSERT INTO memsvc.turns (
+  user_id, turn_id, source_id, session, project, agent, commit_id, ok, begun_at, ended_at, recorded_at
+)
+SELECT
+  :user_id, r.turn_id, r.source_id, r.session, r.project, r.agent, r.commit_id, r.ok, r.begun_at, r.ended_at,
+  r.recorded_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  turn_id uuid, source_id uuid, session text, project text, agent text, commit_id text, ok boolean,
+  begun_at timestamptz, ended_at timestamptz, recorded_at timestamptz
+);
+
+-- name: load_tool_calls
+INSERT INTO memsvc.tool_calls (
+  user_id, turn_id, number, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms, result_head,
+  result_tail, result_bytes, result_sha256
+)
+SELECT
+  :user_id, r.turn_id, r.number, r.tool, r.arguments, r.told, r.document_id, r.version, r.wrote, r.ok, r.exit_code,
+  r.ms, r.result_head, r.result_tail, r.result_bytes, decode(r.result_sha256, 'hex')
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  turn_id uuid, number integer, tool text, arguments jsonb, told text, document_id uuid, version integer,
+  wrote boolean, ok boolean, exit_code integer, ms bigint, result_head text, result_tail text, result_bytes bigint,
+  result_sha256 text
+);
 
 -- name: load_nodes
 INSERT INTO memsvc.nodes (user_id, node_id, created_at)
@@ -337,6 +364,7 @@ FROM (
   INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = p.source_id
   WHERE p.user_id = :user_id AND (
     (p.kind IN ('block', 'former') AND s.kind <> 'block') OR (p.kind = 'chunk') <> (s.kind = 'document')
+    OR (p.kind = 'turn' AND s.kind <> 'turn')
   )
   UNION ALL
   SELECT p.passage_id

@@ -1,4 +1,4 @@
--- How documents that agents touched fare: how many versions, how often they change, in how many conversations they were.
+-- How documents that agents touched fare: how many versions, how often they change, in how many conversations.
 CREATE OR REPLACE VIEW memsvc.document_signals WITH (security_invoker = true) AS
 SELECT
   s.user_id,
@@ -13,7 +13,9 @@ SELECT
   v.last_at
 FROM memsvc.sources AS s
 CROSS JOIN LATERAL (
-  SELECT max(o.version) AS version, count(*) AS versions, min(o.recorded_from) AS first_at, max(o.recorded_from) AS last_at
+  SELECT
+    max(o.version) AS version, count(*) AS versions, min(o.recorded_from) AS first_at,
+    max(o.recorded_from) AS last_at
   FROM memsvc.document_versions AS o
   WHERE o.user_id = s.user_id AND o.source_id = s.source_id
 ) AS v
@@ -24,7 +26,7 @@ CROSS JOIN LATERAL (
   WHERE c.user_id = s.user_id AND c.document_id = s.source_id
 ) AS k
 WHERE s.kind = 'document';
-COMMENT ON VIEW memsvc.document_signals IS 'Documents with their versions, how often they change, and who touched them.';
+COMMENT ON VIEW memsvc.document_signals IS 'Documents with their versions, and how often they change.';
 COMMENT ON COLUMN memsvc.document_signals.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.document_signals.document_id IS 'The document.';
 COMMENT ON COLUMN memsvc.document_signals.document IS 'Its name: project and path, else path or address.';

@@ -1,5 +1,5 @@
--- What agents did: the calls of their turns, as relations of the type TOOL_CALL from a turn to a document. staleness: how
--- many versions the document has had since.
+-- What agents did: the calls of their turns, as relations of the type TOOL_CALL from a turn to a document. staleness:
+-- how many versions the document has had since.
 CREATE OR REPLACE VIEW memsvc.procedures WITH (security_invoker = true) AS
 SELECT
   c.user_id,

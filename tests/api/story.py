@@ -76,6 +76,7 @@ async def played(stage: Stage) -> None:
     await live(stage)
     await documents(stage)
     await feeds(stage)
+    await turns(stage)
     await rereading(stage)
     await forgetting(stage)
     await administration(stage)
@@ -344,6 +345,20 @@ async def feeds(stage: Stage) -> None:
     await get(user, f"/v1/feeds/{mailbox}/runs")
     await get(user, "/v1/feeds")
     await user.delete(f"/v1/feeds/{mailbox}")
+
+
+async def turns(stage: Stage) -> None:
+    """An agent fixes a test, twice."""
+    call = {"tool": "READ", "arguments": {"path": "shop/auth.py"}, "result": "def login", "ms": 9}
+    failed = {"tool": "BASH", "arguments": {"command": "pytest -q"}, "result": "1 failed", "ok": False, "exit_code": 1}
+    where = {"project": "github.com/kim/lantern-shop", "root": "/home/kim/code/lantern-shop"}
+    await post(
+        stage.user, "/v1/turns", conversation="agent-1", id="turn-1", request="Fix the login test.",
+        calls=[call, failed], answer="It is green: I pinned bcrypt==4.0.1.", **where,
+    )  # fmt: skip
+    await stage.work()
+    asked = {"query": "Fix the login test again.", "files": ["shop/auth.py"], "conversation": "agent-2", **where}
+    await post(stage.user, "/v1/past-work", **asked)
 
 
 async def rereading(stage: Stage) -> None:

@@ -192,6 +192,12 @@ INSERT INTO memsvc.vaults (user_id, vault_id, folder, flavours) VALUES ('{USER}'
 INSERT INTO memsvc.feeds (user_id, feed_id, kind, identifier, name, rule)
 VALUES ('{USER}', '{THING}', 'url', 'https://example.org/', 'example', 'every 2 hours');
 """,
+    "0053": f"""
+INSERT INTO memsvc.turns (user_id, turn_id, source_id, session, begun_at)
+VALUES ('{USER}', '{THING}', '{THING}', 'one', '2026-01-02Z');
+INSERT INTO memsvc.tool_calls (user_id, turn_id, number, tool, arguments, told, document_id)
+VALUES ('{USER}', '{THING}', 0, 'READ', '{{"path": "study.md"}}', 'READ study.md', '{THING}');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

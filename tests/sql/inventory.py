@@ -14,7 +14,7 @@ EVERYBODYS = {*ONTOLOGY, "embedding_models"}
 BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
 VIEWS = {
     "messages", "conversations", "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history",
-    "timeline", "people", "daily_activity", "sources_status",
+    "timeline", "people", "daily_activity", "sources_status", "procedures", "document_signals",
 }  # fmt: skip
 QUEUE = {"dramatiq_queue", "dramatiq_worker"}  # ids of jobs on their way, which workers take for all users
 TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS, *QUEUE}
@@ -27,7 +27,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
     "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
-    "feeds", "document_versions", "vaults", *ONTOLOGY,
+    "feeds", "document_versions", "vaults", "turns", "tool_calls", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -39,9 +39,20 @@ UPDATED = {
     "aliases": {"recorded_to"},
     "locations": {"recorded_to"},
     "users": {"paused_at", "paused_until", "forgetting"},
-    "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
+    "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after", "local"},
     "profile_versions": {"recorded_to"},
-    "document_versions": {"recorded_to", "path"},
+    "document_versions": {
+        "recorded_to",
+        "path",
+        "bytes",
+        "format",
+        "title",
+        "pages",
+        "characters",
+        "metadata",
+        "chunked",
+    },
+    "turns": {"project", "commit_id", "ok", "ended_at"},
     "vaults": {"flavours", "write_back", "read_at", "odd"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
@@ -140,7 +151,7 @@ ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", *ONTOLOGY}
 ERASERS_UPDATES = {
     "tombstones": {"recorded_at"},
     "erasures": {"state", "counts", "ids", "finished_at"},
-    "sources": {"identifier", "title", "metadata"},
+    "sources": {"identifier", "title", "metadata", "local"},
     "passages": {
         "part",
         "kind",
@@ -152,6 +163,7 @@ ERASERS_UPDATES = {
         "archived_by",
         "restored_at",
     },
+    "tool_calls": {"document_id", "version"},
     "recall_events": {"memories"},
     "extractions": {"upto", "passed_over", "begun_after", "again_upto"},
     "profile_versions": {"text", "version"},

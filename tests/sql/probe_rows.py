@@ -64,6 +64,9 @@ INSERTS = {
     "document_versions": "(user_id, source_id, version, sha256, bytes, format, title, path, characters, recorded_from, "
     "recorded_to) VALUES (%(user)s, %(source)s, 9, repeat('a', 64), 1, 'md', 'x', 'x', 1, '2000-01-01', '2000-01-02')",
     "vaults": "(user_id, folder, flavours) VALUES (%(user)s, '/probe', '{markdown}')",
+    "turns": "(user_id, source_id, session, begun_at) VALUES (%(user)s, %(source)s, 'probe', now())",
+    "tool_calls": "(user_id, turn_id, number, tool, arguments, told) VALUES (%(user)s, (SELECT t.turn_id "
+    "FROM memsvc.turns AS t WHERE t.user_id = %(user)s LIMIT 1), 9, 'PROBE', '{}', 'x')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
     "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }
@@ -96,6 +99,7 @@ CHANGES = {
     "analysis_results": "DELETE FROM memsvc.analysis_results",
     "document_versions": "UPDATE memsvc.document_versions SET path = 'changed'",
     "vaults": "UPDATE memsvc.vaults SET write_back = 'beside'",
+    "turns": "UPDATE memsvc.turns SET ok = true",
     "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
     "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",

@@ -22,7 +22,7 @@ GONE = "quarkgone"
 KEPT = "quarkkept"
 FIELDS = {
     "passages": ("text", "caption", "speaker", "session", "client_id", "metadata", "tsv", "tsv_simple"),
-    "sources": ("identifier", "title", "metadata"),
+    "sources": ("identifier", "title", "metadata", "local"),
     "node_versions": ("label", "label_form", "description", "data"),
     "aliases": ("alias", "normal_form"),
     "edges": ("key",),
@@ -57,6 +57,11 @@ DOCUMENTS = {"document_versions": ("title", "path", "metadata", "sha256")}
 """The same of documents; tests/sql/test_documents.py erases one."""
 VAULTS = {"vaults": ("folder", "odd")}
 """The same of folders of notes, which 'memsvc vault remove' takes away."""
+TURNS = {
+    "turns": ("session", "project", "agent", "commit_id"),
+    "tool_calls": ("tool", "arguments", "told", "result_head", "result_tail"),
+}
+"""The same of turns of agents; tests/sql/test_agent_turns.py erases one."""
 TYPES = {
     "node_types": ("category", "description", "parent", "reason"),
     "edge_types": ("category", "description", "parent", "reason", "from_types", "to_types"),
@@ -102,8 +107,8 @@ def talk(app: psycopg.Connection, user_id: UUID, word: str, *, first: int) -> li
     ]  # fmt: skip
     stored = append_rows(app, user_id, rows)
     app.execute(
-        "UPDATE memsvc.sources SET title = %s, metadata = %s::jsonb WHERE source_id = %s",
-        [f"{word}title", json.dumps({"about": f"{word}about"}), stored[0][2]],
+        "UPDATE memsvc.sources SET title = %s, metadata = %s::jsonb, local = %s WHERE source_id = %s",
+        [f"{word}title", json.dumps({"about": f"{word}about"}), f"{word}local", stored[0][2]],
     )
     app.execute(
         "INSERT INTO memsvc.jobs (user_id, kind, subject_id) VALUES (%s, 'embed', %s) ON CONFLICT DO NOTHING",
@@ -218,6 +223,6 @@ def test_columns_with_text_of_users_have_no_statistics(admin: psycopg.Connection
             continue
         if (table, column) in OURS:
             continue
-        known = FIELDS | TYPES | PASSING | DOCUMENTS | VAULTS | FEEDS
+        known = FIELDS | TYPES | PASSING | DOCUMENTS | VAULTS | FEEDS | TURNS
         assert column in known[table], f"{table}.{column}: may it hold words of users?"
         assert target == 0, f"{table}.{column} has statistics"

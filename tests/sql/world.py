@@ -35,6 +35,7 @@ USER_TABLES = (
     "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
     "answered_requests", "analysis_runs", "analysis_results",
     "locations", "ingests", "ingest_files", "document_versions", "vaults", "feeds",
+    "turns", "tool_calls",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -360,6 +361,13 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
             admin.execute(
                 "INSERT INTO memsvc.vaults (user_id, folder, flavours) VALUES (%s, '/notes', '{markdown}')",
                 [tenant.user_id],
+            )
+            admin.execute(
+                "WITH t AS (INSERT INTO memsvc.turns (user_id, source_id, session, begun_at) "
+                "VALUES (%s, %s, 'one', now()) RETURNING user_id, turn_id, source_id) "
+                "INSERT INTO memsvc.tool_calls (user_id, turn_id, number, tool, arguments, told, document_id) "
+                "SELECT t.user_id, t.turn_id, 0, 'READ', '{}', 'READ study.md', t.source_id FROM t",
+                [tenant.user_id, tenant.source_id],
             )
         admin.execute("ANALYZE memsvc.passages")
         counts: dict[str, dict[UUID, int]] = {

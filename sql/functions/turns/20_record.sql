@@ -111,13 +111,13 @@ BEGIN
       user_id, source_id, kind, session, ordinal, part, role, text, said_at, said_offset, language, tsv, tsv_simple,
       length, length_simple, metadata
     )
-    SELECT p_user_id, p_source_id, 'turn', p_session, w.ordinal, w.part, w.role, w.text, w.said_at, w.said_offset,
+    SELECT p_user_id, p_source_id, CASE WHEN w.injected THEN 'trace' ELSE 'turn' END, p_session, w.ordinal, w.part, w.role, w.text, w.said_at, w.said_offset,
       w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), w.metadata
     FROM (
       SELECT x.*, t.*, memsvc.to_words('stemmed', t.language, x.text) AS tsv,
         memsvc.to_words('simple', t.language, x.text) AS tsv_simple,
         jsonb_strip_nulls(jsonb_build_object('project', t.project)) AS metadata
-      FROM jsonb_to_recordset(p_texts) AS x (ordinal integer, part smallint, role text, text text)
+      FROM jsonb_to_recordset(p_texts) AS x (ordinal integer, part smallint, role text, text text, injected boolean)
       CROSS JOIN jsonb_to_record(p_turn) AS t (said_at timestamptz, said_offset smallint, language text, project text)
       ORDER BY x.ordinal, x.part
     ) AS w
@@ -203,8 +203,8 @@ COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS 'Stores calls of a tu
 --
 -- p_turn: {"conversation": "…", "id": null|"…", "project": null|"…", "agent": "", "commit_id": null|"…", "ok":
 --   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english"}.
--- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…"}, …]; ordinal 0: the request, 2: the answer; 1, what was
---   done, is made of the calls at the commit.
+-- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…", "injected": false}, …]; ordinal 0: the request, 2: the
+--   answer; 1, what was done, is made of the calls at the commit. injected: a context block of ours that came back.
 -- p_calls: [{"number": 0, "tool": "READ", "arguments": {…}, "told": "…", "document": null|{…} (touch_document), "ok": true,
 --   "exit_code": null|0, "ms": null|12, "result_head": "", "result_tail": "", "result_bytes": null|0, "result_sha256":
 --   null|"…"}, …].

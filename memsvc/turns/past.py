@@ -1,0 +1,211 @@
+"""Past work for what is asked now: similar requests, and what was done to the same documents; failures, too.
+
+The statement ``past_work`` asks ``memsvc.recall`` for passages of turns, makes turns of them, adds the last turns that
+touched the same documents, and weighs named factors. Nothing comes from the conversation that asks.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memsvc.access.users import Owner
+from memsvc.db.clock import on_clock
+from memsvc.db.engine import Database
+from memsvc.db.files import query as named
+from memsvc.db.together import Together
+from memsvc.errors import InvalidRequestError
+from memsvc.recall.options import Filters
+from memsvc.recall.order import shipped
+from memsvc.recall.query_words import only_repeats
+from memsvc.recall.results import Degraded
+from memsvc.recall.search import Prepared, QueryEmbedder, check_query, parameters, query_vectors
+from memsvc.settings import Settings
+from memsvc.text.characters import is_visible
+from memsvc.text.storable import check_storable
+from memsvc.text.tokens import tokenizer
+from memsvc.times.reading import read_times
+from memsvc.turns.calls import tool_name
+from memsvc.turns.documents import document_name
+from memsvc.turns.storing import Name, project_of
+from memsvc.turns.wording import packed
+
+FOUND = 40
+"""Passages of turns that are recalled; a turn has three or more."""
+MAX_FILES = 50
+
+
+class PastWorkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A question for past work."""
+
+    query: str
+    """What is asked now; empty: by the files alone."""
+    files: Annotated[list[str], msgspec.Meta(max_length=MAX_FILES)] = []
+    """Paths or addresses that the work now touches; what was done to them comes too, however it was asked."""
+    conversation: str | None = None
+    """The conversation in which this is asked; nothing comes from it."""
+    project: Name | None = None
+    """Where the agent works, as turns name it; turns of this project come first."""
+    root: str | None = None
+    """The project's absolute path; relative files are below it."""
+    ignores_case: bool = False
+    """The agent's file system takes names that differ in case for one."""
+    within_project: bool = False
+    """Only turns of this project."""
+    tool: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] | None = None
+    """Only turns with a call of this tool."""
+    ok: bool | None = None
+    """true: only turns in which nothing failed; false: only those in which something did."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=50)] = 5
+    budget: Annotated[int, msgspec.Meta(ge=50, le=32_000)] = 1_500
+    """Most tokens of ``text``."""
+
+
+class PastCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool in a past turn."""
+
+    number: int
+    tool: str
+    told: str
+    """What it did, in a line."""
+    ok: bool
+    exit_code: int | None
+    ms: int | None
+    document_id: UUID | None
+
+
+class PastDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that a past turn touched."""
+
+    document_id: UUID
+    document: str
+    """Project and path, else path or address."""
+    version: int | None
+    """The last one that the turn saw or wrote; null: no digest was known."""
+    current_version: int | None
+    staleness: int | None
+    """Versions since."""
+    wrote: bool
+
+
+class PastTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A past turn."""
+
+    turn_id: UUID
+    conversation_id: UUID
+    conversation: str
+    id: str
+    """The client's id of the turn, or its own."""
+    project: str | None
+    agent: str
+    commit: str | None
+    ok: bool | None
+    done: bool
+    at: datetime
+    request: str
+    answer: str | None
+    calls: list[PastCall]
+    """In their order, the first 200."""
+    documents: list[PastDocument]
+    """In the order in which they were touched, the first 50."""
+    score: float
+    factors: dict[str, float]
+    """What each factor gave: request, documents, project, staleness, familiarity."""
+
+
+class PastWork(msgspec.Struct, frozen=True, kw_only=True):
+    """Past work, best first."""
+
+    text: str
+    """The block for an agent's prompt: fenced, within the budget; empty: there is nothing."""
+    turns: list[PastTurn]
+    degraded: list[Degraded]
+    """What did not work: vector (by words alone), words, order."""
+
+
+async def past_work(
+    db: Database, owner: Owner, asked: PastWorkIn, settings: Settings, embedder: QueryEmbedder | None = None
+) -> PastWork:
+    """Return past turns for what is asked now.
+
+    Args:
+        db: the database.
+        owner: whose memory is asked.
+        asked: the question.
+        settings: limits.
+        embedder: gives the query's vectors; None: words only.
+
+    Raises:
+        InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be asked.
+    """
+    project = project_of(asked.project, asked.root, ignores_case=asked.ignores_case)
+    if asked.within_project and project is None:
+        raise InvalidRequestError("within_project needs a project or a root.", field="within_project")
+    names = _names(asked, project)
+    check_storable(asked.conversation or "", "conversation")
+    query = asked.query if is_visible(asked.query) and not only_repeats(asked.query) else ""
+    check_query(query, asked.limit, settings)
+    vectors, absent = await query_vectors(db, query, embedder, settings)
+    within = {"project": project.name} if project and asked.within_project else None
+    prepared = Prepared(vectors=vectors, times=read_times(query, datetime.now(UTC), ZoneInfo(owner.time_zone)))
+    filters = Filters(kinds=["turn"], metadata=within)
+    values = parameters(owner, query, prepared, limit=FOUND, filters=filters) | names
+    values |= {
+        "project": project.name if project else None,
+        "within": asked.within_project,
+        "tool": tool_name(asked.tool) if asked.tool else None,
+        "ok": asked.ok,
+        "conversation": asked.conversation,
+        "limit": asked.limit,
+    }
+    trip = Together(db, owner.user_id, keep_plans=True, stores=False)
+    rows = trip.ask(named("past_work"), values)
+    with await db.recalls.turn(owner.user_id):
+        await trip.send()
+    degraded: list[Degraded] = ["vector"] if absent else []
+    degraded += ["order"] if shipped() is None else []
+    turns = [_turn(row) for row in rows]
+    return PastWork(text=packed(turns, asked.budget, tokenizer()), turns=turns, degraded=degraded)
+
+
+def _names(asked: PastWorkIn, project: Any) -> dict[str, list[str]]:
+    locals_: list[str] = []
+    identifiers: list[str] = []
+    titles: list[str] = []
+    for one in asked.files:
+        check_storable(one, "files")
+        try:
+            name = document_name(one, project)
+        except InvalidRequestError:
+            if project is not None or "/" in one or "\\" in one:
+                raise
+            titles.append(one.strip())
+            continue
+        identifiers.append(name.identifier)
+        locals_ += [name.local] if name.local else []
+    return {"locals": locals_, "identifiers": identifiers, "titles": titles}
+
+
+def _turn(row: Any) -> PastTurn:
+    return PastTurn(
+        turn_id=row.turn_id,
+        conversation_id=row.conversation_id,
+        conversation=row.conversation,
+        id=row.session,
+        project=row.project,
+        agent=row.agent,
+        commit=row.commit_id,
+        ok=row.ok,
+        done=row.done,
+        at=on_clock(row.said_at, row.said_offset),
+        request=row.request,
+        answer=row.answer,
+        calls=msgspec.convert(row.calls, list[PastCall]),
+        documents=msgspec.convert(row.documents, list[PastDocument]),
+        score=row.score,
+        factors=row.factors,
+    )

@@ -1,0 +1,86 @@
+-- Statements of memsvc.turns.
+
+-- name: past_work
+-- Past turns, as they are shown, best first: those whose texts memsvc.recall finds, as in the statement recall but for
+-- names, and those that touched the documents that the work now touches. Nothing comes from the conversation that asks.
+-- A bare file's name, where no project says where it is, is that of any document with this name.
+WITH model AS MATERIALIZED (
+  SELECT
+    max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
+    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
+    max(v.tokens) FILTER (WHERE m.state = 'active') AS tokens,
+    max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
+    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
+  FROM (
+    VALUES
+    (CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:tokens AS text)),
+    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec), NULL)
+  ) AS v (name, vector, tokens)
+  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
+),
+
+here AS MATERIALIZED (
+  SELECT array_agg(s.source_id) AS conversations
+  FROM memsvc.sources AS s
+  WHERE s.user_id = :user_id AND s.kind = 'turn' AND s.identifier = CAST(:conversation AS text)
+),
+
+alike AS MATERIALIZED (
+  SELECT coalesce(array_agg(r.memory_id), '{}') AS passages, coalesce(array_agg(r.score), '{}') AS scores
+  FROM model
+  CROSS JOIN here
+  CROSS JOIN LATERAL memsvc.recall(
+    :user_id, :query, :depth,
+    jsonb_populate_record(
+      memsvc.scope(), CAST(:scope AS jsonb) || jsonb_build_object('not_sources', here.conversations)
+    ),
+    memsvc.question(
+      :form, :language, model.active_id, model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
+      model.other_vector, '{}', :hops, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []),
+      CAST(:sequence AS text)
+    ),
+    CAST(:weights AS jsonb), :candidates, CAST(:learnt AS jsonb)
+  ) AS r
+  WHERE CAST(:query AS text) <> ''
+),
+
+touched AS MATERIALIZED (
+  SELECT coalesce(array_agg(t.source_id), '{}') AS documents
+  FROM (
+    (
+      SELECT s.source_id
+      FROM unnest(CAST(:locals AS text [])) AS n (name)
+      INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.local = n.name
+    )
+    UNION
+    (
+      SELECT s.source_id
+      FROM unnest(CAST(:identifiers AS text [])) AS n (name)
+      INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.kind = 'document' AND s.identifier = n.name
+    )
+    UNION
+    (
+      SELECT s.source_id FROM memsvc.sources AS s
+      WHERE s.user_id = :user_id AND s.kind = 'document' AND s.title = any(CAST(:titles AS text []))
+        AND cardinality(CAST(:titles AS text [])) > 0
+      ORDER BY s.source_id DESC
+      LIMIT 20
+    )
+  ) AS t
+),
+
+found AS MATERIALIZED (
+  SELECT p.*, row_number() OVER (ORDER BY p.score DESC, p.turn_id DESC) AS nth
+  FROM touched AS t
+  CROSS JOIN alike AS m
+  CROSS JOIN here AS h
+  CROSS JOIN LATERAL memsvc.past_turns(
+    :user_id, m.passages, m.scores, t.documents, CAST(:project AS text), :within, CAST(:tool AS text),
+    CAST(:ok AS boolean), h.conversations[1], :limit
+  ) AS p
+)
+
+SELECT f.score, f.factors, s.*
+FROM found AS f
+INNER JOIN memsvc.turns_shown(:user_id, (SELECT array_agg(o.turn_id) FROM found AS o)) AS s ON f.turn_id = s.turn_id
+ORDER BY f.nth;
