@@ -41,6 +41,7 @@ from memsvc.cli import (
     sleep,
     summaries,
     transfer,
+    turns,
     upkeep,
     vaults,
     walks,
@@ -90,6 +91,8 @@ app.command("recall")(memories.recall)
 app.command("context")(contexts.context)
 app.command("ask")(ask.ask)
 app.command("verify")(ask.verify)
+app.add_typer(turns.turns, name="turn")
+app.command("work")(turns.work)
 app.command("show")(contexts.show)
 app.command("agenda")(agenda.agenda)
 app.command("feedback")(recalls.feedback)

@@ -23,7 +23,7 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
-from memsvc.client.turns import AsyncTurn, TurnDraft
+from memsvc.client.turns import AsyncTurn
 from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
 from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
@@ -49,6 +49,7 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.turns.draft import TurnDraft
 from memsvc.turns.past import PastWork
 from memsvc.turns.storing import StoredTurn, TurnIn
 

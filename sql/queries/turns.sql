@@ -84,3 +84,15 @@ SELECT f.score, f.factors, s.*
 FROM found AS f
 INNER JOIN memsvc.turns_shown(:user_id, (SELECT array_agg(o.turn_id) FROM found AS o)) AS s ON f.turn_id = s.turn_id
 ORDER BY f.nth;
+
+-- name: open_turn
+-- The last open turn of a conversation of an agent, and the next call's number.
+SELECT t.session, (
+  SELECT coalesce(max(c.number) + 1, 0) FROM memsvc.tool_calls AS c
+  WHERE c.user_id = :user_id AND c.turn_id = t.turn_id
+) AS calls
+FROM memsvc.turns AS t
+INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = t.source_id
+WHERE t.user_id = :user_id AND s.kind = 'turn' AND s.identifier = :conversation AND t.ended_at IS NULL
+ORDER BY t.turn_id DESC
+LIMIT 1;

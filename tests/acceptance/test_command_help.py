@@ -25,6 +25,7 @@ COMMANDS = [
     ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
     ("graph",), ("graph", "rebuild"), ("graph", "verify"), ("forget",), ("analyse",),
     ("places",), *(("places", does) for does in ("add", "end", "show", "nearby")),
+    ("turn",), ("turn", "record"), ("work",),
     ("extract",), ("reread",), *(("reread", does) for does in ("run", "list", "show", "stop", "undo")),
     ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("annotate",),

@@ -11,7 +11,8 @@ from litestar import Litestar
 
 from memsvc.access.users import Owner
 from memsvc.client import AsyncMemory, RefusedError
-from memsvc.client.turns import Turn, TurnDraft
+from memsvc.client.turns import Turn
+from memsvc.turns.draft import TurnDraft
 from memsvc.turns.storing import StoredTurn, TurnIn
 from tests.api.conftest import Connect
 

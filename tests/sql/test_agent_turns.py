@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Callable
 from itertools import count
 from math import log
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +27,7 @@ from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentIn, store_document
 from memsvc.turns.calls import CallIn
 from memsvc.turns.past import PastWork, PastWorkIn, past_work
+from memsvc.turns.recording import record_hook
 from memsvc.turns.storing import StoredTurn, TurnIn, record_turn
 
 SHOP = "/home/kim/shop"
@@ -41,7 +44,7 @@ class Desk:
         return await record_turn(self.db, self.owner, TurnIn(**given_), self.limits)
 
     async def past(self, query: str = "", **fields: Any) -> PastWork:
-        asked = PastWorkIn(query=query, root=SHOP, project="shop", **fields)
+        asked = PastWorkIn(query=query, **{"root": SHOP, "project": "shop", **fields})
         return await past_work(self.db, self.owner, asked, self.limits)
 
     def rows(self, what: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -55,7 +58,8 @@ class Desk:
     def versions(self) -> list[tuple[str, int, bool, bool]]:
         return self.rows(
             "SELECT coalesce(s.local, s.identifier), v.version, v.by_agent, v.chunked "
-            "FROM memsvc.document_versions AS v INNER JOIN memsvc.sources AS s USING (user_id, source_id) WHERE v.user_id = USER ORDER BY 1, 2"
+            "FROM memsvc.document_versions AS v INNER JOIN memsvc.sources AS s USING (user_id, source_id) "
+            "WHERE v.user_id = USER ORDER BY 1, 2"
         )
 
 
@@ -255,6 +259,67 @@ async def test_erasing_a_turn_takes_all_of_it_and_it_does_not_come_back(desk: De
     for table in ("turns", "tool_calls", "passages", "document_versions"):
         assert desk.rows(f"SELECT count(*) FROM memsvc.{table} WHERE user_id = USER") == [(0,)]
     assert (await desk.record(id="t2", request="Other.")).outcome == "erased"
+
+
+HOOKS: dict[str, list[dict[str, Any]]] = {
+    "claude": [
+        {"hook_event_name": "UserPromptSubmit", "session_id": "h", "prompt": "Fix it."},
+        {
+            "hook_event_name": "PostToolUse", "session_id": "h", "tool_name": "Read",
+            "tool_input": {"file_path": "FOLDER/a.py"}, "tool_response": {"file": {"content": "     1 x"}},
+        },
+        {
+            "hook_event_name": "PostToolUse", "session_id": "h", "tool_name": "Bash",
+            "tool_input": {"command": "make"}, "tool_response": {"stdout": "", "stderr": "Error: 2", "exit_code": 2},
+        },
+        {"hook_event_name": "Stop", "session_id": "h", "transcript_path": "FOLDER/log.jsonl"},
+    ],
+    "cursor": [
+        {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "h", "generation_id": "g", "prompt": "Fix it."},
+        {
+            "hook_event_name": "afterFileEdit", "conversation_id": "h", "generation_id": "g",
+            "file_path": "FOLDER/a.py", "edits": [],
+        },
+        {
+            "hook_event_name": "afterShellExecution", "conversation_id": "h", "generation_id": "g", "command": "make",
+            "output": "fine", "duration": 12.4,
+        },
+        {"hook_event_name": "stop", "conversation_id": "h", "generation_id": "g", "status": "completed"},
+    ],
+    "codex": [
+        {
+            "type": "agent-turn-complete", "thread-id": "h", "turn-id": "t", "cwd": "FOLDER",
+            "input-messages": ["Fix it."], "last-assistant-message": "Fixed.",
+        },
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agent", "calls", "answer"),
+    [
+        ("claude", [("READ a.py", True), ("BASH make — failed: Error: 2", False)], "Fixed."),
+        ("cursor", [("EDIT a.py", True), ("BASH make", True)], None),
+        ("codex", [], "Fixed."),
+    ],
+)
+async def test_hooks_of_agents_make_whole_turns(
+    desk: Desk, tmp_path: Path, agent: str, calls: list[tuple[str, bool]], answer: str | None
+) -> None:
+    (tmp_path / ".memsvc-project").write_text("shop")
+    (tmp_path / "a.py").write_text("x")
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Fixed."}]}}
+    (tmp_path / "log.jsonl").write_text('{"type": "user"}\nbroken\n' + json.dumps(said) + "\n")
+    for event in HOOKS[agent]:
+        told = json.dumps({"cwd": "FOLDER", **event}).replace("FOLDER", str(tmp_path))
+        assert await record_hook(desk.db, desk.owner, told.encode(), desk.limits, agent=agent) is not None
+    [turn] = (await desk.past("fix", project="shop")).turns
+    assert (turn.request, turn.answer, turn.done, turn.agent, turn.project) == ("Fix it.", answer, True, agent, "shop")
+    assert [(call.told, call.ok) for call in turn.calls] == calls
+    assert [row[:2] for row in desk.versions()] == ([("shop//a.py", 1)] if calls else [])
+    for nonsense in (b"{", b"[]", b"{}", b'{"request": 1}'):
+        with pytest.raises(InvalidRequestError):
+            await record_hook(desk.db, desk.owner, nonsense, desk.limits)
 
 
 TURN = st.tuples(
