@@ -181,6 +181,9 @@ bench-vault: $(BIN)/.installed ## A watched folder of notes: from a change to re
 bench-documents: $(BIN)/.installed ## Characters found in real documents; speed of each format of text; memory
 	@$(BIN)/python -m bench.documents $(ARGS)
 
+bench-turns: $(BIN)/.installed ## Turns of agents: commit, bytes, past work that is found and its speed (ARGS="--size 1000 --gold kept")
+	@$(BIN)/python -m bench.turns $(ARGS)
+
 bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records, compared with plain strings
 	@$(BIN)/python -m bench.identity $(ARGS)
 
