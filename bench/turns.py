@@ -31,6 +31,8 @@ from bench.store import new_user
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
+from memsvc.recall.options import Filters
+from memsvc.recall.search import recall
 from memsvc.sources.embedding import embed_lacking
 from memsvc.sources.messages import MessageIn, append
 from memsvc.turns.calls import CallIn
@@ -207,6 +209,7 @@ async def measure_speed(bench: Bench, outcome: Outcome, size: int) -> None:
         outcome.figures["embed_s"] = time.perf_counter() - begun
         admin.execute("VACUUM ANALYZE")
     took: list[float] = []
+    recalls: list[float] = []
     try:
         for number in range(ASKED + 5):
             turn = turns[number * 7 % size]
@@ -221,8 +224,12 @@ async def measure_speed(bench: Bench, outcome: Outcome, size: int) -> None:
             await past_work(db, owner, asked, settings, embedder)
             if number >= 5:  # the first ones warm the pool
                 took.append((time.perf_counter() - begun) * 1000)
+            begun = time.perf_counter()  # what recall alone costs on this machine at this moment
+            await recall(db, owner, asked.query, settings, embedder=embedder, filters=Filters(kinds=["turn"]))
+            recalls.append((time.perf_counter() - begun) * 1000)
     finally:
         embedder.close()
+    outcome.figures["recall.p50_ms"] = median(recalls)
     outcome.figures["retrieve.p50_ms"] = median(took)
     outcome.figures["retrieve.p95_ms"] = percentile(took, 0.95)
     await db.close()

@@ -1,7 +1,7 @@
 """Turns of agents: what was asked, what was done to which documents, what came out.
 
-Revision: 0053, after 0052. The older version recalls the kinds that it names, so it passes over turns, and writes versions
-of documents whose chunks it stores.
+Revision: 0053, after 0052. The older version recalls the kinds that it names, so it passes over turns, and writes
+versions of documents whose chunks it stores.
 """
 
 from __future__ import annotations
@@ -77,13 +77,15 @@ WHERE document_id IS NOT NULL;
 ALTER TABLE memsvc.tool_calls
   ALTER COLUMN tool SET STATISTICS 0, ALTER COLUMN arguments SET STATISTICS 0,
   ALTER COLUMN told SET STATISTICS 0, ALTER COLUMN result_head SET STATISTICS 0, ALTER COLUMN result_tail SET STATISTICS 0;
-COMMENT ON TABLE memsvc.tool_calls IS 'Calls of tools in a turn: relations of the type TOOL_CALL from turns to documents.';
+COMMENT ON TABLE memsvc.tool_calls IS
+  'Calls of tools in a turn: relations of the type TOOL_CALL from turns to documents.';
 COMMENT ON COLUMN memsvc.tool_calls.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.tool_calls.turn_id IS 'The turn.';
 COMMENT ON COLUMN memsvc.tool_calls.number IS 'Its place in the turn, from 0.';
 COMMENT ON COLUMN memsvc.tool_calls.tool IS 'READ, EDIT, BASH, WEB_SEARCH or another name, in capitals.';
 COMMENT ON COLUMN memsvc.tool_calls.arguments IS 'What it was given, with masks in place of secrets.';
-COMMENT ON COLUMN memsvc.tool_calls.told IS 'What it did, in a line: tool, document or command, and why it failed.';
+COMMENT ON COLUMN memsvc.tool_calls.told IS
+  'What it did, in a line: tool, document or command, and why it failed.';
 COMMENT ON COLUMN memsvc.tool_calls.document_id IS 'The document that it touched; null: none, or it was erased.';
 COMMENT ON COLUMN memsvc.tool_calls.version IS 'The version of it after the call; null: unknown.';
 COMMENT ON COLUMN memsvc.tool_calls.wrote IS 'It changed the document, by its tool''s name.';
@@ -116,8 +118,8 @@ COMMENT ON TABLE memsvc.sources IS
   'Where passages come from: conversations, documents, turns of agents, blocks of the profile in the archive, and what '
   'is known about nodes.';
 COMMENT ON COLUMN memsvc.sources.kind IS
-  'conversation, document, turn (a conversation with an agent), block (of the profile, in the archive), or graph (facts, '
-  'cards, notes, instructions; the user''s id).';
+  'conversation, document, turn (a conversation with an agent), block (of the profile, in the archive), or graph '
+  '(facts, cards, notes, instructions; the user''s id).';
 """
 
 

@@ -28,6 +28,8 @@ from memsvc.text.fence import fenced
 from memsvc.transfer.archive import Manifest, open_archive, open_sink
 from memsvc.transfer.export import export
 from memsvc.transfer.load import Loaded, load
+from memsvc.turns.calls import CallIn
+from memsvc.turns.storing import TurnIn, record_turn
 from tests.sql.histories import Player, Raw
 from tests.sql.world import value
 
@@ -47,6 +49,18 @@ MESSAGES = [
     ),
     MessageIn(conversation="pond", text=f"Before.\n{fenced('* What came back.')}\nBehind it.", caption="a pike"),
     MessageIn(conversation="con", text="1. A list\n    code\n\n---\n$x$ ==y== %%z%%", said_at="2026-03-29T02:30:00"),
+]  # fmt: skip
+
+TURNS = [
+    TurnIn(
+        conversation="pond", id="t\u2028", request=LONG, answer="=1+1", project="ворон", root="/home/ada", agent="#",
+        commit="abc", ok=False, calls=[
+            CallIn(tool="READ", document="/home/ada/[[x]].md", arguments="=1+1", result="7", ms=3, exit_code=-1),
+            CallIn(tool="WRITE", arguments={"path": "é.md", "content": "n", "n": [1e300, None]}, result="\0x" * 3_000),
+            CallIn(tool="READ", arguments={"path": "unread.md"}, ok=False, result="No such file"),
+        ],
+    ),
+    TurnIn(conversation="pond", id="open", request="Begun.", done=False),
 ]  # fmt: skip
 
 
@@ -138,6 +152,8 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         "INSERT INTO memsvc.vaults (user_id, folder, flavours, write_back) VALUES (%s, '/[[x]]', '{logseq}', 'beside')",
         [owner.user_id],
     )
+    for turn in TURNS:
+        await record_turn(travel.db, owner, turn, travel.settings)
     for erased in (b"one", b"two"):
         admin.execute(
             "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256(%s))", [owner.user_id, erased]
