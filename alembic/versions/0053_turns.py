@@ -76,7 +76,8 @@ CREATE INDEX IF NOT EXISTS tool_calls_document ON memsvc.tool_calls (user_id, do
 WHERE document_id IS NOT NULL;
 ALTER TABLE memsvc.tool_calls
   ALTER COLUMN tool SET STATISTICS 0, ALTER COLUMN arguments SET STATISTICS 0,
-  ALTER COLUMN told SET STATISTICS 0, ALTER COLUMN result_head SET STATISTICS 0, ALTER COLUMN result_tail SET STATISTICS 0;
+  ALTER COLUMN told SET STATISTICS 0, ALTER COLUMN result_head SET STATISTICS 0,
+  ALTER COLUMN result_tail SET STATISTICS 0;
 COMMENT ON TABLE memsvc.tool_calls IS
   'Calls of tools in a turn: relations of the type TOOL_CALL from turns to documents.';
 COMMENT ON COLUMN memsvc.tool_calls.user_id IS 'Owner.';
