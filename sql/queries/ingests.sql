@@ -46,8 +46,9 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES (:user_id, 'ingest.
 -- The newest first, with what became of their files; ingest_id is time-ordered, the cursor. A job that failed or was
 -- cancelled ends its ingest.
 SELECT
-  i.ingest_id, i.feed_id, s.state, i.dry_run, i.choices, i.job_id, coalesce(i.error_code, CASE WHEN s.state = 'failed' THEN
-    j.error_code END) AS error_code,
+  i.ingest_id, i.feed_id, s.state, i.dry_run, i.choices, i.job_id, coalesce(
+    i.error_code, CASE WHEN s.state = 'failed' THEN j.error_code END
+  ) AS error_code,
   i.created_at, i.started_at, coalesce(i.finished_at, CASE WHEN s.state IN ('failed', 'cancelled') THEN
     j.finished_at END) AS finished_at,
   f.files, f.done, f.refused, f.owner_required, f.messages, f.stored, f.created, f.existing, f.erased, f.paused,

@@ -2,9 +2,8 @@
 -- computed from them. Constraints refuse contradictions; the checks at the end find what constraints cannot.
 
 -- name: load_settings
--- Times are in UTC; a check of a million rows may take any time. Statistics do not know a new user yet: a plan made for
--- this user would take any index that begins with user_id, also for foreign keys, and read all of the user's rows for
--- each row (40 ms instead of 0.05).
+-- Times are in UTC; a check of a million rows may take any time. Statistics do not know a new user yet: a plan for this
+-- user would take any index that begins with user_id and read all of the user's rows for each row.
 SELECT
   set_config('timezone', 'UTC', true), set_config('statement_timeout', '3600000', true),
   set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),

@@ -15,7 +15,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner, add_user
 from memsvc.db.files import query as named
 from memsvc.erasing.memories import erase
-from memsvc.errors import InvalidRequestError, NotFoundError, RereadingStateError
+from memsvc.errors import InvalidRequestError, JobFailedError, NotFoundError, RereadingStateError
 from memsvc.extract import outcomes, rereading, write
 from memsvc.extract.asking import ask_all, progress
 from memsvc.extract.rehearsal import rehearse
@@ -223,7 +223,7 @@ async def test_what_is_killed_anywhere_is_finished(desk: Desk, monkeypatch: pyte
 
         with monkeypatch.context() as patched, capture_logs():
             patched.setattr(module, "query", query)
-            with pytest.raises(RuntimeError):
+            with pytest.raises(JobFailedError):
                 await reread(desk)
     [opened] = await list_rereadings(desk.db, desk.owner)
     assert (opened.state, opened.turns, opened.left) == ("open", 0, 25)
@@ -237,7 +237,7 @@ async def test_what_is_killed_anywhere_is_finished(desk: Desk, monkeypatch: pyte
 
     with monkeypatch.context() as patched, capture_logs():
         patched.setattr(desk.extractor, "extract", dies)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(JobFailedError):
             await reread(desk)
     [opened] = await list_rereadings(desk.db, desk.owner)
     assert (opened.state, opened.turns, opened.left) == ("open", 12, 13)
@@ -292,7 +292,7 @@ async def test_undoing_that_dies_goes_on(desk: Desk, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patched:
         patched.setattr(rereading, "UNDONE_TOGETHER", 1)
         patched.setattr(history, "undo_in", undo_in)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(JobFailedError):
             await sleep(desk.db, desk.owner, ["reread"], settings=chosen(desk))
     undone = await changes_to_undo(desk.db, desk.owner, found.rereading_id, before=None)
     assert undone[0][0] == second, "the last change is undone, the one before is not"
