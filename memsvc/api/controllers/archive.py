@@ -43,7 +43,7 @@ class ArchiveController(Controller):
         description="Returns how many messages, facts and cards of nodes are archived, and whether sleep mode goes on "
         "archiving what nobody recalls. Recall finds them with `include_archived`.",
         response_description="The archive.",
-        responses=documented(401, 403, 404, 503),
+        responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def look(self, reader: NamedDependency[Caller]) -> Archive:
@@ -81,7 +81,9 @@ class ArchiveController(Controller):
     )
     async def restore(
         self,
-        data: Annotated[RestoreIn, BodyKwarg(examples=[Example(value={"memory_ids": ["m:01a201b6"]})])],
+        data: Annotated[
+            RestoreIn, BodyKwarg(examples=[Example(value={"memory_ids": ["01a201b6-4ab1-7969-ac06-ffbb0c5e7975"]})])
+        ],
         writer: NamedDependency[Caller],
     ) -> Restored:
         """Restore them."""

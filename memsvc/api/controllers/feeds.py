@@ -235,6 +235,7 @@ class FeedsController(Controller):
         "is refused; the same one again stores nothing again.",
         response_description="What became of it.",
         responses=documented(400, 401, 403, 409, 413, 503),
+        security=[{}],
         opt=SIGNED,
     )
     async def push(
