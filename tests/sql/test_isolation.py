@@ -12,6 +12,7 @@ from tests.sql import (
     probes_graph,
     probes_late,
     probes_llm,
+    probes_nights,
     probes_ontology,
     probes_recalls,
 )
@@ -29,6 +30,7 @@ assert probes_erase_users.MARK
 assert probes_recalls.TOP
 assert probes_llm.SPENT
 assert probes_late.KEEP
+assert probes_nights.probe
 
 
 @pytest.fixture(scope="module")

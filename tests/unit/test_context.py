@@ -198,6 +198,7 @@ def test_no_format_holds_characters_that_nobody_sees(form: Format) -> None:
         Material(
             memories=[said, known],
             agenda=[msgspec.structs.replace(guide, memory_id=UUID(int=96))],
+            overview=[msgspec.structs.replace(block, memory_id=UUID(int=95))],
             profile=[block],
             core=[guide],
             instructions=[msgspec.structs.replace(guide, memory_id=UUID(int=97))],
