@@ -234,7 +234,7 @@ class FeedsController(Controller):
         "JSON, or of POST /memory, as the feed says, and is signed with the feed's secret. A push older than 5 minutes "
         "is refused; the same one again stores nothing again.",
         response_description="What became of it.",
-        responses=documented(400, 401, 403, 409, 413, 503),
+        responses=documented(400, 401, 403, 404, 409, 413, 503),
         security=[{}],
         opt=SIGNED,
     )

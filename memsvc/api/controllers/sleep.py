@@ -38,7 +38,7 @@ class SleepIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Only what was learnt since then (ISO 8601; without an offset in the user's time zone)."""
     budget_s: Annotated[float, msgspec.Meta(gt=0, le=86_400)] | None = None
     """The longest time that each task works, in seconds."""
-    budget_tokens: Annotated[int, msgspec.Meta(gt=0, le=10**12)] | None = None
+    budget_tokens: Annotated[int, msgspec.Meta(ge=1, le=10**12)] | None = None
     """The most tokens of the language model for each task, questions and answers together."""
 
 
