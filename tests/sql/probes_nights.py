@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.sql.probes import probe, refused, rows
 from tests.sql.world import APP, Doors, World, value
 
+LOOKS = "SELECT * FROM memsvc.due_looks(100000)"
+
 
 @probe
 def due_looks_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
@@ -12,7 +14,7 @@ def due_looks_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World)
         for tenant in (world.bob, world.ada):
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(tenant)])
             connection.execute("UPDATE memsvc.schedules SET look_at = now() - interval '1 hour' WHERE kind = 'sleep'")
-        answer = connection.execute("SELECT * FROM memsvc.due_looks(100000)")
+        answer = connection.execute(LOOKS)
         assert [column.name for column in answer.description or ()] == ["user_id"]
         assert {row[0] for row in answer} >= {world.ada.user_id, world.bob.user_id}
 

@@ -30,7 +30,7 @@ assert probes_erase_users.MARK
 assert probes_recalls.TOP
 assert probes_llm.SPENT
 assert probes_late.KEEP
-assert probes_nights.probe
+assert probes_nights.LOOKS
 
 
 @pytest.fixture(scope="module")

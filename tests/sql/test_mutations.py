@@ -42,7 +42,7 @@ assert probes_erase_users.MARK
 assert probes_recalls.TOP
 assert probes_llm.SPENT
 assert probes_late.KEEP
-assert probes_nights.probe
+assert probes_nights.LOOKS
 
 # Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag
 # changes what anybody can do while no login holds a privilege on them. test_privileges asserts flags and privileges.
