@@ -28,6 +28,8 @@ from tests.api.test_documentation import operations
 
 pytestmark = pytest.mark.slow
 PROFILE = Path(__file__).with_name("schemathesis") / "schemathesis.toml"
+SIGNED = {"POST /v1/feeds/{feed_id}/push"}
+"""Refused without a signature of the body, which Schemathesis does not know how to make."""
 REFUSED_AT_THE_DOOR = {"401", "403", "405"}
 MORE = shlex.split(os.environ.get("MEMSVC_TEST_SCHEMATHESIS", ""))
 
@@ -59,6 +61,7 @@ async def test_no_operation_fails(
         answered[operation].add(status)
     document = (await stage.user.get("/schema/openapi.json")).json()
     every = [f"{method.upper()} {path}" for method, path, _ in operations(document)]
-    assert [one for one in every if not answered[one] - REFUSED_AT_THE_DOOR] == [], "never tried"
+    tried = {one for one in every if answered[one] - REFUSED_AT_THE_DOOR}
+    assert set(every) - tried - SIGNED == set(), "never tried"
     assert (await stage.user.get("/v1/me")).is_success, "the user's key was revoked on the way"
     assert (await chief.get("/v1/users")).is_success, "the administrator's key was revoked on the way"
