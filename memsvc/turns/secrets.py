@@ -46,7 +46,12 @@ BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = (
         "header",
         re.compile(r"(?P<keep>\b(?:Bearer|Basic|Token)[ \t]+)(?P<secret>[A-Za-z0-9+/=._~-]{8,})", re.IGNORECASE),
     ),
-    ("url", re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:)(?P<secret>[^\s@/'\"]+)(?=@)", re.IGNORECASE)),
+    (
+        "url",
+        re.compile(
+            r"(?P<keep>\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@'\"]{0,200}:)(?P<secret>[^\s@/'\"]+)(?=@)", re.IGNORECASE
+        ),
+    ),
     (
         "value",
         re.compile(

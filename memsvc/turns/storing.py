@@ -6,6 +6,7 @@ open, and may get calls, the answer and the end later. Nothing that was sent bef
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -28,7 +29,7 @@ from memsvc.text.storable import check_storable
 from memsvc.turns.calls import CallIn, digest_of, document_of, told_argument, told_error, tool_name, writes
 from memsvc.turns.documents import DocumentName, document_name
 from memsvc.turns.projects import MAX_NAME_CHARS, Project
-from memsvc.turns.results import keep_result, storable
+from memsvc.turns.results import MARGIN, keep_result, storable
 from memsvc.turns.secrets import mask, mask_values
 
 Outcome = Literal["created", "changed", "existing", "erased", "paused"]
@@ -122,7 +123,7 @@ async def record_turn(db: Database, owner: Owner, turn: TurnIn, settings: Settin
         InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be stored.
         TurnConflictError: its id is taken by a turn with another request, call or answer.
     """
-    values = {"user_id": owner.user_id, **rows(owner, turn, settings)}
+    values = {"user_id": owner.user_id, **await asyncio.to_thread(rows, owner, turn, settings)}
 
     async def once() -> Any:
         trip = Together(db, owner.user_id, keep_plans=True)
@@ -279,12 +280,25 @@ def _document_row(call: CallIn, document: DocumentName) -> dict[str, Any]:
 
 
 def _arguments(given: Any) -> Any:
-    """Return arguments as they are stored: masked, without what PostgreSQL refuses, and cut if they are too long."""
-    masked = mask_values(_storable(given))
-    if len(msgspec.json.encode(masked)) <= MAX_ARGUMENT_BYTES:
-        return masked
-    cut = _cut(masked)
-    return cut if len(msgspec.json.encode(cut)) <= MAX_ARGUMENT_BYTES else f"{str(cut)[:LONGEST_ARGUMENT]}…"
+    """Return arguments as they are stored: masked, without what PostgreSQL refuses, and cut if they are too long.
+
+    What is far too long is cut before it is masked, for masking takes a second for a million characters.
+    """
+    clean = _storable(given)
+    if _size(clean) <= MAX_ARGUMENT_BYTES:
+        masked = mask_values(clean)
+        if _size(masked) <= MAX_ARGUMENT_BYTES:
+            return masked
+    near = _cut(clean, LONGEST_ARGUMENT + MARGIN)
+    if _size(near) <= 2 * MAX_ARGUMENT_BYTES:
+        cut = _cut(mask_values(near), LONGEST_ARGUMENT)
+        if _size(cut) <= MAX_ARGUMENT_BYTES:
+            return cut
+    return f"{mask(str(near)[: LONGEST_ARGUMENT + MARGIN])[:LONGEST_ARGUMENT]}…"
+
+
+def _size(value: Any) -> int:
+    return len(msgspec.json.encode(value))
 
 
 def _storable(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -297,9 +311,9 @@ def _storable(value: Any, depth: int = MAX_DEPTH) -> Any:
     return [_storable(inner, depth - 1) for inner in value] if isinstance(value, list) else value
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: Any, longest: int) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_ARGUMENT else f"{value[:LONGEST_ARGUMENT]}…"
+        return value if len(value) <= longest else f"{value[:longest]}…"
     if isinstance(value, dict):
-        return {key: _cut(inner) for key, inner in value.items()}
-    return [_cut(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _cut(inner, longest) for key, inner in value.items()}
+    return [_cut(inner, longest) for inner in value] if isinstance(value, list) else value

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from memsvc.turns.documents import document_name, on_disk
 from memsvc.turns.projects import Project, find_project, project_at, remote_name
 from memsvc.turns.results import BINARY, HEAD_CHARS, TAIL_CHARS, keep_result
 from memsvc.turns.secrets import mask, mask_values
+from memsvc.turns.storing import LONGEST_ARGUMENT, _arguments
 
 SEGMENT = st.text(
     st.characters(exclude_characters="/\\\0:", exclude_categories=["Cs", "C"]), min_size=1, max_size=8
@@ -208,6 +210,27 @@ def test_a_secret_at_a_cut_is_masked_and_a_large_result_takes_no_room() -> None:
     assert "ghp_" not in kept.head + kept.tail
     assert "a1a1a1" not in kept.head + kept.tail
     assert keep_result(b"\x00\xff\x80" * 10).head == BINARY
+
+
+def test_masking_a_long_text_without_spaces_takes_no_longer_for_its_signs() -> None:
+    begun = time.process_time()
+    for text in (("x" * 60 + "+") * 3_000, "ab.-" * 45_000, "a://b" * 36_000):
+        assert mask(text) == text
+    assert time.process_time() - begun < 5, "it grows with the square of the length"
+
+
+def test_arguments_that_are_far_too_long_are_cut_and_masked() -> None:
+    token = "ghp_" + "a" * 40
+    whole = _arguments({"content": "x" * (LONGEST_ARGUMENT - 20) + f" {token} " + "y" * 1_000_000, "path": "a.py"})
+    assert whole["path"] == "a.py"
+    assert whole["content"].endswith("…")
+    assert len(whole["content"]) == LONGEST_ARGUMENT + 1
+    assert "ghp_" not in whole["content"]
+    many = _arguments({str(number): f"password={'z' * 100}" for number in range(2_000)})
+    assert isinstance(many, str)
+    assert many.endswith("…")
+    assert len(many) <= LONGEST_ARGUMENT + 1
+    assert "zzz" not in many
 
 
 def test_what_a_call_says() -> None:
