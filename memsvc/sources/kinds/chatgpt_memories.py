@@ -21,8 +21,8 @@ from memsvc.sources.messages import MessageIn
 from memsvc.text.characters import is_visible
 
 MEMORIES, INSTRUCTIONS = "chatgpt:memories", "chatgpt:instructions"
-DATED = re.compile(r"^\s*\d+\.\s*\[(\d{4}-\d\d-\d\d)\]\.?\s*", re.MULTILINE)
-NUMBERED = re.compile(r"^\s*\d+\.\s+", re.MULTILINE)
+DATED = re.compile(r"^[ \t]*\d+\.\s*\[(\d{4}-\d\d-\d\d)\]\.?\s*", re.MULTILINE)
+NUMBERED = re.compile(r"^[ \t]*\d+\.\s+", re.MULTILINE)
 FENCED = re.compile(r"```(.*)```", re.DOTALL)
 """The user's own words within ChatGPT's explanation of them."""
 
