@@ -55,12 +55,15 @@ def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
 
 
 def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Settings], Awaitable[T]]) -> T:
-    """Run work on a database, connected with the application's login."""
+    """Run work on a database, connected with the application's login.
+
+    A job takes two connections, and the notifications about what it stored a third.
+    """
     from memsvc.db.engine import Database
     from memsvc.server.locate import app_url
 
     async def run() -> T:
-        db = Database(app_url(admin_url, chosen), chosen, pool_size=2)
+        db = Database(app_url(admin_url, chosen), chosen, pool_size=3)
         try:
             return await work(db, chosen)
         finally:

@@ -188,12 +188,22 @@ def _make_folder(folder: Path) -> None:
     _check_reachable(folder, folder)
     as_root = os.geteuid() == 0
     for path in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(mode=0o700)
-            path.chmod(0o755 if as_root else 0o700)
+        _make_one(path, 0o755 if as_root else 0o700)
     if as_root and (folder.stat().st_uid != 0 or folder.stat().st_mode & 0o022):
         hint = "Run memsvc as the folder's owner, or set MEMSVC_DATA_DIR to a folder of root, e.g. /var/lib/memsvc."
         raise EmbeddedServerError(f"Others than root can change {folder}; root must not trust it.", hint=hint)
+
+
+def _make_one(path: Path, mode: int) -> None:
+    """Make a folder that nobody ever sees with other permissions, unless somebody else makes it first."""
+    made = Path(tempfile.mkdtemp(prefix=".memsvc-", dir=path.parent))
+    made.chmod(mode)
+    try:
+        made.rename(path)
+    except OSError:
+        made.rmdir()
+        if not path.is_dir():
+            raise
 
 
 def _check_reachable(folder: Path, wanted: Path) -> None:

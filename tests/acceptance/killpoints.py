@@ -151,6 +151,15 @@ class Part:
         """False once it has ended."""
         return self.process.poll() is None
 
+    def reaches(self, condition: Callable[[], object]) -> None:
+        """Return as soon as the condition holds; fail with what was printed if the process ends before."""
+
+        def reached() -> object:
+            return condition() or not self.running
+
+        wait_until(reached)
+        assert condition(), self.finish()
+
 
 def counted(output: str) -> dict[str, int]:
     """The numbers of messages in the output of ``memsvc ingest --json``."""

@@ -82,7 +82,7 @@ def test_an_ingest_killed_again_and_again_loses_and_doubles_nothing(rig: Rig) ->
     with rig.admin() as admin:
         with rig.held("term_deltas") as in_the_middle:  # passages are written, statistics, job and commit are not
             ingest = rig.start(*command, **SMALL_BATCHES)
-            wait_until(in_the_middle)
+            ingest.reaches(in_the_middle)
             rig.kill(ingest)
         rig.wait_for_backends(admin)
         assert rig.stored(admin, "killed-ids") == 0
@@ -99,7 +99,7 @@ def test_an_ingest_killed_again_and_again_loses_and_doubles_nothing(rig: Rig) ->
             before = stored
         with rig.held("terms") as in_the_middle:  # the background work at the end: folding the statistics
             ingest = rig.start(*command, **SMALL_BATCHES)
-            wait_until(in_the_middle)
+            ingest.reaches(in_the_middle)
             rig.kill(ingest)
         rig.wait_for_backends(admin)
         assert_books_right(admin)
@@ -112,7 +112,7 @@ def test_a_database_killed_under_an_ingest_is_a_clear_error_and_nothing_more(rig
     command, expected = ingest_of(rig, "crashed")
     with rig.held("term_deltas") as in_the_middle:
         ingest = rig.start(*command, **SMALL_BATCHES)
-        wait_until(in_the_middle)
+        ingest.reaches(in_the_middle)
         rig.kill_database()
         code, output, message = ingest.finish()
     assert (code, output) == (69, "")
@@ -240,12 +240,12 @@ def test_a_worker_killed_in_the_middle_of_a_job_leaves_it_to_the_next(rig: Rig) 
     with rig.admin() as admin:
         with rig.held("corpora") as in_the_middle:
             ingest = rig.start(*command)
-            wait_until(in_the_middle)
+            ingest.reaches(in_the_middle)
             rig.kill(ingest)
         rig.wait_for_backends(admin)
         with rig.held("corpora") as in_the_middle:
             worker = rig.start_worker()
-            wait_until(in_the_middle)
+            worker.reaches(in_the_middle)
             rig.kill(worker)
         rig.wait_for_backends(admin)
         assert admin.execute("SELECT count(*) FROM memsvc.jobs WHERE state = 'pending'").fetchone() == (2,)
