@@ -28,7 +28,8 @@ from memsvc.errors import ImportInvalidError, InvalidRequestError, UserNotEmptyE
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.transfer.archive import KINDS, MANIFEST, Archive, ExportedFile, ExportedUser, file_of, plain_reading
-from memsvc.transfer.lines import LINES, MAX_LINE_BYTES, BadLineError, Checker
+from memsvc.transfer.checking import BadLineError, Checker
+from memsvc.transfer.lines import LINES, MAX_LINE_BYTES
 
 BATCH_ROWS = 500
 BATCH_BYTES = 4_000_000

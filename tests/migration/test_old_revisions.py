@@ -1,7 +1,7 @@
-"""From every revision to head nothing is lost.
+"""From an old revision to head at once nothing is lost.
 
-CI runs this on one server: that each migration keeps all rows on the other one, too, is shown step by step in
-``test_migrations``.
+That each migration keeps all rows is shown step by step, on both servers, in ``test_migrations``. Here several run in
+one upgrade, so one revision in five is enough, and the newest ones, where most databases are.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from tests.migration.conftest import Upgrader
 from tests.migration.samples import all_rows, insert_samples, lost
 
 pytestmark = pytest.mark.slow
+EVERY = 5
+NEWEST = 3
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
+OLD = [*REVISIONS[:-1:EVERY], *REVISIONS[-1 - NEWEST : -1]]
 
 
-@pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_an_upgrade_from_every_revision_keeps_every_row(
+@pytest.mark.parametrize("revision", sorted(set(OLD)))
+def test_an_upgrade_from_an_old_revision_keeps_every_row(
     revision: str, at_revision: Callable[[str], str], run_upgrade: Upgrader
 ) -> None:
     old = at_revision(revision)
