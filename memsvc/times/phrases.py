@@ -124,6 +124,15 @@ class Reader(Dates):
         days = [self.calendar.shifted(unit, point.spans[0].begin.date(), sign * count) for count in (fewest, most)]
         return Found((self.calendar.days(min(days), max(days) + DAY),), point.stop, point.kind)
 
+    def half(self, at: int, _: str) -> Found | None:
+        """Read "half a year ago"."""
+        match = words.HALF.match(self.low, at)
+        ago = AGO.match(self.low, match.end()) if match else None
+        if match is None or ago is None:
+            return None
+        unit, count = words.HALVES[match["unit"]]
+        return Found((self.calendar.ago(unit, count, count),), ago.end(), "relative")
+
     def vor(self, at: int, _: str) -> Found | None:
         """Read German "vor drei Tagen"."""
         match = words.COUNTED.match(self.low, at + len("vor "))
@@ -269,6 +278,11 @@ class Reader(Dates):
             last = end - ((end - DAY).weekday() - SATURDAY) % DAYS_A_WEEK * DAY - DAY
             since = first + index * DAYS_A_WEEK * DAY if index >= 0 else last - (count - 1) * DAYS_A_WEEK * DAY
             until = since + ((count - 1) * DAYS_A_WEEK + 2) * DAY
+        elif unit in words.WEEKDAYS:
+            first = begin + (words.WEEKDAYS[unit] - begin.weekday()) % DAYS_A_WEEK * DAY
+            last = end - ((end - DAY).weekday() - words.WEEKDAYS[unit]) % DAYS_A_WEEK * DAY - DAY
+            since = first + index * DAYS_A_WEEK * DAY if index >= 0 else last
+            until = since + DAY
         elif unit in {"day", "week"}:
             size = count * (1 if unit == "day" else DAYS_A_WEEK) * DAY
             since = begin + index * size / count if index >= 0 else end - size
@@ -319,6 +333,7 @@ RULES: dict[str, Callable[[Reader, int, str], Found | None]] = {
     **dict.fromkeys(words.ORDINALS, Reader.ordinal),
     **dict.fromkeys(("other",), Reader.other_day),
     **dict.fromkeys(("tonight",), Reader.tonight),
+    **dict.fromkeys(("half",), Reader.half),
     **dict.fromkeys(("vor",), Reader.vor),
     **dict.fromkeys((*words.MONTHS, *words.SEASONS, "q1", "q2", "q3", "q4"), Reader.month),
     **dict.fromkeys((*words.UNITS, *words.WEEKDAYS), Reader.towards),

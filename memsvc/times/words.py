@@ -139,6 +139,9 @@ _COUNT = rf"(?P<count>[0-9]{{1,4}}|{any_of(COUNTS)})"
 _UNIT = rf"(?P<unit>{any_of(UNITS)})(?:s|e|en|n|es)?\b"
 COUNTED = re.compile(rf"(?:an? |ein )?{_COUNT}(?: of)? (?:short |long |full )?{_UNIT}")
 """A number of units: "three weeks", "a couple of days"."""
+HALF = re.compile(r"half an? (?P<unit>year|decade)\b")
+"""Half a unit, as a number of smaller ones: see ``HALVES``."""
+HALVES = {"year": ("month", 6), "decade": ("year", 5)}
 NOUN = re.compile(
     rf"(?P<noun>night|nacht|morning|afternoon|evening|{any_of((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS))})"
     r"\b(?P<of> of\b)?(?!-\w)"
@@ -150,7 +153,8 @@ HABIT = re.compile(
 )
 TOWARDS = re.compile(r" (?P<way>before|after|of|vor|nach)(?: the| den| dem| der)? ")
 PIECE = re.compile(
-    r" (?:(?P<count>two|three|four|few|couple of|[2-9]) )?(?P<unit>day|week|weekend|month|quarter|half)s? of (?:the )?"
+    r" (?:(?P<count>two|three|four|few|couple of|[2-9]) )?(?P<unit>day|week|weekend|month|quarter|half"
+    rf"|{any_of(WEEKDAYS)})s? of (?:the )?"
 )
 """The words after "first" and "last" as in "first week of", "last two weeks of"."""
 OF = re.compile(r"(?: of| in|-| part of)?[ -]?(?:the )?")

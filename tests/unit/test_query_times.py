@@ -63,6 +63,8 @@ def windows(query: str) -> list[tuple[str, str]]:
         ("two days after 30 April 2023", "2023-05-02", "2023-05-02"),
         ("the second week of May 2023", "2023-05-08", "2023-05-14"),
         ("the last two weeks of May 2023", "2023-05-18", "2023-05-31"),
+        ("the first Sunday of May 2023", "2023-05-07", "2023-05-07"),
+        ("the last Friday of May 2023", "2023-05-26", "2023-05-26"),
         ("the first weekend of May 2023", "2023-05-06", "2023-05-07"),
         ("the last weekend of May 2023", "2023-05-27", "2023-05-28"),
         ("the first half of 2023", "2023-01-01", "2023-06-30"),

@@ -54,7 +54,7 @@ def intolerant(clause: Clause) -> Iterator[Finding]:
         if word.lower_ == "intolerant":
             front = [child.lower_ for child in word.lefts if child.dep_ in {"npadvmod", "compound", "amod", "nmod"}]
             if front and clause.people:
-                key = clause.reading.made(f"{front[-1]} intolerant", "Concept", word)
+                key = clause.reading.made(front[-1], "Concept", word)
                 yield from related(clause, key, "intolerance", LIKELY)
         elif word.lower_ in CONDITIONS and clause.people:
             yield from related(clause, clause.reading.made(word.lower_, "Concept", word), "condition", LIKELY)

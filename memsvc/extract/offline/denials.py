@@ -22,7 +22,8 @@ _CORE = (
     r"|I (?:lied|made (?:that|it|this|all of that|all of it) up|take (?:that|it|this|all of that) back)"
     r"|(?:(?:that|it|this)(?:'s| is| was) )?(?:all |just |only |of course )?(?:an? (?:joke|lie|fib|prank)|not true"
     r"|untrue|false|nonsense|rubbish|made up)"
-    r"|april fools?'?|scratch that|ignore that)"
+    r"|april fools?'?|scratch that|ignore that"
+    r"|(?:they|he|she)(?:'re|'s| are| is) (?:all |totally |completely )?(?:wrong|mistaken|lying))"
 )
 TAKEN_BACK = re.compile(
     OPENING + _CORE + rf"(?:\W+(?:and )?{_CORE})*"

@@ -25,6 +25,13 @@ PLACING = frozenset({"in", "at", "near", "on", "for", "from", "to"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 PHRASE = frozenset({"DET", "PRON", "ADJ", "NOUN", "PROPN", "PART", "NUM"})
 JOINING = frozenset({"and", "but", ",", ";", "then", "later"})
+APART = re.compile(
+    r" (?:[-–—]|\.\.\.|…) ?(?=(?P<cry>(?:(?i:sorry|no wait|wait,? no|oops|I mean|I meant|correction|make that|or rather"
+    r"|scratch that))\b[ ,:]+[A-Z]))"
+    r"|\b(?!(?:In|By|Since|From|The|Around|During|Until|Till)\b)[A-Z][\w’-]+"
+    r"(?= (?:circa|ca\.?|c\.|mid|early|late)[ -]?['’]?\d{2,4}s?\b)"
+)
+"""Before what is to be apart: "… in Lyon - sorry, Nantes", "… to Graz circa 1999"."""
 LONGEST = 5
 """Words of a subject whose verb is left out."""
 
@@ -50,6 +57,16 @@ def put_in(cleaned: Cleaned, puts: Sequence[Put]) -> Cleaned:
         begins[put.at : put.at] = [first] * len(put.text)
         ends[put.at : put.at] = [last] * len(put.text)
     return Cleaned(text, tuple(begins), tuple(ends))
+
+
+# Marks --------------------------------------------------------------------------------------------------------------
+
+
+def set_apart(doc: Doc) -> Iterator[Put]:
+    """Where a mark is left out that the parser needs: before a correction, and between a name and a year."""
+    for match in APART.finditer(doc.text):
+        at = match.start() if match["cry"] else match.end()
+        yield Put(at, "\n" if match["cry"] else ",", at, at)
 
 
 # Verbs ------------------------------------------------------------------------------------------------------------
@@ -115,7 +132,7 @@ def behind_preposition(first: Token, rest: list[Token]) -> Iterator[tuple[list[T
     """Subjects with the prepositions behind them: "… at Aldi and [Dora] [at] Rewe"."""
     since = rest.index(first) + 1
     for place, token in enumerate(rest):
-        if place <= since or token.pos_ != "ADP":
+        if place <= since or token.pos_ != "ADP" or is_of_time(token):
             continue
         same = token.lower_ == first.lower_ or {token.lower_, first.lower_} <= PLACING
         subject = subject_before(rest[since:place])
@@ -127,6 +144,11 @@ def behind_preposition(first: Token, rest: list[Token]) -> Iterator[tuple[list[T
             continue
         yield subject, token
         since = place + 1
+
+
+def is_of_time(preposition: Token) -> bool:
+    """Whether a preposition says when: "in 2019", "on Monday"."""
+    return any(child.dep_ == "pobj" and child.ent_type_ in {"DATE", "TIME"} for child in preposition.children)
 
 
 def behind_object(first: Token, rest: list[Token]) -> Iterator[tuple[list[Token], Token]]:

@@ -17,7 +17,7 @@ from memsvc.extract.offline import pipeline
 from memsvc.extract.offline.calibration import Judge, by_authors, by_gold
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
-from memsvc.extract.offline.ellipsis import put_in, verbs_left_out
+from memsvc.extract.offline.ellipsis import put_in, set_apart, verbs_left_out
 from memsvc.extract.offline.facts import read_facts
 from memsvc.extract.offline.language import is_english
 from memsvc.extract.offline.names import Name, find_names
@@ -125,7 +125,7 @@ def filled(pieces: list[Piece]) -> tuple[list[Piece], list[Doc]]:
     for at, (piece, doc) in enumerate(zip(pieces, docs, strict=True)):
         if piece.turn.role in PEOPLE:
             asked = docs[at - 1] if at and follows(pieces[at - 1], piece) else None
-            puts = [*verbs_left_out(doc), *(answers(doc, asked) if asked is not None else ())]
+            puts = [*set_apart(doc), *verbs_left_out(doc), *(answers(doc, asked) if asked is not None else ())]
             if puts:
                 changed[at] = piece._replace(cleaned=put_in(piece.cleaned, puts))
     again = pipeline.parse([piece.cleaned.text for piece in changed.values()])

@@ -139,6 +139,7 @@ JOBS = words("""
     thesis dissertation place spot day week night colleague colleagues boss manager coworker coworkers supervisor
 """)
 ROLES = words("""
+    smoker nonsmoker non-smoker teetotaller insomniac
     aide orderly carer caretaker janitor medic
     nurse doctor teacher welder plumber carpenter electrician engineer developer programmer designer architect lawyer
     solicitor barrister accountant manager supervisor director consultant analyst scientist researcher professor

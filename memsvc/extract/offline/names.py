@@ -6,6 +6,7 @@ frequent name, or no word at all where a name may stand.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ LONGEST_TITLE = 7
 """Words of a title that stands between quotation marks."""
 SPEAKING = frozenset({"say", "tell", "ask", "go", "like", "reply", "shout", "write", "text", "answer"})
 SMALL = frozenset({"of", "and", "the", "de", "la", "du", "in", "on", "y"})
+QUARTER = re.compile(r"[QH][1-4]")
+"""Of a year."""
 FRONT = 4
 """Tokens of an answer among which what was asked for stands."""
 
@@ -80,7 +83,7 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
     for start, end in lower_names(doc, taken):
         text = doc[start:end].text
         take(start, end, text if text in brands.PRODUCTS else capitalised(text))
-    names = [name for name in names if not calls_a_relative(name)]
+    names = [name for name in names if not (calls_a_relative(name) or QUARTER.fullmatch(name.text))]
     for name in names:
         judge(doc, name, asked)
     joined(doc, names)

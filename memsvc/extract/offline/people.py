@@ -91,7 +91,8 @@ def parted(clause: Clause) -> Iterator[Finding]:
     partner = others(clause, clause.objects + clause.at("with", "from"))
     pairs = [(person, other) for person in clause.people for other in partner]
     if not partner and len(clause.people) == 2:  # noqa: PLR2004 - a couple
-        pairs = [(clause.people[0], clause.people[1])]
+        first, second = clause.people
+        pairs = [(second, first) if second == clause.reading.speaker else (first, second)]
     for person, other in pairs:
         yield Finding(person, "FAMILY_OF", other, clause, LIKELY, "ended", {"relation": "partner"})
 

@@ -20,6 +20,10 @@ MISLED = {
     "texted": "text", "texting": "text", "cofounded": "cofound", "bartended": "bartend", "bartending": "bartend",
 }  # fmt: skip
 """Verb forms whose lemma the model's rules get wrong, as "hat" for "hates"."""
+DONE = frozenset(
+    {"studies", "works", "lives", "plays", "loves", "likes", "hates", "drives", "moves", "travels", "runs"}
+)
+"""What the model takes for nouns behind a first name alone: "Anna studies in Bonn"."""
 LONGEST = 150
 """Tokens of a sentence; what is longer is no sentence, and grammar would take its square in time."""
 
@@ -64,11 +68,24 @@ def verbs_put_right(doc: Doc) -> Doc:
     return doc
 
 
+@Language.component("subjects_put_right")
+def subjects_put_right(doc: Doc) -> Doc:
+    """Let "Tom" be a subject in "Tom and I got divorced", where the parser takes the name for a time."""
+    for name in doc:
+        joined = any(child.dep_ == "conj" and child.lower_ == "i" for child in name.children)
+        if name.dep_ == "npadvmod" and name.pos_ == "PROPN" and joined and name.i < name.head.i:
+            passive = any(child.dep_ == "auxpass" for child in name.head.children)
+            name.dep_ = "nsubjpass" if passive else "nsubj"
+    return doc
+
+
 def is_subject(words: Span) -> bool:
     """Whether words at the beginning of a sentence name a relative ("Tom's mum"), or somebody by a full name."""
-    if len(words) < 2 or any(token.pos_ in {"VERB", "AUX"} for token in words):  # noqa: PLR2004
+    if not words or any(token.pos_ in {"VERB", "AUX"} for token in words):
         return False
     whom = words[-1]
+    if len(words) == 1 and not (whom.lower_ in GIVEN and words.doc[words.end].lower_ in DONE):
+        return False
     if whom.dep_ not in {"compound", "amod", "nmod", "nsubj"} or whom.head != words.doc[words.end]:
         return False
     full = words[0].lower_ in GIVEN and all(
@@ -85,6 +102,7 @@ def load() -> Language:
     nlp.add_pipe("line_starts", before="parser")
     nlp.add_pipe("lemmas_put_right", last=True)
     nlp.add_pipe("verbs_put_right", before="lemmatizer")
+    nlp.add_pipe("subjects_put_right", before="lemmatizer")
     return nlp
 
 

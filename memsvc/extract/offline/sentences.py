@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsvc.extract.extraction import Change, Entity
 from memsvc.extract.offline.lexicon_kin import PARTNERS
-from memsvc.extract.offline.lexicon_things import BELIEFS
+from memsvc.extract.offline.lexicon_things import BELIEFS, words
 
 HOLDS = {
     "KNOWS": "{a} knows {b}.",
@@ -53,9 +53,12 @@ RELATIONS = {
     ("WORKS_AT", "volunteers"): ("{a} volunteers at {b}.", "{a} volunteered at {b}."),
     ("RELATED_TO", "studies"): ("{a} studies {b}.", "{a} studied {b}."),
     ("RELATED_TO", "allergy"): ("{a} is allergic to {b}.", "{a} was allergic to {b}."),
+    ("RELATED_TO", "intolerance"): ("{a} is intolerant to {b}.", "{a} was intolerant to {b}."),
     ("RELATED_TO", "illness"): ("{a} has {b}.", "{a} had {b}."),
 }
 """By what the data call the relation: while it holds, and when it is over."""
+SUFFERED = words("stroke attack seizure accident crash miscarriage operation surgery breakdown concussion")
+"""Nobody takes part in these: people have them."""
 TIES = frozenset({"FAMILY_OF", "KNOWS"})
 
 
@@ -94,6 +97,10 @@ def sentence(
     form = form or "{a} " + type_.lower().replace("_", " ") + " {b}."
     if type_ == "WANTS" and thing.type == "Task":
         form = "{a} wanted to {b}." if over else "{a} wants to {b}."
+    if type_ in {"PARTICIPATED_IN", "RELATED_TO"} and b.rpartition(" ")[2] in SUFFERED:
+        b = b.removeprefix("the ")
+        form = f"{{a}} {'had' if past or over else 'has'} {'' if b == 'surgery' else article(b)} {{b}}."
+        form = form.replace("  ", " ")
     text = form.format(a=a, b=b)
     return text[0].upper() + text[1:]
 

@@ -25,7 +25,9 @@ ILLNESSES = things.words("""
     anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
     insomnia dyslexia autism bronchitis covid angina cataracts stroke fibrillation hypertension lupus sclerosis
     scoliosis psychosis hepatitis tendonitis bursitis colitis tonsillitis sinusitis shingles rosacea vertigo apnoea
-    apnea splints arrhythmia osteoporosis hypothyroidism depression anxiety
+    ms hiv pcos ptsd ocd copd disease syndrome disorder infection tumour tumor attack seizure seizures palsy
+    malaria tuberculosis pneumonia leukaemia leukemia schizophrenia impairment deficiency apnea splints arrhythmia
+    osteoporosis hypothyroidism depression anxiety
 """)
 LOOSE = things.words(
     "student apprentice intern trainee member aide staff volunteer head lead temp porter freshman sophomore"

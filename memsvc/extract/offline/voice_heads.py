@@ -78,7 +78,9 @@ KIND = re.compile(
     r" ?(?:\d+|#\d+|(?:of|for|from|by|in|needed|please|below|here|this)\b.*)?$"
     r"|^\W{0,9}(?:(?:this is |just |only )*a? ?(?:test|testing)(?:(?: \d){1,4}| (?:message|text|sentence|input"
     r"|data|case|one))?"
-    r"|text|input|bio|draft|character|persona|backstory|prompt|story|letter|essay|joke|song|verse|rap|rp"
+    r"|(?:(?:here|this|that) is |here's |meet )?(?:(?:my|the|a|our) )?(?:new )?(?:character|persona|backstory|player"
+    r"|alter ego)(?: sheet| description)?"
+    r"|text|input|bio|draft|prompt|story|letter|essay|joke|song|verse|rap|rp"
     r"|(?:for|in|from) (?:my|a|the|our|this) (?:\w+ )?(?:novel|story|screenplay|film|game|campaign|role-?play"
     r"|homework|play))"
     r"(?: ?#?\d+)?$"
@@ -94,7 +96,10 @@ KIND = re.compile(
     re.IGNORECASE,
 )
 """Heads that announce words for their own sake."""
-FICTION = re.compile(r"\b(?:novel|story|screenplay|film|game|campaign|role-?play|homework|play)$", re.IGNORECASE)
+FICTION = re.compile(
+    r"\b(?:novel|story|screenplay|film|game|campaign|role-?play|homework|play|character|persona|backstory|alter ego)$",
+    re.IGNORECASE,
+)
 OWN = re.compile(r"\b(?:my|our|mine|not|no|without|never|isn't|aren't)\b", re.IGNORECASE)
 SAID = re.compile(
     r"\b(?:wrote|writes|writing|told|tells|said|says|texted|texts|messaged|messages|emailed|e-mailed|replied|replies"

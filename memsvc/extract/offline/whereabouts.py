@@ -78,12 +78,15 @@ def governing(clause: Clause) -> Token:
 def is_liked(clause: Clause) -> bool:
     """Whether a clause names only what somebody likes, or likes not, to do: that is not done at any time."""
     verb = governing(clause)
+    if any(child.dep_ == "aux" and child.lemma_.lower() in FONDNESS - {"be"} for child in verb.children):
+        return True  # as the parser reads "I enjoy walking there"
     return verb != clause.verb and verb.lemma_.lower() in FONDNESS and verb.tag_ in {"VBP", "VBZ", "VB"}
 
 
 def is_often(clause: Clause) -> bool:
     """Whether a clause says how often: "I usually hike in the Alps", "we go to Crete every summer"."""
-    return not clause.past and any(token.lower_ in FREQUENT for token in clause.own)
+    said = [*clause.own, *(token for child in governing(clause).children for token in child.lefts)]
+    return not clause.past and any(token.lower_ in FREQUENT for token in said)
 
 
 def is_habit(clause: Clause) -> bool:

@@ -42,7 +42,8 @@ CHANGES = things.words("""
     propose renovate publish found enrol enroll relocate join
 """)
 """What one is going to do that is worth knowing before it is done."""
-POINTING = frozenset({"it", "that", "this", "them", "one", "so", "her", "him", "me", "us", "you", "with", "there"})
+REFLEXIVE = things.words("myself yourself himself herself itself ourselves themselves")
+POINTING = things.words("something anything it that this them one so her him me us you with there")
 BOUGHT = things.words("panels panel house flat pool kitchen garden extension sofa")
 COURSES = things.words("course courses house houses flat flats uni unis university school schools job jobs degree")
 WISHED = things.words("like love prefer want kill rather")
@@ -237,7 +238,10 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     got = [thing(clause, noun) for noun in objects(verb) if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, BODY)]
     if verb.lemma_ in ACQUIRE and any(key is not None for key in got):
         return [key for key in got if key is not None]
-    name = phrase(verb)
+    words = phrase(verb).split()
+    while len(words) > 1 and words[-1].lower() in REFLEXIVE:
+        words.pop()
+    name = " ".join(words)
     words = name.lower().split()
     if words[-1] in POINTING or any(child.dep_ == "dobj" and child.lower_ in POINTING for child in verb.children):
         return []

@@ -55,6 +55,7 @@ SERVICES = things.words("army navy police marines military")
 DEPARTMENTS = things.words("department team division section branch faculty ward unit")
 CLASSES = things.words("class course training lesson lessons")
 """These are held at libraries and halls, where nobody who attends them works."""
+PRACTISED = things.words("law medical dental vet veterinary gp doctor dentist private group physio family legal")
 WORKED_ON = things.words("farm ranch railway railways ward ship ferry rig rigs plantation estate")
 """Where one works "on"; otherwise it is what the work is about."""
 DO_FOR = verbs.lemmas("""
@@ -129,6 +130,9 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     no_firm = noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS)
     if (no_firm and not what_for) or (noun.lower_ == "home" and alone):
         return None
+    several = noun.tag_ == "NNS" and not loose and not named(noun)  # "for coastal stations"
+    if several or (noun.lower_ == "practice" and not alone and not is_surgery(noun)):
+        return None
     if noun.ent_type_ in {"GPE", "LOC", "LANGUAGE", "NORP", "PERSON"} and not loose:
         return None
     if not (named(noun) or listed(noun, things.WORKPLACES) or what_for):
@@ -143,6 +147,11 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     if key is None and loose and noun.pos_ == "PROPN" and noun.ent_type_ in {"GPE", "LOC", "FAC"}:
         return clause.reading.made(phrase_of(noun), "Organization", noun)  # "in my second year at Leeds"
     return key if key is not None and kind(clause, key) == "Organization" else None
+
+
+def is_surgery(practice: Token) -> bool:
+    """Whether a practice is a doctor's, or the like, rather than a band's."""
+    return any(child.dep_ == "compound" and child.lower_ in PRACTISED for child in practice.children)
 
 
 def phrase_of(noun: Token) -> str:

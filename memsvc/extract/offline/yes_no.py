@@ -53,6 +53,7 @@ ASKED_FOR = frozenset(
 )
 """Verbs of questions that offer something, or ask for an opinion: "yes" asks for it."""
 MINE = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself", "u": "I", "ur": "my"}
+ANYTHING = frozenset({"anything", "something", "anyone", "someone", "anybody", "somebody", "anywhere", "somewhere"})
 OF_ASKER = frozenset({"i", "me", "my", "we", "us", "our", "mine"})
 TAGS = frozenset({"then", "now", "already", "yet", "too", "again", "also", "ever"})
 
@@ -92,14 +93,37 @@ def answers(doc: Doc, question: Doc) -> Iterator[Put]:
     if said is None:
         return
     if (yes := YES.match(doc.text)) is not None:
-        if echoes(yes, said) and not is_limited(doc, yes.end(), said):
+        said = with_named(doc, yes.end(), said)
+        if said is not None and echoes(yes, said) and not is_limited(doc, yes.end(), said):
             yield put(doc, yes, said.yes())
     elif (no := NO.match(doc.text)) is not None:
         place = begin_of_place(doc, no.end(), said.stem) if said.stem and not said.still and not no["not"] else None
         if place is not None and is_fragment(doc, no.end()):
             yield Put(no.end(), " ".join(filter(None, (said.subject, said.helper, place))) + " ", no.start(), no.end())
         elif no["over"] or says_no(doc, no, said):
-            yield put(doc, no, said.no_longer())
+            if said.still and (elsewhere := place_since(doc, no.end(), said.stem)):
+                over = f"{said.no_longer()}.\n{said.subject} {elsewhere} "
+                yield Put(no.end(), over, no.start(), no.end())
+            else:
+                yield put(doc, no, said.no_longer())
+
+
+def with_named(doc: Doc, at: int, said: Statement) -> Statement | None:
+    """A question about anything as a statement about what the answer names: "Allergic to anything?" - "Yes, nuts."."""
+    front, _, last = said.rest.rpartition(" ")
+    if last.lower() not in ANYTHING:
+        return said
+    first = next((token for token in doc if token.idx >= at and token.is_alpha), None)
+    named = first is not None and first.pos_ in {"NOUN", "PROPN", "ADJ", "DET", "PRON"} and is_fragment(doc, at)
+    return said._replace(rest=front) if named and front else None
+
+
+def place_since(doc: Doc, at: int, stem: str) -> str | None:
+    """The verb for a fragment that names another place behind a time: "No, since May in Pisa"; None: it names none."""
+    verb, _, preposition = stem.rpartition(" ")
+    rest = [token for token in doc if token.idx >= at]
+    behind = any(token.lower_ == preposition and token.nbor().pos_ == "PROPN" for token in rest[:-1])
+    return verb if verb and behind and is_fragment(doc, at) else None
 
 
 def echoes(yes: re.Match[str], said: Statement) -> bool:
