@@ -66,7 +66,7 @@ async def show(db: Database, owner: Owner) -> None:
     chains = [list(rows) for _, rows in groupby(changes, key=lambda row: (row.subject_id, row.predicate))]
     for row in chain.from_iterable(chains[:MOST_CHANGES]):
         span = f"{_day(row.since, owner) or '…'} – {_day(row.until, owner) or 'now'}"
-        statement = _short(f"{row.subject} {row.predicate} {row.object}", FACT_CHARS)
+        statement = _short(f"{row.subject} {row.predicate.lower().replace('_', ' ')} {row.object}", FACT_CHARS)
         print(f"  {statement:<{FACT_CHARS}} {span:<{SPAN_CHARS}} “{_short(row.quote, QUOTE_CHARS['change'])}”")
     print()
 

@@ -48,7 +48,7 @@ ORDER BY r.type_nth, r.nth;
 
 -- name: picture_changes
 -- Facts that ended, and those that began when one of the same kind ended: what changed, in the order of time. Moods,
--- which hold their day, are none.
+-- visits and events, which hold their day, are none.
 WITH believed AS MATERIALIZED (
   SELECT f.* FROM memsvc.facts_history AS f
   WHERE f.user_id = :user_id AND NOT f.superseded
@@ -63,7 +63,7 @@ CROSS JOIN LATERAL (
     AND l.recorded_to = 'infinity'
   ORDER BY p.said_at, l.link_id LIMIT 1
 ) AS q
-WHERE t.predicate <> 'FEELS' AND (t.until IS NOT NULL OR EXISTS (
+WHERE t.predicate NOT IN ('FEELS', 'LOCATED_AT', 'PARTICIPATED_IN') AND (t.until IS NOT NULL OR EXISTS (
   SELECT FROM believed AS e
   WHERE e.subject_id = t.subject_id AND e.predicate = t.predicate AND e.until = t.since
 ))

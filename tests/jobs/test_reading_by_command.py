@@ -66,7 +66,7 @@ async def test_the_picture_shows_names_facts_and_what_changed(
     assert "“I KNOWS Rui.” (Ada, " in facts
     assert "Porto since" not in facts.partition("Facts, and who said so")[2]
     lines = [line.split("  ")[1].strip() for line in changed.splitlines() if line.startswith("  ")]
-    assert lines == ["Ada LIVES_IN Porto", "Ada LIVES_IN Faro"]
+    assert lines == ["Ada lives in Porto", "Ada lives in Faro"]
     assert "1 Jan 2020 – 1 Jan 2021" in changed
     assert "1 Jan 2021 – now" in changed
     assert "\x1b" not in told
