@@ -233,6 +233,12 @@ class Settings(BaseSettings):
         description="Whether sleep mode writes summaries, in people's own words or by the language model.",
     )
 
+    concepts: Literal["off", "words", "model"] = Field(
+        default="words",
+        description="Whether sleep mode groups what is of one kind, and what hangs together; model: also by the "
+        "language model.",
+    )
+
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")
     llm_key: SecretStr | None = Field(default=None, description="API key of that server; empty: none is sent.")

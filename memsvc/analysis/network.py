@@ -7,7 +7,7 @@ bytes here, a node about 200 with its id; 100,000 pairs of 40,000 nodes take 11 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 from uuid import UUID
 
@@ -73,8 +73,11 @@ class Network:
         return zip(self.ends[first:last], self.weights[first:last], strict=True)
 
 
-async def load(db: Database, owner: Owner) -> tuple[Network, Sequence[UUID], int]:
-    """Load a user's graph as it is true and known now; return it, the ids of its nodes by index, and its fact count."""
+async def load(db: Database, owner: Owner, without: Collection[UUID] = ()) -> tuple[Network, Sequence[UUID], int]:
+    """Load a user's graph as it is true and known now; return it, the ids of its nodes by index, and its fact count.
+
+    Nodes ``without`` are left out, with their facts.
+    """
     index: dict[UUID, int] = {}
     ones, others, weights, facts = array("I"), array("I"), array("d"), 0
     async with db.transaction(owner.user_id) as connection:
@@ -83,6 +86,8 @@ async def load(db: Database, owner: Owner) -> tuple[Network, Sequence[UUID], int
             query("weighted_pairs").execution_options(yield_per=FETCHED), {"user_id": owner.user_id}
         )
         async for row in rows:
+            if row.node_id in without or row.other_id in without:
+                continue
             facts += row.facts
             if row.weight > 0:
                 ones.append(index.setdefault(row.node_id, len(index)))

@@ -36,7 +36,7 @@ OURS = frozenset(
         "ANSWERS",
     }
     | {"SUPPORTS", "CONTRADICTS", "EXTENDS"}
-    | {"Summary", "Reflection", "Critique", "DocumentVersion", "Instruction"}
+    | {"Summary", "ConceptGroup", "Reflection", "Critique", "DocumentVersion", "Instruction"}
 )
 """Types that memsvc gives by itself; no text says them."""
 

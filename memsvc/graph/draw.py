@@ -227,6 +227,7 @@ SHAPES = {
     "DocumentVersion": ('[("', '")]'),
     "Note": ('("', '")'),
     "Concept": ('(("', '"))'),
+    "ConceptGroup": ('(("', '"))'),
 }
 BOX = ('["', '"]')
 LIGATURE = "\ufb02"

@@ -217,7 +217,7 @@ async def _ranked(
         "other_vector": leaving.vector if leaving else None,
         "least": LEAST_COSINE.get(active.model) if active else None,
         "most": MOST_RANKED,
-        "kinds": sorted(OF_NODES - {"summary"}),
+        "kinds": sorted(OF_NODES - {"summary", "concept"}),
         "types": asked.types,
         "metadata": msgspec.json.encode(asked.metadata).decode() if asked.metadata else None,
         "as_of": EVER if always else asked.as_of,

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["message", "trace", "block", "card", "note", "instruction", "task", "summary", "fact", "chunk", "turn"]
+Kind = Literal[
+    "message", "trace", "block", "card", "note", "instruction", "task", "summary", "concept", "fact", "chunk", "turn"
+]  # fmt: skip
 
 
 class Traits(NamedTuple):
@@ -30,6 +32,7 @@ KINDS: Mapping[Kind, Traits] = {
     "instruction": Traits("an instruction"),
     "task": Traits("a task", recalled=False),
     "summary": Traits("a summary", recalled=False),
+    "concept": Traits("a concept", recalled=False),
     "fact": Traits("a fact"),
     "chunk": Traits(),
     "turn": Traits(),

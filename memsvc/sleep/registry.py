@@ -28,6 +28,7 @@ BUILT_IN = (
     EntryPoint("duplicates", "memsvc.sleep.duplicates:OFFER", ENTRY_POINTS),
     EntryPoint("reread", "memsvc.sleep.reread:OFFER", ENTRY_POINTS),
     EntryPoint("reviews", "memsvc.sleep.reviews:OFFER", ENTRY_POINTS),
+    EntryPoint("concepts", "memsvc.sleep.concepts:OFFER", ENTRY_POINTS),
     EntryPoint("summaries", "memsvc.sleep.summaries:OFFER", ENTRY_POINTS),
     EntryPoint("forgetting", "memsvc.sleep.forgetting:OFFER", ENTRY_POINTS),
 )

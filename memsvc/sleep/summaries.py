@@ -105,7 +105,7 @@ class Summaries:
         if scope.dry:
             yield Page(place={}, examined=left, left=0)
             return
-        writer = abstractive.Writer(db, owner, self._settings)
+        writer = abstractive.Writer(db, owner, self._settings, wanted=self._settings.summaries == "model")
         for nodes in _batches(plan.over):
             work: list[Operation] = [Retract(thread=Thread(node=node)) for node in nodes]
             yield Page(place={"told": done}, examined=0, left=left, work=work)

@@ -19,7 +19,7 @@ from memsvc.extract.run import Extractors
 from memsvc.extract.verdicts import Judgement
 from memsvc.settings import Settings
 
-Action = Literal["merge", "review"]
+Action = Literal["merge", "review", "group"]
 Place = Mapping[str, Any]
 """The position that a task has reached: JSON that only the task itself writes and reads."""
 
@@ -45,7 +45,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     action: Action
     nodes: tuple[UUID, UUID]
-    """merge: the first node is merged into the second."""
+    """merge: the first node is merged into the second. group: it comes under the second."""
     labels: tuple[str, str]
     """Names of the nodes, for a dry run."""
     score: float

@@ -37,10 +37,10 @@ log = structlog.get_logger()
 class Writer:
     """Asks the model for the summaries of one run."""
 
-    def __init__(self, db: Database, owner: Owner, settings: Settings) -> None:
-        """Take the user, and which model writes, if any."""
+    def __init__(self, db: Database, owner: Owner, settings: Settings, *, wanted: bool) -> None:
+        """Take the user, and which model writes, if any; ``wanted``: whether one shall."""
         self.db, self.owner, self._settings = db, owner, settings
-        self.writes = settings.summaries == "model" and bool(settings.llm_model)
+        self.writes = wanted and bool(settings.llm_model)
         self._failure: LlmError | None = None
 
     async def told(self, shown: Sequence[Line], otherwise: Sequence[Line], budget: int) -> tuple[Sequence[Line], str]:

@@ -22,8 +22,8 @@ VERSION = "3"
 TASK = "facts"
 
 BOOKKEEPING = frozenset({
-    "ANSWERS", "CONTRADICTS", "Critique", "DERIVED_FROM", "DocumentVersion", "EXTENDS", "Instruction", "LINKS_TO",
-    "MENTIONS", "Note", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS", "Summary", "TOOL_CALL",
+    "ANSWERS", "CONTRADICTS", "ConceptGroup", "Critique", "DERIVED_FROM", "DocumentVersion", "EXTENDS", "Instruction",
+    "LINKS_TO", "MENTIONS", "Note", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS", "Summary", "TOOL_CALL",
     "VERSION_OF",
 })  # fmt: skip
 """Types that memsvc itself writes: nobody says them of the world."""

@@ -1,6 +1,7 @@
 -- The graph as analyses read it, and storing their results. Under row security, as the caller.
 
--- All facts that are known now, of any valid time, ends resolved. relation: data.relation in lower case.
+-- All facts that are known now, of any valid time, ends resolved, but for what concepts hold, which follows from the
+-- others. relation: data.relation in lower case.
 CREATE OR REPLACE FUNCTION memsvc.analysed_facts(p_user_id uuid) RETURNS TABLE (
   version_id uuid, type text, from_node uuid, to_node uuid, functional boolean, weight real, confidence real,
   relation text, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz
@@ -16,7 +17,8 @@ BEGIN
   SELECT v.version_id, v.type, e.from_node, e.to_node, v.functional, v.weight, v.confidence,
     lower(v.data ->> 'relation'), v.valid_from, v.valid_to, v.recorded_from
   FROM memsvc.all_edges(p_user_id, NULL, NULL) AS e
-  INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = e.version_id;
+  INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = e.version_id
+  WHERE v.asserted_by <> 'concepts';
 END
 $$;
 COMMENT ON FUNCTION memsvc.analysed_facts(uuid) IS 'All facts of a user that are known now, ends resolved.';

@@ -1,7 +1,7 @@
 -- Kinds of passages. compared: they have vectors; recalled: recall finds them unless something else is asked for (trace
 -- is what system, tools and thinking said; former, what a block said before, for reads of the past; task, what is to
--- be done, which the fact about it mostly says as well; summary, of which the messages are recalled). A new kind is one
--- row here, and whoever writes its passages.
+-- be done, which the fact about it mostly says as well; summary and concept, of which the messages are recalled). A new
+-- kind is one row here, and whoever writes its passages.
 CREATE OR REPLACE FUNCTION memsvc.passage_kinds() RETURNS TABLE (kind text, compared boolean, recalled boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 10
 -- callers: app, reader, recall, eraser
@@ -10,7 +10,7 @@ BEGIN ATOMIC
   ('message', true, true), ('trace', false, false), ('block', true, true), ('former', false, false),
   ('fact', true, true), ('card', true, true), ('note', true, true), ('instruction', true, true),
   ('task', false, false), ('chunk', true, true), ('summary', true, false),
-  ('turn', true, true);
+  ('turn', true, true), ('concept', true, false);
 END;
 COMMENT ON FUNCTION memsvc.passage_kinds() IS
   'Kinds of passages: whether they have vectors, and are recalled by default.';

@@ -63,8 +63,8 @@ COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'The scop
 
 -- Versions of nodes, edges, names and locations, and merges, that these passages support, and whether other passages
 -- do. alone: no open link from a passage outside supports them. All passages of p_source_id count as inside, so that
--- the order in which they are erased does not matter. A summary has words of each passage that it rests on, so it counts
--- as supported by any of them alone. last: no other passage of it supports the version any more.
+-- the order in which they are erased does not matter. A summary or a concept has words of each passage that it rests on,
+-- so it counts as supported by any of them alone. last: no other passage of it supports the version any more.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
 RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
 LANGUAGE sql STABLE
@@ -101,7 +101,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages support, and whether others do.';
 
--- Versions of edges between the summaries that these versions of nodes are of and others: they say nothing without them.
+-- Versions of edges between the summaries that these versions of nodes are of and others, and from what concepts hold:
+-- they say nothing without them.
 CREATE OR REPLACE FUNCTION memsvc.summary_edges(p_user_id uuid, p_node_versions uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -113,16 +114,35 @@ BEGIN ATOMIC
     FROM memsvc.node_versions AS v
     CROSS JOIN LATERAL (
       SELECT o.version_id FROM memsvc.edge_versions AS o
-      WHERE o.user_id = p_user_id AND o.from_node = v.node_id AND o.type = 'SUMMARIZES'
+      WHERE o.user_id = p_user_id AND o.from_node = v.node_id
+        AND (o.type = 'SUMMARIZES' OR (o.type = 'EXAMPLE_OF' AND o.asserted_by = 'concepts'))
       UNION
       SELECT o.version_id FROM memsvc.edge_versions AS o
-      WHERE o.user_id = p_user_id AND o.to_node = v.node_id AND o.type = 'SUMMARIZES'
+      WHERE o.user_id = p_user_id AND o.to_node = v.node_id
+        AND (o.type = 'SUMMARIZES' OR (o.type IN ('EXAMPLE_OF', 'PART_OF') AND o.asserted_by = 'concepts'))
     ) AS e
     WHERE v.user_id = p_user_id AND v.version_id = ANY (p_node_versions)
       AND memsvc.is_summary(p_user_id, v.type)
   );
 END;
 COMMENT ON FUNCTION memsvc.summary_edges(uuid, uuid[]) IS 'Versions of edges that go with versions of summaries.';
+
+-- Versions of concepts that hold a node, whose name stands in their text: what these edges lead to.
+CREATE OR REPLACE FUNCTION memsvc.concepts_naming(p_user_id uuid, p_edges uuid[], p_node_id uuid) RETURNS uuid[]
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT v.version_id
+    FROM memsvc.edges AS e
+    INNER JOIN memsvc.node_versions AS v ON v.user_id = p_user_id AND v.node_id = e.to_node
+    WHERE e.user_id = p_user_id AND e.edge_id = ANY (p_edges) AND e.type IN ('EXAMPLE_OF', 'PART_OF')
+      AND e.to_node IS DISTINCT FROM p_node_id AND v.asserted_by = 'concepts'
+  );
+END;
+COMMENT ON FUNCTION memsvc.concepts_naming(uuid, uuid[], uuid) IS 'Versions of concepts at which edges end.';
 
 -- Ids of all rows that are deleted with some passages, edges and a node (erasure_scope); reduced: versions that stay
 -- with less evidence. Nodes and edges that become empty by the erasure are deleted; those that were empty before are
@@ -191,6 +211,7 @@ BEGIN
     );
   END IF;
 
+  node_versions := node_versions || memsvc.concepts_naming(p_user_id, p_edges, p_node_id);
   edge_versions := edge_versions || memsvc.summary_edges(p_user_id, node_versions);
 
   links := ARRAY(

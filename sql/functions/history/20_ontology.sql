@@ -316,7 +316,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.count_facts(uuid) IS 'The number of facts of each type that are true now.';
 
--- Whether a type of nodes is Summary, or refines it. A summary has words of everything that it rests on.
+-- Whether a type of nodes is Summary or ConceptGroup, or refines one. Both have words of everything that they rest on.
 CREATE OR REPLACE FUNCTION memsvc.is_summary(p_user_id uuid, p_type text) RETURNS boolean
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -325,7 +325,8 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT EXISTS (
     SELECT FROM memsvc.node_types AS t
-    WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type AND 'Summary' IN (t.name, t.parent)
+    WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
+      AND ('Summary' IN (t.name, t.parent) OR 'ConceptGroup' IN (t.name, t.parent))
   );
 END;
-COMMENT ON FUNCTION memsvc.is_summary(uuid, text) IS 'Whether a type of nodes is Summary, or refines it.';
+COMMENT ON FUNCTION memsvc.is_summary(uuid, text) IS 'Whether a type of nodes has words of everything that it rests on.';
