@@ -148,6 +148,9 @@ bench-overview: $(BIN)/.installed ## Main points that an overview of 300 tokens 
 bench-described: $(BIN)/.installed ## Nodes by what is said about them: found by meaning, proposed as duplicates; 100,000 cards (ARGS=--nodes 0: none)
 	@$(BIN)/python -m bench.described $(ARGS)
 
+bench-concepts: $(BIN)/.installed ## Parents that sleep mode finds for siblings; a graph of 5,000 nodes (ARGS=--kept: the unseen ones; --nodes 0: none)
+	@$(BIN)/python -m bench.concepts $(ARGS)
+
 bench-extract: $(BIN)/.installed ## Facts extracted from conversations, compared with labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones; SET=life: talk)
 	@$(BIN)/python -m bench.extract $(if $(filter life,$(SET)),--set life) $(ARGS)
 

@@ -37,13 +37,7 @@ def modularity(network: Network, community: Sequence[int], resolution: float = 1
     return (within - resolution * chance) / network.total
 
 
-def leiden(
-    network: Network,
-    resolution: float = 1.0,
-    seed: int = SEED,
-    check: Check = go_on,
-    start: Sequence[int] | None = None,
-) -> list[int]:
+def leiden(network: Network, resolution: float = 1.0, seed: int = SEED, check: Check = go_on) -> list[int]:
     """Return the community of each node, numbered from 0, the largest first.
 
     Args:
@@ -51,13 +45,11 @@ def leiden(
         resolution: above 1 for more and smaller communities, below 1 for fewer.
         seed: seed of the order in which nodes are visited.
         check: called at each visit of a node; may raise, to stop.
-        start: communities to begin with, each numbered by the index of one of its members, so that few nodes move;
-            None: each node is its own.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
     small = network
     part = list(range(network.size))  # the node of the small graph to which each node of the whole graph belongs
-    community = list(range(network.size) if start is None else start)
+    community = list(range(network.size))
     while True:
         community = _move(small, community, resolution, rng, check)
         if len(set(community)) == small.size:

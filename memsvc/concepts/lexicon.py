@@ -119,10 +119,11 @@ class Lexicon:
             above = self.kinds[known].parent if known in self.kinds else ""
             return [Sense(above, needs_cue=False)] if above in self.kinds else []
         words = whole.split()
-        found = self._member(words) or self._model(words)
+        found = self.member(words) or self._model(words)
         return found or self._last_words(name)
 
-    def _member(self, words: Sequence[str]) -> list[Sense]:
+    def member(self, words: Sequence[str]) -> list[Sense]:
+        """Return what a whole phrase says that something is."""
         return self._members.get(singular(" ".join(words).replace(",", "")), [])
 
     def _model(self, words: Sequence[str]) -> list[Sense]:
@@ -130,7 +131,7 @@ class Lexicon:
         for end in range(len(words) - 1, 0, -1):
             if not MODEL.fullmatch(words[end]):
                 return []
-            if found := self._member(words[:end]):
+            if found := self.member(words[:end]):
                 return [Sense(sense.kind, needs_cue=False) for sense in found]
         return []
 
@@ -143,7 +144,7 @@ class Lexicon:
             kind = self.kind_of(" ".join(tail))
             if kind in self.kinds and begin > 0:
                 return [Sense(kind, needs_cue=False)]
-            if found := self._member(tail) if not proper or len(words) == 1 else []:
+            if found := self.member(tail) if not proper or len(words) == 1 else []:
                 return found
         return []
 

@@ -66,5 +66,8 @@ def word_in(phrase: str, lexicon: Lexicon) -> tuple[str, bool] | None:
         known = lexicon.kind_of(" ".join(words[begin:]))
         if known is not None:
             return (known, True) if known in lexicon.kinds else None
+        senses = lexicon.member(words[begin:])
+        if len(senses) == 1 and not senses[0].needs_cue:
+            return senses[0].kind, True
     last = singular(words[-1])
     return (last, False) if len(last) > SHORT and last.isalpha() and EMPTY.isdisjoint((*words, last)) else None

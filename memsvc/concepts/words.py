@@ -30,6 +30,8 @@ IRREGULAR = {"mice": "mouse", "geese": "goose", "feet": "foot", "teeth": "tooth"
              "tomatoes": "tomato", "cookies": "cookie", "movies": "movie", "pies": "pie", "ties": "tie"}  # fmt: skip
 PLURALS = {one: many for many, one in IRREGULAR.items()}
 ES = ("s", "x", "z", "ch", "sh")
+TAKEN_WHOLE = ("ss", "us", "x", "zz", "ch", "sh")
+"""Before "es" of a plural that loses both letters: "boxes", and not "cheeses"."""
 LEAST = 3
 """Letters of a word that may lose its ending."""
 
@@ -61,7 +63,7 @@ def _singular(word: str) -> str:
         return IRREGULAR[word]
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    if word.endswith("es") and word[:-2].endswith(ES):
+    if word.endswith("es") and word[:-2].endswith(TAKEN_WHOLE):
         return word[:-2]
     return word.removesuffix("s")
 

@@ -1,8 +1,8 @@
 """Circles of the task ``concepts``: people and things that facts join more than by chance, each told in a few lines.
 
 Communities by Leiden (``memsvc.analysis.leiden``) over the graph without the user's own node, which is joined to nearly
-all. The search starts from the circles that are stored, so that news move few nodes; a circle keeps its node as long as
-most of its members are the same. A circle's text is the strongest facts among its members, in their own words.
+all. The circles that are stored stay as long as new communities are not clearly better, so news move few nodes. A
+circle's text is the strongest facts among its members, in their own words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memsvc.access.users import Owner
-from memsvc.analysis.leiden import leiden
+from memsvc.analysis.leiden import leiden, modularity
 from memsvc.analysis.network import Network, load
 from memsvc.analysis.stopping import Check, in_thread
 from memsvc.concepts.stored import Child, Known, Wanted
@@ -26,8 +26,11 @@ from memsvc.summaries.words import words_of
 
 LEAST_MEMBERS, MOST_MEMBERS = 4, 40
 """Nodes of a circle; the strongest of a larger one are its members."""
-MOST_CIRCLES = 60
-"""The largest are kept."""
+CLEARLY, ROUNDS = 0.05, 3
+"""How much more modularity new communities must have than the stored circles to take their place; how often nodes that
+are in no circle look for theirs."""
+MOST_CIRCLES = 200
+"""Those that are stored, then the largest."""
 TOLD_WORDS, TOLD_FACTS, SHOWN_FACTS = 70, 8, 24
 """Of a circle's text; facts that a model is shown."""
 NAMED, IN_LABEL = 12, 3
@@ -40,7 +43,7 @@ class Circle(NamedTuple):
 
     key: str
     members: Sequence[UUID]
-    """The strongest first."""
+    """Those that are stored first, then the strongest."""
 
 
 class _Fact(NamedTuple):
@@ -51,7 +54,7 @@ class _Fact(NamedTuple):
 
 
 async def find_circles(db: Database, owner: Owner, known: Mapping[str, Known]) -> list[Circle]:
-    """Return the communities of a user's graph, the largest first; those that are stored keep their key."""
+    """Return the communities of a user's graph; those that are stored keep their key, and come first."""
     async with db.transaction(owner.user_id) as connection:
         own = set((await connection.execute(query("own_nodes"), {"user_id": owner.user_id})).scalars())
     network, nodes, _ = await load(db, owner, own)
@@ -64,7 +67,7 @@ async def find_circles(db: Database, owner: Owner, known: Mapping[str, Known]) -
 
 
 def circles(network: Network, nodes: Sequence[UUID], stored: Mapping[str, set[UUID]], check: Check) -> list[Circle]:
-    """Return the communities of a graph, the largest first.
+    """Return the communities of a graph, stored ones first, then the largest.
 
     Args:
         network: the graph.
@@ -72,23 +75,51 @@ def circles(network: Network, nodes: Sequence[UUID], stored: Mapping[str, set[UU
         stored: members of the circles that there are, by key.
         check: as in ``leiden``.
     """
-    index = {node: number for number, node in enumerate(nodes)}
-    start = list(range(network.size))
-    for key in sorted(stored):
-        inside = sorted(index[node] for node in stored[key] if node in index)
-        for number in inside:
-            start[number] = inside[0]
-    groups: dict[int, list[int]] = defaultdict(list)
-    for number, community in enumerate(leiden(network, check=check, start=start)):
-        groups[community].append(number)
-    large = [group for group in groups.values() if len(group) >= LEAST_MEMBERS]
-    large.sort(key=lambda group: (-len(group), nodes[group[0]]))
-    members = [
-        [nodes[number] for number in sorted(group, key=lambda one: (-network.strength[one], nodes[one]))]
-        for group in large[:MOST_CIRCLES]
-    ]
+    groups: dict[int, list[UUID]] = defaultdict(list)
+    by_strength = sorted(range(network.size), key=lambda one: (-network.strength[one], nodes[one]))
+    of_node = leiden(network, check=check)
+    if stored:
+        kept = _kept(network, nodes, stored, by_strength, of_node)
+        if modularity(network, of_node) - modularity(network, kept) < CLEARLY:
+            of_node = kept
+    for number in by_strength:
+        groups[of_node[number]].append(nodes[number])
+    members = sorted(
+        (group for group in groups.values() if len(group) >= LEAST_MEMBERS), key=lambda some: (-len(some), some[0])
+    )
     keys = _keys(members, stored)
-    return [Circle(key, some[:MOST_MEMBERS]) for key, some in zip(keys, members, strict=True)]
+    ranked = sorted(zip(keys, members, strict=True), key=lambda one: one[0] not in stored)
+    return [
+        Circle(key, sorted(some, key=lambda node: node not in stored.get(key, ()))[:MOST_MEMBERS])
+        for key, some in ranked[:MOST_CIRCLES]
+    ]
+
+
+def _kept(
+    network: Network, nodes: Sequence[UUID], stored: Mapping[str, set[UUID]], by_strength: Sequence[int],
+    fresh: Sequence[int],
+) -> list[int]:  # fmt: skip
+    """The stored circles, each with the nodes that are joined to it most; the rest as the new communities have it."""
+    index = {node: number for number, node in enumerate(nodes)}
+    home = [-1] * network.size
+    for place, key in enumerate(sorted(stored)):
+        for node in stored[key]:
+            if node in index:
+                home[index[node]] = place
+    free = [number for number in by_strength if home[number] < 0]
+    for _ in range(ROUNDS):
+        for number in free:
+            weights: dict[int, float] = defaultdict(float)
+            for end, weight in network.around(number):
+                if home[end] >= 0 and end != number:
+                    weights[home[end]] += weight
+            if weights:
+                home[number] = max(weights, key=lambda place: (weights[place], -place))
+    numbers: dict[int, int] = {}
+    return [
+        place if place >= 0 else numbers.setdefault(fresh[number], len(stored) + len(numbers))
+        for number, place in enumerate(home)
+    ]
 
 
 def _keys(members: Sequence[Sequence[UUID]], stored: Mapping[str, set[UUID]]) -> list[str]:
