@@ -50,12 +50,15 @@ def phrases_about(name: str, text: str) -> Iterator[tuple[str, bool]]:
         return
     for match in re.finditer(rf"(?<!\w){re.escape(wanted)}(?!\w)", low):
         behind, before = low[match.end() :], low[max(0, match.start() - AROUND) : match.start()]
-        found = [(pattern.match(behind), True) for pattern in (IS, BESIDE, OTHER)]
-        found += [(SUCH.search(before), True), (OWN.search(before), False)]
+        found = [
+            (IS.match(behind), True), (OTHER.match(behind), True), (BESIDE.match(behind), True),
+            (SUCH.search(before), True), (OWN.search(before), False),
+        ]  # fmt: skip
         for said, may_be_new in found:
-            whole = f" {said['phrase']}" if said is not None else ""
-            phrase = STOP.sub("", whole).strip()
-            if phrase and phrase.split()[-1] not in EMPTY and (said is not found[1][0] or phrase == whole.strip()):
+            whole = said["phrase"] if said is not None else ""
+            phrase = STOP.sub("", f" {whole}").strip()
+            goes_on = said is not None and said.re in {IS, OTHER}  # behind the noun more may follow
+            if phrase and phrase.split()[-1] not in EMPTY and (goes_on or phrase == whole):
                 yield phrase, may_be_new
 
 
