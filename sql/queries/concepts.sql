@@ -13,8 +13,8 @@ SELECT
 FROM (SELECT coalesce(memsvc.slept_until(:user_id, 'concepts'), '-infinity') AS slept) AS s;
 
 -- name: concept_things
--- Nodes that may have siblings, merged ones as one, each with the first passages that mention it. texts: their texts, cut;
--- the node's description comes last, without a passage.
+-- Nodes that may have siblings, merged ones as one, each with the first passages that mention it. texts: their texts,
+-- cut.
 WITH card AS MATERIALIZED (
   SELECT c.canonical_id AS node_id, c.type, c.label, c.description
   FROM memsvc.node_cards(:user_id, array(SELECT n.node_id FROM memsvc.all_nodes(:user_id, NULL) AS n (node_id))) AS c
@@ -126,7 +126,7 @@ LEFT JOIN LATERAL (
 WHERE
   f.from_node = any(CAST(:nodes AS uuid [])) AND f.to_node = any(CAST(:nodes AS uuid []))
   AND f.valid_from <= clock_timestamp() AND f.valid_to > clock_timestamp() AND f.from_node <> f.to_node
-ORDER BY strength DESC, f.version_id;
+ORDER BY strength DESC, f.version_id ASC;
 
 -- name: concept_labels
 -- The labels of nodes.
