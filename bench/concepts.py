@@ -2,10 +2,10 @@
 
 The gold: all its nodes are one user's, each mentioned by what was said of it. ``groups.found`` counts the groups of
 which one parent holds 80 % as its own children, under a name that the gold accepts; ``groups.above`` also counts
-parents of parents. ``precision`` is the share of parents of which all children, and theirs, are what the parent says.
-That is so if all are of one group of the gold, or of several for which the parent's name is right or too broad; never with a
-single node. ``asked.before`` and ``.after``: "Which (parents) do we have?", before and after sleep; the share of a
-group's messages among the first ten memories.
+parents of parents. ``precision`` is the share of parents of which all children, and theirs, are what the parent says:
+all of one group of the gold, or of several for which the parent's name is right or too broad; never a single node.
+``asked.before`` and ``.after``: "Which (parents) do we have?", before and after sleep; the share of a group's messages
+among the first ten memories.
 
 The large graph (``--nodes``): names of the table of kinds, and people, with facts by lot. ``seconds`` is the first run,
 ``seconds.again`` a run after 1 % more nodes, ``kept`` the share of nodes that keep their parent and its id then.

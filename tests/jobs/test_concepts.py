@@ -44,7 +44,7 @@ async def said(db: Database, owner: Owner, settings: Settings, names: Sequence[s
     """Store messages and the nodes that they mention; return both ids, of messages by their texts."""
     messages = [MessageIn(conversation="home", speaker="Ines", role="user", text=SAID[name][1]) for name in names]
     outcome = await append(db, owner, messages, settings)
-    passages = [one.passage_id for one in outcome]
+    passages = [one.passage_id for one in outcome if one.passage_id is not None]
     operations = [
         Node(type=SAID[name][0], label=name, evidence=[Evidence(passage_id=passage)])
         for name, passage in zip(names, passages, strict=True)
