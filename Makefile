@@ -94,7 +94,7 @@ schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, f
 	@echo build/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
-	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
+	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py memsvc/client/lessons.py
 	@$(BIN)/python -m memsvc.api.typescript
 
 examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI document anew, from a run of all operations

@@ -239,6 +239,11 @@ class Settings(BaseSettings):
         "language model.",
     )
 
+    reflection: Literal["off", "words", "model"] = Field(
+        default="words",
+        description="Whether sleep mode reflects: by words and counts alone, or by the language model, too.",
+    )
+
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")
     llm_key: SecretStr | None = Field(default=None, description="API key of that server; empty: none is sent.")

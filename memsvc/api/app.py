@@ -54,14 +54,17 @@ from memsvc.api.controllers.feeds import FeedsController
 from memsvc.api.controllers.hooks import HooksController
 from memsvc.api.controllers.ingests import IngestsController
 from memsvc.api.controllers.jobs import JobsController
+from memsvc.api.controllers.lessons import CritiquesController, LessonsController
 from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.places import LocationController, NearbyController
+from memsvc.api.controllers.plans import PlansController
 from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController, UsefulnessController
+from memsvc.api.controllers.reflections import ReflectionsController
 from memsvc.api.controllers.rereadings import RereadingsController
 from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
@@ -134,6 +137,10 @@ V1 = (
     SchedulesController,
     SleepController,
     SummariesController,
+    ReflectionsController,
+    CritiquesController,
+    LessonsController,
+    PlansController,
     ArchiveController,
     AnalysisController,
     EventsController,

@@ -57,6 +57,7 @@ CONFIG = OpenAPIConfig(
         Tag(name="extraction", description="Extract facts from text, and review doubtful ones."),
         Tag(name="conversations", description="Read stored conversations."),
         Tag(name="notes", description="Notes written by hand, and links between them."),
+        Tag(name="lessons", description="Corrections of answers, and plans with their outcomes."),
         Tag(
             name="profile",
             description="Short texts about the user, which an assistant edits and every context contains.",

@@ -23,6 +23,7 @@ from memsvc.cli import (
     graph,
     ingest,
     jobs,
+    lessons,
     llm,
     mcp,
     memories,
@@ -33,6 +34,7 @@ from memsvc.cli import (
     profile,
     projection,
     recalls,
+    reflections,
     relay,
     reread,
     reviews,
@@ -102,6 +104,9 @@ app.command("promote")(recalls.promote)
 app.command("top-of-mind")(recalls.top_of_mind)
 app.command("sleep")(sleep.sleep)
 app.command("summaries")(summaries.summaries)
+app.command("reflections")(reflections.reflections)
+app.add_typer(lessons.lessons, name="lessons")
+app.add_typer(lessons.plans, name="plan")
 app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")

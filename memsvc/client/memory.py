@@ -21,6 +21,7 @@ from memsvc.chat.verifying import Verified
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
+from memsvc.client.lessons import Lessons
 from memsvc.client.local import BASE_URL, Local, LocalTransport
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
 from memsvc.client.turns import Turn
@@ -56,7 +57,7 @@ from memsvc.turns.storing import StoredTurn, TurnIn
 T = TypeVar("T")
 
 
-class Memory:
+class Memory(Lessons):
     """A user's memory. Calls raise ClientError: RefusedError if refused, UnavailableError if retries fail."""
 
     def __init__(

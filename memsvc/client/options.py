@@ -16,6 +16,7 @@ from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.operations import Evidence
 from memsvc.graph.read import Side
+from memsvc.lessons.plans import PlanState, Step, StepResult
 from memsvc.profiles.blocks import Tier
 from memsvc.recall.block import GroupBy
 from memsvc.recall.items import Format, Why
@@ -255,6 +256,26 @@ class NoteFilters(TypedDict, total=False):
     kind: NoteKind
     tag: str
     q: str
+
+
+class CritiqueOptions(TypedDict, total=False):
+    """Options of a critique."""
+
+    answer: str
+    source: str
+    lesson: str
+    id: str
+
+
+class PlanChanges(TypedDict, total=False):
+    """Changes of a plan."""
+
+    task: str
+    steps: Sequence[Step]
+    results: Sequence[StepResult]
+    state: PlanState
+    outcome: str
+    reason: str
 
 
 class LinkOptions(TypedDict, total=False):

@@ -11,9 +11,12 @@ from pathlib import Path
 
 ASYNC = Path(__file__).with_name("asynchronous.py")
 SYNC = Path(__file__).with_name("memory.py")
+TWINS = {ASYNC: SYNC, Path(__file__).with_name("lessons_async.py"): Path(__file__).with_name("lessons.py")}
 DOCSTRING = '"""``Memory``: a user\'s memory. Written by ``make client`` from ``asynchronous.py``: edit that file."""'
+OF_PART = r'"""The part of ``Memory`` \1 Written by ``make client``."""'
 WORDS = (
-    (r"\A\"\"\".*?\"\"\"", DOCSTRING.replace("\\", r"\\")),
+    (r"\A\"\"\"``AsyncMemory.*?\"\"\"", DOCSTRING.replace("\\", r"\\")),
+    (r"\A\"\"\"The part of ``AsyncMemory`` (.*?)\"\"\"", OF_PART),
     (r"await asyncio\.to_thread\(Local, (.*?)\)\n", r"Local(\1)\n"),
     (r"import asyncio\nimport copy\n", "import copy\nimport time\n"),
     (r"asyncio\.sleep", "time.sleep"),
@@ -25,6 +28,8 @@ WORDS = (
     (r"AsyncClient", "Client"),
     (r"AsyncMemory", "Memory"),
     (r"AsyncTurn", "Turn"),
+    (r"lessons_async", "lessons"),
+    (r"AsyncLessons", "Lessons"),
     (r"__aenter__", "__enter__"),
     (r"__aexit__", "__exit__"),
     (r"aclose", "close"),
@@ -44,5 +49,6 @@ def twin(text: str) -> str:
 
 
 if __name__ == "__main__":
-    SYNC.write_text(twin(ASYNC.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stderr.write(f"wrote {SYNC.name}\n")
+    for written, made in TWINS.items():
+        made.write_text(twin(written.read_text(encoding="utf-8")), encoding="utf-8")
+        sys.stderr.write(f"wrote {made.name}\n")

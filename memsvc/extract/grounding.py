@@ -36,7 +36,7 @@ OURS = frozenset(
         "ANSWERS",
     }
     | {"SUPPORTS", "CONTRADICTS", "EXTENDS"}
-    | {"Summary", "ConceptGroup", "Reflection", "Critique", "DocumentVersion", "Instruction"}
+    | {"Summary", "ConceptGroup", "Reflection", "Critique", "Plan", "DocumentVersion", "Instruction"}
 )
 """Types that memsvc gives by itself; no text says them."""
 

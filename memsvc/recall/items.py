@@ -18,7 +18,9 @@ from memsvc.recall.times_in_words import validity
 from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
-SectionName = Literal["agenda", "overview", "profile", "core", "instructions", "facts", "memories", "salient", "recent"]
+SectionName = Literal[
+    "agenda", "overview", "profile", "core", "instructions", "lessons", "facts", "memories", "salient", "recent"
+]  # fmt: skip
 ItemKind = Literal[Kind, "node", "neighbour", "turn"]
 DATED = frozenset({"message", "trace", "neighbour"})
 """Kinds of items whose relative words of time carry their date; last turns stay to the letter."""
@@ -28,6 +30,7 @@ SECTIONS: tuple[SectionName, ...] = (
     "profile",
     "core",
     "instructions",
+    "lessons",
     "facts",
     "memories",
     "salient",
@@ -39,6 +42,7 @@ TITLES: dict[SectionName, str] = {
     "profile": "Profile",
     "core": "Always",
     "instructions": "How to do things",
+    "lessons": "Learnt from mistakes",
     "facts": "Facts",
     "memories": "Said before",
     "salient": "Also on the mind",

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Kind = Literal[
-    "message", "trace", "block", "card", "note", "instruction", "task", "summary", "concept", "fact", "chunk", "turn"
+    "message", "trace", "block", "card", "note", "instruction", "task", "summary", "concept", "reflection", "critique",
+    "plan", "fact", "chunk", "turn",
 ]  # fmt: skip
 
 
@@ -33,6 +34,9 @@ KINDS: Mapping[Kind, Traits] = {
     "task": Traits("a task", recalled=False),
     "summary": Traits("a summary", recalled=False),
     "concept": Traits("a concept", recalled=False),
+    "reflection": Traits("a reflection"),
+    "critique": Traits("a lesson"),
+    "plan": Traits("a plan"),
     "fact": Traits("a fact"),
     "chunk": Traits(),
     "turn": Traits(),

@@ -46,6 +46,8 @@ MOST_WORDS_OF_AN_ANSWER = 12
 """Who answers in more words says by them what was asked."""
 WHOLE = 2
 """So many recalled memories stand there whole, whatever ``later_chars``: one of them mostly answers."""
+SECTION_OF: Mapping[str, SectionName] = {"fact": "facts", "critique": "lessons"}
+"""Kinds of recalled memories that have a section of their own."""
 MOST_MISSED = 50
 """So many memories in turn may find no room before no further one is tried."""
 
@@ -241,7 +243,7 @@ class Packer(Shape):
 
         def add(rank: int, memory: Memory, item: Item) -> bool:
             """Add one; false: it has no room."""
-            section: SectionName = "facts" if item.kind == "fact" else "memories"
+            section = SECTION_OF.get(item.kind, "memories")
             place = sum((one.kind == "fact") == (item.kind == "fact") for _, one in chosen)
             shown = _brief(item, memory.matched, self.chars if place < WHOLE else self.later_chars)
             if not block.add(section, shown, self.budget_tokens, recalled=True, order=(rank, 0)):
@@ -268,8 +270,8 @@ class Packer(Shape):
 
 
 def _brief(item: Item, words: Sequence[str], chars: int | None) -> Item:
-    """An item as short as is wanted: of a message or a block of the archive so many characters; facts are short."""
-    if chars is None or item.kind == "fact":
+    """An item as short as is wanted: so many characters; facts and lessons whole, for they say nothing in part."""
+    if chars is None or item.kind in SECTION_OF:
         return item
     caption = None if item.caption is None else shortened(item.caption, words, chars)
     return msgspec.structs.replace(item, text=shortened(item.text, words, chars), caption=caption)

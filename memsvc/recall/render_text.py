@@ -20,6 +20,8 @@ from memsvc.text.fence import Form
 
 LATELY = timedelta(days=35)
 """What is older has its date alone."""
+LEARNT = {"critique": "lesson", "plan": "plan", "reflection": "reflection"}
+"""What kinds are called whose text says what they are about."""
 
 
 class TextRenderer:
@@ -82,6 +84,8 @@ class TextRenderer:
         """When it holds, or who said it and when."""
         if item.kind in {"fact", "node"}:
             return item.validity or ("true, as far as known" if item.kind == "fact" else "instruction")
+        if item.kind in LEARNT:
+            return f"{LEARNT[item.kind]}, {self._day(item.said_at)}" if item.said_at else LEARNT[item.kind]
         if item.kind in OF_NODES:
             return f"{'what is known of' if item.kind == 'card' else item.kind} {item.name}".strip()
         near = "neighbour, " if item.kind == "neighbour" else f"for {item.validity}; said " if item.validity else ""

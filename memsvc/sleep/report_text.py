@@ -111,6 +111,8 @@ def _waiting(report: SleepReport) -> Iterator[str]:
         yield f"{_count(report.facts_to_review, 'doubtful fact')}: `memsvc review list`"
     if report.duplicates_to_review:
         yield f"{_count(report.duplicates_to_review, 'pair')} that may be the same: `memsvc duplicates`"
+    if report.lessons_to_review:
+        yield f"{_count(report.lessons_to_review, 'lesson')}: `memsvc lessons list`"
 
 
 def _due(item: AgendaItem) -> str:

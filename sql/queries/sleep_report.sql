@@ -45,6 +45,7 @@ WITH learnt AS MATERIALIZED (
   FROM memsvc.edge_versions AS v
   WHERE v.user_id = :user_id AND v.recorded_to = 'infinity' AND v.valid_to > CAST(:until AS timestamptz)
     AND v.recorded_from > CAST(:since AS timestamptz) AND v.recorded_from <= CAST(:until AS timestamptz)
+    AND v.type <> 'REFLECTS_ON'
     AND NOT EXISTS (
       SELECT FROM memsvc.edge_versions AS o
       WHERE o.user_id = :user_id AND o.edge_id = v.edge_id AND o.recorded_from <= CAST(:since AS timestamptz)
@@ -138,4 +139,10 @@ SELECT
   (
     SELECT count(*) FROM memsvc.duplicate_candidates AS d
     WHERE d.user_id = :user_id AND d.state = 'open'
-  ) AS pairs;
+  ) AS pairs,
+  (
+    SELECT count(*) FROM memsvc.node_versions AS v
+    WHERE
+      v.user_id = :user_id AND v.type = 'Critique' AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+      AND v.data @> '{"state": "proposed"}'
+  ) AS lessons;

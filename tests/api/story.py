@@ -69,6 +69,7 @@ async def played(stage: Stage) -> None:
     await places(stage, world)
     await analysis(stage)
     await notes(stage)
+    await lessons(stage)
     await profile(stage)
     await ontology(stage)
     await doubts(stage)
@@ -230,6 +231,30 @@ async def notes(stage: Stage) -> None:
     link = await post(user, "/v1/links", from_node=one, to_node=other, relation="supports", reason="Oak lasts.")
     await get(user, f"/v1/notes/{one}/linked")
     await post(user, "/v1/links/close", link_id=link["link_id"])
+
+
+async def lessons(stage: Stage) -> None:
+    """What an assistant learns from mistakes and from work."""
+    user = stage.user
+    wedding = {
+        "question": "When is the wedding of Ines and Jonas?", "answer": "On 13 June 2026.",
+        "correction": "It was moved to Saturday, 5 September 2026.",
+        "lesson": "Before you give a date, look for a later message that moves it.",
+    }  # fmt: skip
+    one = (await post(user, "/v1/critique", **wedding, id="correction-7"))["critique_id"]
+    oak = {"question": "Which wood is the worktop?", "correction": "Oak.", "lesson": "Ask before you guess a wood."}
+    other = (await post(user, "/v1/critique", **oak))["critique_id"]
+    await get(user, "/v1/lessons", state="proposed")
+    await post(user, f"/v1/lessons/{one}/accept", text="Look for later dates before you give one.")
+    await post(user, f"/v1/lessons/{other}/reject")
+    await get(user, f"/v1/lessons/{one}")
+    steps = ["Have a photo taken", "Make an appointment", "Fetch the passport"]
+    plan = (await post(user, "/v1/plans", task="Renew the passport before the trip to Lisbon", steps=steps))["plan_id"]
+    photo = {"step": 1, "state": "done", "outcome": "Two photos, 12 euros"}
+    await patch(user, f"/v1/plans/{plan}", results=[photo], reason="The photos are there.")
+    await get(user, "/v1/plans", state="open")
+    await get(user, f"/v1/plans/{plan}")
+    await get(user, "/v1/reflections")
 
 
 async def profile(stage: Stage) -> None:

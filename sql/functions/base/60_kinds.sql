@@ -10,7 +10,7 @@ BEGIN ATOMIC
   ('message', true, true), ('trace', false, false), ('block', true, true), ('former', false, false),
   ('fact', true, true), ('card', true, true), ('note', true, true), ('instruction', true, true),
   ('task', false, false), ('chunk', true, true), ('summary', true, false),
-  ('turn', true, true), ('concept', true, false);
+  ('concept', true, false), ('reflection', true, true), ('critique', true, true), ('plan', true, true), ('turn', true, true);
 END;
 COMMENT ON FUNCTION memsvc.passage_kinds() IS
   'Kinds of passages: whether they have vectors, and are recalled by default.';

@@ -63,8 +63,8 @@ COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'The scop
 
 -- Versions of nodes, edges, names and locations, and merges, that these passages support, and whether other passages
 -- do. alone: no open link from a passage outside supports them. All passages of p_source_id count as inside, so that
--- the order in which they are erased does not matter. A summary or a concept has words of each passage that it rests on,
--- so it counts as supported by any of them alone. last: no other passage of it supports the version any more.
+-- the order in which they are erased does not matter. A summary, a concept or a reflection has words of each passage that
+-- it rests on, so it counts as supported by any of them alone. last: no other passage of it supports the version any more.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
 RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
 LANGUAGE sql STABLE
@@ -93,7 +93,7 @@ BEGIN ATOMIC
   SELECT s.kind, s.id, NOT coalesce(bool_or(NOT o.inside), false) OR (
       s.kind = 'node' AND EXISTS (
         SELECT FROM memsvc.node_versions AS v
-        WHERE v.user_id = p_user_id AND v.version_id = s.id AND memsvc.is_summary(p_user_id, v.type)
+        WHERE v.user_id = p_user_id AND v.version_id = s.id AND memsvc.tells_of_all(p_user_id, v.type)
       )
     ), NOT coalesce(bool_or(o.inside), false)
   FROM spoken AS s LEFT JOIN other AS o ON o.kind = s.kind AND o.id = s.id
@@ -101,7 +101,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages support, and whether others do.';
 
--- Versions of edges between the summaries that these versions of nodes are of and others, and from what concepts hold:
+-- Versions of edges between the summaries and reflections that these versions of nodes are of and what those are about, and
+-- from what concepts hold:
 -- they say nothing without them.
 CREATE OR REPLACE FUNCTION memsvc.summary_edges(p_user_id uuid, p_node_versions uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE
@@ -115,17 +116,20 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL (
       SELECT o.version_id FROM memsvc.edge_versions AS o
       WHERE o.user_id = p_user_id AND o.from_node = v.node_id
-        AND (o.type = 'SUMMARIZES' OR (o.type = 'EXAMPLE_OF' AND o.asserted_by = 'concepts'))
+        AND (o.type IN ('SUMMARIZES', 'REFLECTS_ON') OR (o.type = 'EXAMPLE_OF' AND o.asserted_by = 'concepts'))
       UNION
       SELECT o.version_id FROM memsvc.edge_versions AS o
       WHERE o.user_id = p_user_id AND o.to_node = v.node_id
-        AND (o.type = 'SUMMARIZES' OR (o.type IN ('EXAMPLE_OF', 'PART_OF') AND o.asserted_by = 'concepts'))
+        AND (
+          o.type IN ('SUMMARIZES', 'REFLECTS_ON')
+          OR (o.type IN ('EXAMPLE_OF', 'PART_OF') AND o.asserted_by = 'concepts')
+        )
     ) AS e
     WHERE v.user_id = p_user_id AND v.version_id = ANY (p_node_versions)
-      AND memsvc.is_summary(p_user_id, v.type)
+      AND memsvc.tells_of_all(p_user_id, v.type)
   );
 END;
-COMMENT ON FUNCTION memsvc.summary_edges(uuid, uuid[]) IS 'Versions of edges that go with versions of summaries.';
+COMMENT ON FUNCTION memsvc.summary_edges(uuid, uuid[]) IS 'Versions of edges that go with versions of summaries and reflections.';
 
 -- Versions of concepts that hold a node, whose name stands in their text: what these edges lead to.
 CREATE OR REPLACE FUNCTION memsvc.concepts_naming(p_user_id uuid, p_edges uuid[], p_node_id uuid) RETURNS uuid[]

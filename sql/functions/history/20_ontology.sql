@@ -316,8 +316,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.count_facts(uuid) IS 'The number of facts of each type that are true now.';
 
--- Whether a type of nodes is Summary or ConceptGroup, or refines one. Both have words of everything that they rest on.
-CREATE OR REPLACE FUNCTION memsvc.is_summary(p_user_id uuid, p_type text) RETURNS boolean
+-- Whether a type of nodes is Summary, ConceptGroup or Reflection, or refines one. Such a node has words of everything that
+-- it rests on.
+CREATE OR REPLACE FUNCTION memsvc.tells_of_all(p_user_id uuid, p_type text) RETURNS boolean
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 -- callers: app, eraser
@@ -326,7 +327,7 @@ BEGIN ATOMIC
   SELECT EXISTS (
     SELECT FROM memsvc.node_types AS t
     WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
-      AND ('Summary' IN (t.name, t.parent) OR 'ConceptGroup' IN (t.name, t.parent))
+      AND (t.name IN ('Summary', 'ConceptGroup', 'Reflection') OR t.parent IN ('Summary', 'ConceptGroup', 'Reflection'))
   );
 END;
-COMMENT ON FUNCTION memsvc.is_summary(uuid, text) IS 'Whether a type of nodes has words of everything that it rests on.';
+COMMENT ON FUNCTION memsvc.tells_of_all(uuid, text) IS 'Whether a type of nodes has words of everything that it rests on.';

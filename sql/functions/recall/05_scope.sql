@@ -123,8 +123,8 @@ RETURN (p_scope.sources IS NULL OR p.source_id = ANY (p_scope.sources))
 COMMENT ON FUNCTION memsvc.is_from(memsvc.scope, memsvc.passages) IS
   'Whether a passage comes from where a scope asks.';
 
--- What is known comes from the messages that support it, as known at the scope's time: a summary or a concept from all of
--- them, for it has words of each; what nothing supports stands for itself.
+-- What is known comes from the messages that support it, as known at the scope's time: a summary, a concept or a
+-- reflection from all of them, for it has words of each; what nothing supports stands for itself.
 CREATE OR REPLACE FUNCTION memsvc.is_supported_from(p_scope memsvc.scope, p memsvc.passages) RETURNS boolean
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -135,7 +135,7 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_scope.known_at, 'infinity');
 BEGIN
   RETURN coalesce((
-    SELECT CASE WHEN p.kind IN ('summary', 'concept') THEN bool_and(m.fits) ELSE bool_or(m.fits) END
+    SELECT CASE WHEN p.kind IN ('summary', 'concept', 'reflection') THEN bool_and(m.fits) ELSE bool_or(m.fits) END
     FROM (
       SELECT i.passage_id, i.stance, i.recorded_from, i.recorded_to FROM source_links AS i
       WHERE i.user_id = p.user_id AND p.kind = 'fact' AND i.edge_version_id = ANY (ARRAY[p.version_id])

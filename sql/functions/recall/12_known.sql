@@ -58,6 +58,9 @@ BEGIN ATOMIC
         WHEN 'Task' IN (t.name, t.parent) THEN 'task'
         WHEN 'Summary' IN (t.name, t.parent) THEN 'summary'
         WHEN 'ConceptGroup' IN (t.name, t.parent) THEN 'concept'
+        WHEN 'Reflection' IN (t.name, t.parent) THEN 'reflection'
+        WHEN 'Critique' IN (t.name, t.parent) THEN 'critique'
+        WHEN 'Plan' IN (t.name, t.parent) THEN 'plan'
       END
     FROM memsvc.node_types AS t
     WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type
@@ -69,7 +72,8 @@ COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for wh
 -- What versions of edges and nodes say, each kind by its branch: a fact its sentence; a note or an instruction its
 -- text, and its label where it has none; a summary, a concept and any other node its description, the latter as a card; a
 -- task without one its label. Versions that never stood (written and superseded at once) say nothing, nor do links between
--- notes, because the notes say them, nor edges between summaries and from what concepts hold, which their text names.
+-- notes, because the notes say them, nor edges of summaries and reflections and from what concepts hold, which their text
+-- names.
 CREATE OR REPLACE FUNCTION memsvc.known_texts(p_user_id uuid, p_versions uuid[]) RETURNS TABLE (
   version_id uuid, kind text, subject_id uuid, subject_type text, title text, text text, metadata jsonb,
   valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
@@ -86,7 +90,7 @@ BEGIN
     v.recorded_to
   FROM edge_versions AS v
   WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
-    AND btrim(v.fact, E' \n\t') <> '' AND v.type NOT IN ('LINKS_TO', 'SUMMARIZES')
+    AND btrim(v.fact, E' \n\t') <> '' AND v.type NOT IN ('LINKS_TO', 'SUMMARIZES', 'REFLECTS_ON')
     AND v.asserted_by <> 'concepts'
   UNION ALL
   SELECT v.version_id, CASE WHEN t.said AND k.kind = 'task' THEN 'card' ELSE k.kind END, v.node_id, v.type,
@@ -300,7 +304,7 @@ BEGIN ATOMIC
     UNION ALL
     SELECT e.version_id FROM memsvc.edge_versions AS e
     WHERE e.user_id = p_user_id AND e.recorded_to > e.recorded_from AND btrim(e.fact, E' \n\t') <> ''
-      AND e.type NOT IN ('LINKS_TO', 'SUMMARIZES') AND e.asserted_by <> 'concepts'
+      AND e.type NOT IN ('LINKS_TO', 'SUMMARIZES', 'REFLECTS_ON') AND e.asserted_by <> 'concepts'
   ) AS v
   WHERE NOT EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.version_id)
   LIMIT p_limit;
