@@ -100,10 +100,13 @@ def _promises(said: Said, now: datetime, zone: ZoneInfo) -> Iterator[tuple[Loop,
         sentence = one_line(raw)
         if PROMISES.search(sentence) is None or NO_PROMISE.search(sentence) or sentence.endswith("?"):
             continue
-        words = frozenset(map(stem, content_of(PROMISES.sub(" ", sentence))))
+        meant = plans(sentence, said.said_at, zone)
+        bare = PROMISES.sub(" ", sentence)
+        for one in meant:
+            bare = bare.replace(one.words, " ")
+        words = frozenset(map(stem, content_of(bare)))
         if not (len(words) >= LEAST_WORDS and len(sentence.split()) <= MOST_WORDS):
             continue
-        meant = plans(sentence, said.said_at, zone)
         due = max((one.ends for one in meant), default=None)
         if now < (due if due is not None else said.said_at + WAITS):
             continue

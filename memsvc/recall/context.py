@@ -249,6 +249,7 @@ async def build_context(
         seed=seed,
         degraded=found.degraded,
         recall_id=found.recall_id,
+        conversation_id=stands.source_id,
         confidence=found.confidence,
     )
 

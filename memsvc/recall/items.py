@@ -174,6 +174,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Arms that should have been asked and could not be."""
     recall_id: UUID | None = None
     """For feedback; None where recalls are not recorded."""
+    conversation_id: UUID | None = None
+    """The conversation that it is for, where it is named and exists."""
     confidence: float | None = None
     """0 to 1: how likely it is that the memories answer the query; None without a vector."""
 

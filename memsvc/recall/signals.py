@@ -28,11 +28,14 @@ from memsvc.errors import (
 )
 from memsvc.graph.operations import new_id
 from memsvc.graph.search import as_id
+from memsvc.recall.items import Context
 from memsvc.recall.options import MAX_LIMIT, Mode
 from memsvc.recall.results import Memory
 from memsvc.sources.opening import find_memory
 
 MOST_IMPORTANT = 10
+CARRIED = frozenset({"core", "instructions"})
+"""Sections of a context that hold instructions."""
 SHOWN_IDS = 5
 """Most ids that an error's message names; its details have all."""
 
@@ -84,12 +87,20 @@ class Note(msgspec.Struct, frozen=True):
     """How hard it looked."""
     memories: list[UUID]
     """In the answer's order."""
+    conversation_id: UUID | None = None
+    """The conversation that a context was for, where it is known."""
+    instructions: list[UUID] = []
+    """Nodes of the instructions that a context carried."""
 
 
 def note_of(recalled: Answer, *, door: str, mode: Mode) -> Note:
     """The note of an answer. Where it has no ``recall_id``, it gets one that nobody knows but the caller."""
     memories = list(dict.fromkeys(memory.memory_id for memory in recalled.memories))
-    return Note(recalled.recall_id or new_recall_id(), door, mode, memories)
+    note = Note(recalled.recall_id or new_recall_id(), door, mode, memories)
+    if not isinstance(recalled, Context):
+        return note
+    carried = [item.memory_id for one in recalled.sections if one.name in CARRIED for item in one.items]
+    return msgspec.structs.replace(note, conversation_id=recalled.conversation_id, instructions=carried)
 
 
 def new_recall_id() -> UUID:

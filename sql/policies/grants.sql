@@ -18,7 +18,7 @@ memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_vers
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
 memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls, memsvc.procedures,
-memsvc.document_signals
+memsvc.document_signals, memsvc.instructions_used
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -111,7 +111,7 @@ GRANT UPDATE (part, kind, recorded_to, session, ordinal, metadata, archived_at, 
 ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
 TO memsvc_eraser;
-GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
+GRANT UPDATE (memories, instructions) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (upto, passed_over, begun_after, again_upto) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
 GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;

@@ -60,7 +60,10 @@ SELECT
   s.*,
   CASE
     WHEN s.outcome <> 'conflict'
-      THEN memsvc.try_append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []))
+      THEN memsvc.try_append_recall(
+        :user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []), CAST(:conversation_id AS uuid),
+        CAST(:instructions AS uuid [])
+      )
   END AS noted
 FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb)) AS s;
 

@@ -143,7 +143,10 @@ SELECT CAST(:since AS timestamptz) < now() - interval '1 hour' OR EXISTS (
 ) AS changed;
 
 -- name: append_recall
-SELECT memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []));
+SELECT memsvc.append_recall(
+  :user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []), CAST(:conversation_id AS uuid),
+  CAST(:instructions AS uuid [])
+);
 
 -- name: recalled_of
 -- The memories of a recall that say something of some nodes, or are some blocks, by the id of the node or block.

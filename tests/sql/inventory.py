@@ -14,7 +14,7 @@ EVERYBODYS = {*ONTOLOGY, "embedding_models"}
 BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
 VIEWS = {
     "messages", "conversations", "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history",
-    "timeline", "people", "daily_activity", "sources_status", "procedures", "document_signals",
+    "timeline", "people", "daily_activity", "sources_status", "procedures", "document_signals", "instructions_used",
 }  # fmt: skip
 QUEUE = {"dramatiq_queue", "dramatiq_worker"}  # ids of jobs on their way, which workers take for all users
 TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS, *QUEUE}
@@ -164,7 +164,7 @@ ERASERS_UPDATES = {
         "restored_at",
     },
     "tool_calls": {"document_id", "version"},
-    "recall_events": {"memories"},
+    "recall_events": {"memories", "instructions"},
     "extractions": {"upto", "passed_over", "begun_after", "again_upto"},
     "profile_versions": {"text", "version"},
     "profile_evidence": {"lines"},

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta
 
 from memsvc.access.users import Owner
+from memsvc.api.mcp import learning
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.opened import span_words
 from memsvc.api.mcp.references import MessageIds, messages_called, node_called
@@ -44,7 +46,7 @@ class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     title: Annotated[str, Meta(min_length=1, max_length=200)]
     text: Annotated[str, Meta(max_length=8_000)] = ""
-    kind: NoteKind = "fact"
+    kind: NoteKind | Literal["critique", "plan"] = "fact"
     tags: Annotated[list[str], Meta(max_length=50)] = []
     about: Annotated[list[Name], Meta(max_length=20, description="n:… or names.")] = []
     sources: MessageIds = []
@@ -211,21 +213,32 @@ def _near_lines(found: Explored, owner: Owner) -> list[str]:
 
 
 async def create_note(asker: Asker, owner: Owner, given: NoteArguments) -> Answer:
-    """Write a note."""
+    """Write a note, a correction or a plan."""
+    match given.kind:
+        case "critique":
+            made = await learning.correct(asker, owner, given.title, given.text, given.sources)
+        case "plan":
+            made = await learning.plan(asker, owner, given.title, given.text)
+        case _:
+            made = await _note(asker, owner, given, given.kind)
+    known = f"n:{short_id(made)}"
+    return Answer(f"Written as {known}.", Noted(id=known))
+
+
+async def _note(asker: Asker, owner: Owner, given: NoteArguments, kind: NoteKind) -> UUID:
     note = await write_note(
         asker.db,
         owner,
         given.title,
         given.text,
-        kind=given.kind,
+        kind=kind,
         tags=given.tags,
         about=[await node_called(asker.db, owner, name) for name in given.about],
         evidence=await messages_called(asker.db, owner, given.sources),
         importance=given.importance,
         asserted_by=asker.asserted_by,
     )
-    known = f"n:{short_id(note.note_id)}"
-    return Answer(f"Written as {known}.", Noted(id=known))
+    return note.note_id
 
 
 async def create_link(asker: Asker, owner: Owner, given: LinkArguments) -> Answer:
@@ -319,7 +332,8 @@ TOOLS = (
     ),
     Tool(
         name="create_note",
-        description="Store a conclusion, decision or insight. For what the user said, use remember.",
+        description="Store a conclusion, decision or insight. For what the user said, use remember. critique: the "
+        "question as title, what is right as text. plan: a step a line, [x] done, [-] failed; again to revise.",
         scope="write",
         given=NoteArguments,
         unlisted=frozenset({"importance"}),

@@ -33,6 +33,14 @@ BEGIN
     FROM unnest(e.memories) WITH ORDINALITY AS m (id, position) ORDER BY m.position
   )
   WHERE e.user_id = p_user_id AND e.recall_id = ANY (named);
+  IF EXISTS (
+    SELECT FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_ids) AND p.kind = 'instruction'
+  ) THEN
+    UPDATE recall_events AS e
+    SET instructions = ARRAY(SELECT i.id FROM unnest(e.instructions) AS i (id) WHERE i.id <> ALL (p_ids))
+    WHERE e.user_id = p_user_id AND e.instructions && p_ids;
+  END IF;
   DELETE FROM memory_signals AS d WHERE d.user_id = p_user_id AND d.memory_id = ANY (p_ids);
   GET DIAGNOSTICS gone = ROW_COUNT;
   RETURN gone;

@@ -27,9 +27,11 @@ COMMENT ON FUNCTION memsvc.kinds_of(uuid, uuid[]) IS 'What ids are ids of: a pas
 
 -- Notes a recall: the memories in the order in which they were given. What was erased
 -- meanwhile leaves its place empty. Said again, it changes nothing. Live clients are told that there was one. What was
--- archived, and recalled all the same, is restored.
+-- archived, and recalled all the same, is restored. p_instructions: nodes of instructions that a context carried, noted by
+-- their versions; p_conversation_id: what it was for.
 CREATE OR REPLACE FUNCTION memsvc.append_recall(
-  p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
+  p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[],
+  p_conversation_id uuid DEFAULT NULL, p_instructions uuid[] DEFAULT '{}'
 ) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -39,8 +41,15 @@ AS $$
 BEGIN
   PERFORM memsvc.keep_memories(p_user_id);
   WITH noted AS (
-    INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
-    SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
+    INSERT INTO recall_events (user_id, recall_id, door, mode, memories, conversation_id, instructions)
+    SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}'), (
+        SELECT s.source_id FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_conversation_id
+      ), ARRAY(
+        SELECT v.version_id FROM node_versions AS v
+        WHERE v.user_id = p_user_id AND v.node_id = ANY (p_instructions) AND v.recorded_to = 'infinity'
+          AND v.valid_to = 'infinity'
+        ORDER BY v.version_id
+      )
     FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
     LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
     ON CONFLICT (user_id, recall_id) DO NOTHING
@@ -56,11 +65,12 @@ BEGIN
   END IF;
 END
 $$;
-COMMENT ON FUNCTION memsvc.append_recall(uuid, uuid, text, text, uuid[]) IS 'Notes what was recalled.';
+COMMENT ON FUNCTION memsvc.append_recall(uuid, uuid, text, text, uuid[], uuid, uuid[]) IS 'Notes what was recalled.';
 
 -- The same for who holds locks or has no time: where somebody erases, or is about to, nothing is noted. Whether it was.
 CREATE OR REPLACE FUNCTION memsvc.try_append_recall(
-  p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
+  p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[],
+  p_conversation_id uuid DEFAULT NULL, p_instructions uuid[] DEFAULT '{}'
 ) RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -70,11 +80,13 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0)) THEN
     RETURN false;
   END IF;
-  PERFORM memsvc.append_recall(p_user_id, p_recall_id, p_door, p_mode, p_memories);
+  PERFORM memsvc.append_recall(
+    p_user_id, p_recall_id, p_door, p_mode, p_memories, p_conversation_id, p_instructions
+  );
   RETURN true;
 END
 $$;
-COMMENT ON FUNCTION memsvc.try_append_recall(uuid, uuid, text, text, uuid[]) IS
+COMMENT ON FUNCTION memsvc.try_append_recall(uuid, uuid, text, text, uuid[], uuid, uuid[]) IS
   'Notes what was recalled, unless somebody erases; whether it did.';
 
 -- Adds events to memory_signals, the oldest p_limit; how many there were. Events and counts change in one transaction,
