@@ -65,6 +65,8 @@ export type Conversation = { conversation_id: string; identifier: string; title:
 export type CoreIn = { block?: string };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
 export type Count = { outcome: "added" | "changed" | "ended" | "retracted" | "refused" | "unchanged"; type: string; facts: number };
+export type Critique = { critique_id: string; version_id: string; question: string; answer: string; correction: string; source: string; lesson: string; state: "none" | "proposed" | "accepted" | "rejected"; instruction: string | null; asserted_by: string; recorded_from: string };
+export type CritiqueIn = { question: string; correction: string; answer?: string; source?: string | null; lesson?: string; id?: string | null };
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "too like another" };
 export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>; truncated: boolean };
 export type CypherIn = { query: string; parameters?: Record<string, unknown>; limit?: number };
@@ -124,6 +126,7 @@ export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "enroll" | "a
 export type Known = { name: string; help: string; order: number; on: boolean; why_off: string | null };
 export type Learnt = { id: string; fact: string };
 export type Left = { what: string; code: string; change_id: string | null };
+export type LessonIn = { text?: string | null };
 export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
 export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
 export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
@@ -181,6 +184,9 @@ export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; n
 export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
 export type Page_memsvc_graph_read_Event_ = { items: Array<read_Event>; next_cursor: string | null };
 export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_cursor: string | null };
+export type Page_memsvc_lessons_critiques_Critique_ = { items: Array<Critique>; next_cursor: string | null };
+export type Page_memsvc_lessons_plans_Plan_ = { items: Array<Plan>; next_cursor: string | null };
+export type Page_memsvc_lessons_reflections_Reflection_ = { items: Array<Reflection>; next_cursor: string | null };
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
@@ -204,6 +210,9 @@ export type PauseIn = { until?: string | null };
 export type Paused = { jobs: number };
 export type PlaceFields = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number };
 export type PlaceOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number; node_id: string | number; op: "place" };
+export type Plan = { plan_id: string; version_id: string; task: string; steps: Array<Step>; state: "open" | "done" | "failed" | "abandoned"; outcome: string; asserted_by: string; recorded_from: string; revisions?: Array<Revision> };
+export type PlanChange = { task?: string | null; steps?: Array<Step> | null; results?: Array<StepResult>; state?: "open" | "done" | "failed" | "abandoned" | null; outcome?: string | null; reason?: string };
+export type PlanIn = { task: string; steps?: Array<string>; id?: string | null };
 export type Previewed = { proposal: Proposal; turn: number; verdict: "new" | "known" | "changes" | "superseded" | "doubtful" | "refused"; reason: string };
 export type Problem = { type: string; title: string; status: number; code: string; detail: string; hint: string; request_id?: string | null; row?: number | null; field?: string | null };
 export type Profile = { core: Array<Block>; working: Array<Block>; working_truncated: boolean; archival: Array<Block>; core_tokens: number; core_limit_tokens: number };
@@ -220,6 +229,7 @@ export type RecalledFact = { version_id: string; edge_id: string; type: string; 
 export type Receipt = { erasure_id: string; kind: string; subject_id: string; state: "pending" | "done"; counts: Record<string, number>; requested_by: string; created_at: string; finished_at: string | null; verified: boolean | null; leftovers: Record<string, number> };
 export type Receipts = { messages: Array<StoredMessage> };
 export type RecordedChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null };
+export type Reflection = { node_id: string; version_id: string; kind: "habit" | "changed_mind" | "contradiction" | "open_loop" | "insight"; text: string; importance: number; at: string; sources: Array<string>; by: string };
 export type Rehearsal = { extractor: string; turns: number; left: number; counts: Array<Count>; facts: Array<Reread>; next_cursor: string | null };
 export type Replace = { old: string; new: string; op: "replace" };
 export type Reread = { outcome: "added" | "changed" | "ended" | "retracted" | "refused" | "unchanged"; type: string; fact: string; reason: string; edge_id: string | null; passage_id: string | null; valid_from: string | null; valid_to: string | null };
@@ -232,6 +242,7 @@ export type Result = { index: number; outcome: "written" | "known" | "superseded
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
 export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "retract" };
 export type Review = { review_id: string; state: "doubtful" | "refused" | "accepted" | "edited" | "rejected"; reason: string; proposal: Proposal; passage_id: string; source_id: string; speaker: string; text: string; span: [number, number] | null; said_at: string; extractor: string; found_at: string; decided_at: string | null; decided_by: string | null };
+export type Revision = { revision: number; task: string; steps: Array<Step>; state: "open" | "done" | "failed" | "abandoned"; outcome: string; reason: string; asserted_by: string; recorded_from: string };
 export type Run = { run_id: string; task: string; state: "open" | "done" | "failed"; cause: "night" | "asked" | "messages" | "sitting" | "importance"; from_node: string | null; since: string | null; budget_s: number | null; budget_tokens: number | null; examined: number; applied: number; proposed: number; counts: Record<string, number>; seconds: number; model_calls: number; tokens_in: number; tokens_out: number; within_budget: boolean; error_code: string | null; started_at: string; finished_at: string | null; undone_at: string | null };
 export type Said = { id: string; content: Record<string, unknown>; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; asserted_by: string };
 export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; said_at?: string | null; caption?: string };
@@ -239,7 +250,7 @@ export type SameNode = { merge_id: string; node_id: string; canonical_id: string
 export type Schedule = { kind: string; at: string; weekdays: Array<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"> | null; enabled: boolean; time_zone: string; next_at: string | null; last_at: string | null };
 export type ScheduleIn = { at: string; weekdays?: Array<string | number> | null; enabled?: boolean };
 export type Searched = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "order" | "reranker" | "words">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null; graph?: Graph | null };
-export type Section = { name: "agenda" | "overview" | "profile" | "core" | "instructions" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
+export type Section = { name: "agenda" | "overview" | "profile" | "core" | "instructions" | "lessons" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
 export type SessionEndIn = { conversation: string; forget?: "conversation" | "keep" | null };
 export type SessionEnded = { forgotten: Receipt | null };
 export type Set = { text: string; op: "set" };
@@ -251,11 +262,13 @@ export type ShownState = { asserted_by: string; valid_from: string | null; valid
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
 export type SleepAsked = { job_id: string; runs: Array<Run> };
 export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null; budget_tokens?: number | null };
-export type SleepReport = { date: string; since: string | null; until: string | null; runs: Array<Run>; summarised: number; summaries: Array<Summarised>; merged: number; merges: Array<Merged>; learnt: number; facts: Array<Learnt>; ended: number; changes_of_mind: Array<Ended>; archived: number; other: Array<Did>; facts_to_review: number; duplicates_to_review: number; due: Array<AgendaItem>; failed: Array<Failed> };
+export type SleepReport = { date: string; since: string | null; until: string | null; runs: Array<Run>; summarised: number; summaries: Array<Summarised>; merged: number; merges: Array<Merged>; learnt: number; facts: Array<Learnt>; ended: number; changes_of_mind: Array<Ended>; archived: number; other: Array<Did>; facts_to_review: number; duplicates_to_review: number; lessons_to_review: number; due: Array<AgendaItem>; failed: Array<Failed> };
 export type Speaker = { speaker: string; role: string; messages: number };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
 export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket> };
+export type Step = { text: string; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
+export type StepResult = { step: number; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
 export type StoredDocument = { outcome: "created" | "changed" | "existing" | "moved" | "erased" | "paused"; document_id: string | null; version: number | null; added: number; kept: number; closed: number; job_id: string | null; odd?: Record<string, number> };
 export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
 export type StoredTurn = { outcome: "created" | "changed" | "existing" | "erased" | "paused"; turn_id: string | null; conversation_id: string | null; done: boolean; calls: number; versions: number; job_id: string | null };
@@ -341,6 +354,8 @@ export class Memsvc {
   forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List a conversation's messages. */
   listMessages(input: { path: { "conversation": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Message_>;
+  /** Correct an answer. */
+  addCritique(input: { header?: { "X-Memsvc-User"?: string | null }; body: CritiqueIn }): Promise<Critique>;
   /** List documents. */
   listDocuments(input?: { query?: { "name"?: string | null; "format"?: string | null; "status"?: "pending" | "processing" | "completed" | "failed" | null; "gone"?: boolean | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_document_reads_Document_>;
   /** Store files. */
@@ -465,6 +480,14 @@ export class Memsvc {
   revokeKey(input: { path: { "key_id": string } }): Promise<unknown>;
   /** Limit a key. */
   limitKey(input: { path: { "key_id": string }; body: LimitsIn }): Promise<Key>;
+  /** List critiques and their lessons. */
+  listLessons(input?: { query?: { "state"?: "none" | "proposed" | "accepted" | "rejected" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_lessons_critiques_Critique_>;
+  /** Read a critique. */
+  getLesson(input: { path: { "critique_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Critique>;
+  /** Make a lesson an instruction. */
+  acceptLesson(input: { path: { "critique_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: LessonIn }): Promise<Critique>;
+  /** Reject a lesson. */
+  rejectLesson(input: { path: { "critique_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Critique>;
   /** Link two notes. */
   createLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkIn }): Promise<Link>;
   /** End a link. */
@@ -545,6 +568,14 @@ export class Memsvc {
   forgetPassage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Past work of agents. */
   pastWork(input: { header?: { "X-Memsvc-User"?: string | null }; body: PastWorkIn }): Promise<PastWork>;
+  /** List plans. */
+  listPlans(input?: { query?: { "state"?: "open" | "done" | "failed" | "abandoned" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_lessons_plans_Plan_>;
+  /** Store a plan. */
+  addPlan(input: { header?: { "X-Memsvc-User"?: string | null }; body: PlanIn }): Promise<Plan>;
+  /** Read a plan. */
+  getPlan(input: { path: { "plan_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Plan>;
+  /** Note results, or revise a plan. */
+  changePlan(input: { path: { "plan_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: PlanChange }): Promise<Plan>;
   /** Read the profile. */
   readProfile(input?: { query?: { "conversation"?: string | null; "node"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Profile>;
   /** Read a block. */
@@ -565,6 +596,8 @@ export class Memsvc {
   recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
   /** Give feedback on a recall. */
   giveFeedback(input: { path: { "recall_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedbackIn }): Promise<FeedbackReceipt>;
+  /** List reflections. */
+  listReflections(input?: { query?: { "kind"?: "habit" | "changed_mind" | "contradiction" | "open_loop" | "insight" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_lessons_reflections_Reflection_>;
   /** Chat with memory, as in OpenAI's Responses API. */
   createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
   /** List facts under review. */

@@ -332,8 +332,8 @@ TOOLS = (
     ),
     Tool(
         name="create_note",
-        description="Store a conclusion, decision or insight. For what the user said, use remember. critique: the "
-        "question as title, what is right as text. plan: a step a line, [x] done, [-] failed; again to revise.",
+        description="Store a conclusion, critique (title asks, text answers) or plan (lines, [x] done). For what the user "
+        "said, use remember.",
         scope="write",
         given=NoteArguments,
         unlisted=frozenset({"importance"}),
