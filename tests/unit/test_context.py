@@ -192,11 +192,12 @@ def test_no_format_holds_characters_that_nobody_sees(form: Format) -> None:
         f"{hidden} {NEEDED}", 10, speaker=hidden, caption=hidden, conversation=hidden, session=hidden, why=hidden
     )
     known = memory(hidden, 20, kind="fact", fact=fact(), why=hidden)
+    lesson = memory(hidden, 30, kind="critique", why=hidden)
     block = Item(id="b:1", kind="block", memory_id=UUID(int=98), name=hidden, text=hidden, why=hidden)
     guide = Item(id="n:1", kind="node", memory_id=UUID(int=99), text=hidden, why=hidden, validity=hidden)
     made = packed(
         Material(
-            memories=[said, known],
+            memories=[said, known, lesson],
             agenda=[msgspec.structs.replace(guide, memory_id=UUID(int=96))],
             overview=[msgspec.structs.replace(block, memory_id=UUID(int=95))],
             profile=[block],
