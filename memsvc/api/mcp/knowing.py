@@ -332,8 +332,8 @@ TOOLS = (
     ),
     Tool(
         name="create_note",
-        description="Store a conclusion, critique (title asks, text answers) or plan (lines, [x] done). For what the user "
-        "said, use remember.",
+        description="Store a conclusion, critique (title asks, text answers) or plan (lines, [x] done). For what the "
+        "user said, use remember.",
         scope="write",
         given=NoteArguments,
         unlisted=frozenset({"importance"}),

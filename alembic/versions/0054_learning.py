@@ -1,6 +1,6 @@
 """Lessons, plans and reflections as passages; contexts note which instructions they carried, and in which conversation.
 
-Revision: 0055, after 0053. The older version recalls the kinds that it names, so it passes over the new ones, and notes
+Revision: 0054, after 0053. The older version recalls the kinds that it names, so it passes over the new ones, and notes
 recalls without the new columns.
 """
 
@@ -10,7 +10,7 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0055"
+revision = "0054"
 down_revision = "0053"
 branch_labels = None
 depends_on = None
