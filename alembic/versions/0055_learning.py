@@ -1,6 +1,6 @@
 """Lessons, plans and reflections as passages; contexts note which instructions they carried, and in which conversation.
 
-Revision: 0054, after 0053. The older version recalls the kinds that it names, so it passes over the new ones, and notes
+Revision: 0055, after 0054. The older version recalls the kinds that it names, so it passes over the new ones, and notes
 recalls without the new columns.
 """
 
@@ -10,8 +10,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0054"
-down_revision = "0053"
+revision = "0055"
+down_revision = "0054"
 branch_labels = None
 depends_on = None
 
@@ -20,7 +20,7 @@ ALTER TABLE memsvc.passages DROP CONSTRAINT passages_kind_check;
 ALTER TABLE memsvc.passages ADD CONSTRAINT passages_kind_check CHECK (
   kind IN (
     'message', 'trace', 'block', 'former', 'fact', 'card', 'note', 'instruction', 'task', 'chunk', 'summary',
-    'reflection', 'critique', 'plan', 'turn'
+    'reflection', 'critique', 'plan', 'turn', 'concept'
   )
 ) NOT VALID;
 """
