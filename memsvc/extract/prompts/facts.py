@@ -23,8 +23,8 @@ TASK = "facts"
 
 BOOKKEEPING = frozenset({
     "ANSWERS", "CONTRADICTS", "ConceptGroup", "Critique", "DERIVED_FROM", "DocumentVersion", "EXTENDS", "Instruction",
-    "LINKS_TO", "MENTIONS", "Note", "Plan", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS", "Summary",
-    "TOOL_CALL", "VERSION_OF",
+    "LINKS_TO", "MENTIONS", "Note", "Plan", "REFLECTS_ON", "Reflection", "SUMMARIZES", "SUPERSEDES", "SUPPORTS",
+    "Summary", "TOOL_CALL", "VERSION_OF",
 })  # fmt: skip
 """Types that memsvc itself writes: nobody says them of the world."""
 
