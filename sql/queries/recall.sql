@@ -8,18 +8,11 @@
 -- part of one list: all of it is ranked (:depth), what was given before is left out of that, and so is what says the
 -- same in the same words.
 WITH model AS MATERIALIZED (
-  SELECT
-    max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
-    max(v.tokens) FILTER (WHERE m.state = 'active') AS tokens,
-    max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
-  FROM (
-    VALUES
-    (CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:tokens AS text)),
-    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec), NULL)
-  ) AS v (name, vector, tokens)
-  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
+  SELECT m.*
+  FROM memsvc.query_models(
+    CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:other_model AS text),
+    CAST(:other_vector AS public.halfvec), CAST(:tokens AS text)
+  ) AS m
 ),
 
 named AS MATERIALIZED (
@@ -54,7 +47,7 @@ found AS MATERIALIZED (
     :user_id, :query, :depth,
     jsonb_populate_record(memsvc.scope(), CAST(:scope AS jsonb)),
     memsvc.question(
-      :form, :language, model.active_id, model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
+      :form, :language, model.active_id, model.active_vector, model.tokens, model.other_id,
       model.other_vector, meant.nodes, :hops, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []),
       CAST(:sequence AS text)
     ),
@@ -257,17 +250,11 @@ LEFT JOIN memsvc.overtaken(
 -- Nodes by the words and the meaning of what their cards, notes and instructions say, best first, but those that are
 -- called as :named says (null: all count), and those that were given before; :without take no place of others.
 WITH model AS MATERIALIZED (
-  SELECT
-    max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
-    max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
-  FROM (
-    VALUES
-    (CAST(:model AS text), CAST(:vector AS public.halfvec)),
-    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec))
-  ) AS v (name, vector)
-  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
+  SELECT m.*
+  FROM memsvc.query_models(
+    CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:other_model AS text),
+    CAST(:other_vector AS public.halfvec)
+  ) AS m
 ),
 
 found AS MATERIALIZED (

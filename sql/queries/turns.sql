@@ -5,18 +5,11 @@
 -- names, and those that touched the documents that the work now touches. Nothing comes from the conversation that asks.
 -- A bare file's name, where no project says where it is, is that of any document with this name.
 WITH model AS MATERIALIZED (
-  SELECT
-    max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1] AS active_vector,
-    max(v.tokens) FILTER (WHERE m.state = 'active') AS tokens,
-    max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
-    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1] AS other_vector
-  FROM (
-    VALUES
-    (CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:tokens AS text)),
-    (CAST(:other_model AS text), CAST(:other_vector AS public.halfvec), NULL)
-  ) AS v (name, vector, tokens)
-  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
+  SELECT m.*
+  FROM memsvc.query_models(
+    CAST(:model AS text), CAST(:vector AS public.halfvec), CAST(:other_model AS text),
+    CAST(:other_vector AS public.halfvec), CAST(:tokens AS text)
+  ) AS m
 ),
 
 here AS MATERIALIZED (
@@ -35,7 +28,7 @@ alike AS MATERIALIZED (
       memsvc.scope(), CAST(:scope AS jsonb) || jsonb_build_object('not_sources', here.conversations)
     ),
     memsvc.question(
-      :form, :language, model.active_id, model.active_vector, CAST(model.tokens AS bit(128) []), model.other_id,
+      :form, :language, model.active_id, model.active_vector, model.tokens, model.other_id,
       model.other_vector, '{}', :hops, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []),
       CAST(:sequence AS text)
     ),

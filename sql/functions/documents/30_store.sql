@@ -128,34 +128,43 @@ $$;
 COMMENT ON FUNCTION memsvc.add_chunks(uuid, uuid, jsonb, jsonb, jsonb, timestamptz) IS
   'Adds the chunks of a version that are not there yet; returns how many.';
 
--- Writes a version of a document whose chunks are stored: the next one, or the last one, if a call of an agent has made it
--- by its digest alone.
-CREATE OR REPLACE FUNCTION memsvc.write_version(
-  p_user_id uuid, p_source_id uuid, p_version integer, p_document jsonb, p_chunks jsonb, p_at timestamptz
-) RETURNS void
+-- Writes the next versions of documents, which the caller has locked, and closes those before them. A version that is
+-- there is filled in: a call of an agent made it, by its digest alone.
+--
+-- p_versions: [{"source_id": "…", "version": n, "sha256": "…", "bytes": n, "format": "md", "title": "…", "path": "…",
+--   "pages": null|n, "characters": n, "metadata": {…}, "by_agent": false, "chunked": true, "recorded_from": "…"}, …].
+CREATE OR REPLACE FUNCTION memsvc.write_document_versions(p_user_id uuid, p_versions jsonb) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
 -- callers: app
 -- plans: by-key
 AS $$
 BEGIN
-  UPDATE document_versions AS v SET recorded_to = p_at
-  WHERE v.user_id = p_user_id AND v.source_id = p_source_id AND v.recorded_to = 'infinity' AND v.version < p_version;
+  UPDATE document_versions AS v SET recorded_to = n.recorded_from
+  FROM (
+    SELECT DISTINCT ON (d.source_id) d.source_id, d.version, d.recorded_from
+    FROM jsonb_to_recordset(p_versions) AS d (source_id uuid, version integer, recorded_from timestamptz)
+    ORDER BY d.source_id, d.version
+  ) AS n
+  WHERE v.user_id = p_user_id AND v.source_id = n.source_id AND v.recorded_to = 'infinity' AND v.version < n.version;
   INSERT INTO document_versions AS v (
-    user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, recorded_from
+    user_id, source_id, version, sha256, bytes, format, title, path, pages, characters, metadata, by_agent, chunked,
+    recorded_from, recorded_to
   )
-  SELECT p_user_id, p_source_id, p_version, d.sha256, d.bytes, d.format, d.title, d.path, d.pages,
-    (SELECT coalesce(sum(length(c.text)), 0) FROM jsonb_to_recordset(p_chunks) AS c (text text)), d.metadata, p_at
-  FROM jsonb_to_record(p_document) AS d (
-    sha256 text, bytes bigint, format text, title text, path text, pages integer, metadata jsonb
+  SELECT p_user_id, d.source_id, d.version, d.sha256, d.bytes, d.format, d.title, d.path, d.pages, d.characters,
+    d.metadata, d.by_agent, d.chunked, d.recorded_from,
+    lead(d.recorded_from, 1, 'infinity') OVER (PARTITION BY d.source_id ORDER BY d.version)
+  FROM jsonb_to_recordset(p_versions) AS d (
+    source_id uuid, version integer, sha256 text, bytes bigint, format text, title text, path text, pages integer,
+    characters bigint, metadata jsonb, by_agent boolean, chunked boolean, recorded_from timestamptz
   )
   ON CONFLICT (user_id, source_id, version) DO UPDATE
   SET chunked = true, bytes = excluded.bytes, format = excluded.format, title = excluded.title, path = excluded.path,
     pages = excluded.pages, characters = excluded.characters, metadata = excluded.metadata;
 END
 $$;
-COMMENT ON FUNCTION memsvc.write_version(uuid, uuid, integer, jsonb, jsonb, timestamptz) IS
-  'Writes a version of a document whose chunks are stored.';
+COMMENT ON FUNCTION memsvc.write_document_versions(uuid, jsonb) IS
+  'Writes the next versions of documents, and closes those before them.';
 
 -- Stores a document, in the caller's transaction: source, version, passages, statistics, job and event. Writers of one
 -- document wait for the lock on its source row.
@@ -255,9 +264,12 @@ BEGIN
   IF went <> '{}' THEN
     PERFORM memsvc.close_chunks(p_user_id, mine, went, last.version - filled::integer, today);
   END IF;
-  PERFORM memsvc.write_version(
-    p_user_id, mine, coalesce(last.version, 0) + 1 - filled::integer, p_document, chunks, today
-  );
+  PERFORM memsvc.write_document_versions(p_user_id, jsonb_build_array(p_document || jsonb_build_object(
+    'source_id', mine, 'version', coalesce(last.version, 0) + 1 - filled::integer, 'by_agent', false, 'chunked', true,
+    'characters', (
+      SELECT coalesce(sum(length(c.text)), 0) FROM jsonb_to_recordset(chunks) AS c (text text)
+    ), 'recorded_from', today
+  )));
   UPDATE sources AS s SET title = p_document ->> 'title', status = 'pending'
   WHERE s.user_id = p_user_id AND s.source_id = mine;
   PERFORM memsvc.place_chunks(p_user_id, mine, array_agg(k.passage_id), array_agg(k.metadata))

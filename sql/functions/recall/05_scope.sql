@@ -205,3 +205,27 @@ COMMENT ON FUNCTION memsvc.question(
   text, text, smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[],
   text
 ) IS 'What is asked, beside the query''s words: form, language, vectors, names and times.';
+
+-- Which of the given models are the active one and the one that is leaving, at this moment, with a query's vectors by
+-- each. One row; nulls for a model that is neither, or has no vector: such a query is asked by words alone.
+--
+-- p_tokens: the query's token vectors by the active model, as text.
+CREATE OR REPLACE FUNCTION memsvc.query_models(
+  p_model text, p_vector public.halfvec, p_other_model text, p_other_vector public.halfvec, p_tokens text DEFAULT NULL
+) RETURNS TABLE (
+  active_id smallint, active_vector public.halfvec, tokens bit(128)[], other_id smallint, other_vector public.halfvec
+)
+LANGUAGE sql STABLE ROWS 1
+-- callers: app, reader
+BEGIN ATOMIC
+  SELECT
+    max(m.model_id) FILTER (WHERE m.state = 'active'),
+    (array_agg(v.vector) FILTER (WHERE m.state = 'active'))[1],
+    (max(v.tokens) FILTER (WHERE m.state = 'active'))::bit(128)[],
+    max(m.model_id) FILTER (WHERE m.state = 'leaving'),
+    (array_agg(v.vector) FILTER (WHERE m.state = 'leaving'))[1]
+  FROM (VALUES (p_model, p_vector, p_tokens), (p_other_model, p_other_vector, NULL)) AS v (name, vector, tokens)
+  INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL;
+END;
+COMMENT ON FUNCTION memsvc.query_models(text, public.halfvec, text, public.halfvec, text) IS
+  'Which of the given models are active and leaving, with a query''s vectors by each.';

@@ -52,49 +52,97 @@ $$;
 COMMENT ON FUNCTION memsvc.document_named(uuid, text, text, text, text) IS
   'The document of a name, made if it is new; null: it was erased.';
 
--- The document that a call touched, and its version after the call. A new version only if the digest is known and is not
--- that of the last one; null: no digest was ever known.
+-- The documents that calls of tools touched, and the version of each after its call. A new version only if the digest is
+-- known and is not that of the version before; null: no digest was ever known. Documents are made and locked in the order
+-- of their names, so that two agents never wait for each other.
 --
--- p_document: {"identifier": "…", "local": null|"…", "path": "…", "title": "…", "format": "py", "sha256": null|"…",
---   "bytes": n, "wrote": false}.
-CREATE OR REPLACE FUNCTION memsvc.touch_document(p_user_id uuid, p_document jsonb)
-RETURNS TABLE (document_id uuid, version integer, fresh boolean)
-LANGUAGE plpgsql ROWS 1
+-- p_calls: [{"number": 0, "document": null|{"identifier": "…", "local": null|"…", "path": "…", "title": "…", "format":
+--   "py", "sha256": null|"…", "bytes": n, "wrote": false}}, …].
+CREATE OR REPLACE FUNCTION memsvc.touch_documents(p_user_id uuid, p_calls jsonb)
+RETURNS TABLE (number integer, document_id uuid, version integer, fresh boolean)
+LANGUAGE plpgsql ROWS 10
 SET search_path = memsvc, pg_temp
 -- callers: app
 -- plans: by-key
 AS $$
 #variable_conflict use_column
 DECLARE
-  sha CONSTANT text := p_document ->> 'sha256';
-  mine CONSTANT uuid := memsvc.document_named(
-    p_user_id, p_document ->> 'identifier', p_document ->> 'local', p_document ->> 'title', sha
-  );
-  last record;
-  today timestamptz;
+  touched jsonb; -- [{"number": 0, "id": "…", "sha256": null|"…"}, …]
+  plan jsonb; -- the same with the version after the call, and whether the call made it
 BEGIN
-  FOR tries IN 1..2 LOOP -- the second time under the lock
-    SELECT v.version, v.sha256, v.recorded_from, v.recorded_to INTO last FROM document_versions AS v
-    WHERE v.user_id = p_user_id AND v.source_id = mine
-    ORDER BY v.version DESC LIMIT 1;
-    IF mine IS NULL OR sha IS NULL OR (last.sha256 = sha AND last.recorded_to = 'infinity') THEN
-      RETURN QUERY SELECT mine, last.version, false;
-      RETURN;
-    END IF;
-    PERFORM FROM sources AS s WHERE tries = 1 AND s.user_id = p_user_id AND s.source_id = mine FOR NO KEY UPDATE;
-  END LOOP;
-  today := greatest(clock_timestamp(), last.recorded_from + interval '1 microsecond');
-  UPDATE document_versions AS v SET recorded_to = today
-  WHERE v.user_id = p_user_id AND v.source_id = mine AND v.version = last.version AND v.recorded_to = 'infinity';
-  INSERT INTO document_versions (
-    user_id, source_id, version, sha256, bytes, format, title, path, characters, by_agent, chunked, recorded_from
+  WITH call AS MATERIALIZED (
+    SELECT c.number, coalesce(d.local, d.identifier) AS name, d.*
+    FROM jsonb_to_recordset(p_calls) AS c (number integer, document jsonb)
+    CROSS JOIN LATERAL jsonb_to_record(c.document) AS d (identifier text, local text, title text, sha256 text)
+    WHERE c.document IS NOT NULL
+  ),
+  named AS MATERIALIZED (
+    SELECT n.name, coalesce(
+      (SELECT s.source_id FROM sources AS s WHERE s.user_id = p_user_id AND s.local = n.local),
+      CASE WHEN n.local IS NULL THEN (
+        SELECT s.source_id FROM sources AS s
+        WHERE s.user_id = p_user_id AND s.kind = 'document' AND s.identifier = n.identifier
+      ) END,
+      memsvc.document_named(p_user_id, n.identifier, n.local, n.title, n.sha256)
+    ) AS document_id
+    FROM (SELECT DISTINCT ON (c.name) c.* FROM call AS c ORDER BY c.name, c.sha256 IS NULL, c.number) AS n
   )
-  VALUES (
-    p_user_id, mine, coalesce(last.version, 0) + 1, sha, (p_document ->> 'bytes')::bigint, p_document ->> 'format',
-    p_document ->> 'title', p_document ->> 'path', 0, (p_document ->> 'wrote')::boolean, false, today
-  );
-  RETURN QUERY SELECT mine, coalesce(last.version, 0) + 1, true;
+  SELECT jsonb_agg(jsonb_build_object('number', c.number, 'id', n.document_id, 'sha256', c.sha256)) INTO touched
+  FROM call AS c
+  INNER JOIN named AS n ON n.name = c.name
+  WHERE n.document_id IS NOT NULL;
+  IF touched IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM FROM sources AS s
+  WHERE s.user_id = p_user_id AND s.source_id = ANY (ARRAY(
+    SELECT t.id FROM jsonb_to_recordset(touched) AS t (id uuid, sha256 text)
+    WHERE t.sha256 IS NOT NULL AND NOT EXISTS (
+      SELECT FROM document_versions AS v
+      WHERE v.user_id = p_user_id AND v.source_id = t.id AND v.recorded_to = 'infinity' AND v.sha256 = t.sha256
+    )
+  ))
+  ORDER BY s.source_id
+  FOR NO KEY UPDATE;
+
+  WITH last AS MATERIALIZED ( -- under the lock
+    SELECT d.id, v.version, v.recorded_from, CASE v.recorded_to WHEN 'infinity' THEN v.sha256 END AS sha256
+    FROM (SELECT DISTINCT t.id FROM jsonb_to_recordset(touched) AS t (id uuid)) AS d
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM document_versions AS o
+      WHERE o.user_id = p_user_id AND o.source_id = d.id
+      ORDER BY o.version DESC
+      LIMIT 1
+    ) AS v
+  ),
+  told AS (
+    SELECT t.*, l.version, l.recorded_from, t.sha256 IS NOT NULL AND t.sha256 IS DISTINCT FROM lag(
+        t.sha256, 1, l.sha256
+      ) OVER (PARTITION BY t.id, t.sha256 IS NULL ORDER BY t.number) AS fresh
+    FROM jsonb_to_recordset(touched) AS t (number integer, id uuid, sha256 text)
+    LEFT JOIN last AS l ON l.id = t.id
+  )
+  SELECT jsonb_agg(jsonb_build_object(
+    'number', s.number, 'source_id', s.id, 'version', nullif(coalesce(s.version, 0) + s.nth, 0), 'fresh', s.fresh,
+    'recorded_from', greatest(clock_timestamp(), s.recorded_from + interval '1 microsecond')
+      + s.nth * interval '1 microsecond'
+  )) INTO plan
+  FROM (
+    SELECT t.*, count(*) FILTER (WHERE t.fresh) OVER (PARTITION BY t.id ORDER BY t.number) AS nth FROM told AS t
+  ) AS s;
+  IF plan @> '[{"fresh": true}]' THEN
+    PERFORM memsvc.write_document_versions(p_user_id, jsonb_agg(c.document || f.value || jsonb_build_object(
+      'by_agent', c.document -> 'wrote', 'chunked', false, 'characters', 0, 'metadata', jsonb_build_object()
+    )))
+    FROM jsonb_array_elements(plan) AS f (value)
+    INNER JOIN jsonb_to_recordset(p_calls) AS c (number integer, document jsonb)
+      ON c.number = (f.value ->> 'number')::integer
+    WHERE (f.value ->> 'fresh')::boolean;
+  END IF;
+  RETURN QUERY
+  SELECT p.number, p.source_id, p.version, p.fresh
+  FROM jsonb_to_recordset(plan) AS p (number integer, source_id uuid, version integer, fresh boolean);
 END
 $$;
-COMMENT ON FUNCTION memsvc.touch_document(uuid, jsonb) IS
-  'The document that a call touched, and its version after the call, made if its digest is new.';
+COMMENT ON FUNCTION memsvc.touch_documents(uuid, jsonb) IS
+  'The documents that calls touched, and their versions after the calls, made if their digests are new.';

@@ -111,8 +111,9 @@ BEGIN
       user_id, source_id, kind, session, ordinal, part, role, text, said_at, said_offset, language, tsv, tsv_simple,
       length, length_simple, metadata
     )
-    SELECT p_user_id, p_source_id, CASE WHEN w.injected THEN 'trace' ELSE 'turn' END, p_session, w.ordinal, w.part, w.role, w.text, w.said_at, w.said_offset,
-      w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), w.metadata
+    SELECT p_user_id, p_source_id, CASE WHEN w.injected THEN 'trace' ELSE 'turn' END, p_session, w.ordinal, w.part,
+      w.role, w.text, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv),
+      memsvc.word_count(w.tsv_simple), w.metadata
     FROM (
       SELECT x.*, t.*, memsvc.to_words('stemmed', t.language, x.text) AS tsv,
         memsvc.to_words('simple', t.language, x.text) AS tsv_simple,
@@ -134,9 +135,8 @@ $$;
 COMMENT ON FUNCTION memsvc.add_turn_texts(uuid, uuid, jsonb, text, jsonb) IS
   'Stores passages of a turn that it does not have yet; returns how many.';
 
--- Stores calls that a turn does not have yet, in their order, with the documents that they touched. Documents are made
--- and locked in the order of their names, so that two agents never wait for each other. Returns the numbers of calls and
--- of new versions.
+-- Stores calls that a turn does not have yet, with the documents that they touched. Returns the numbers of calls and of new
+-- versions.
 CREATE OR REPLACE FUNCTION memsvc.add_calls(p_user_id uuid, p_turn_id uuid, p_calls jsonb)
 RETURNS TABLE (calls integer, versions integer)
 LANGUAGE plpgsql ROWS 1
@@ -146,55 +146,31 @@ SET search_path = memsvc, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-  one record;
-  touched record;
-BEGIN
-  calls := 0;
-  versions := 0;
-  IF jsonb_array_length(p_calls) > 1 THEN
-    PERFORM FROM sources AS s
-    WHERE s.user_id = p_user_id AND s.source_id = ANY (ARRAY(
-      SELECT memsvc.document_named(
-        p_user_id, d.value ->> 'identifier', d.value ->> 'local', d.value ->> 'title', d.value ->> 'sha256'
-      )
-      FROM (
-        SELECT DISTINCT ON (coalesce(c.document ->> 'local', c.document ->> 'identifier')) c.document AS value
-        FROM jsonb_to_recordset(p_calls) AS c (document jsonb)
-        WHERE c.document ->> 'sha256' IS NOT NULL
-        ORDER BY coalesce(c.document ->> 'local', c.document ->> 'identifier')
-      ) AS d
-    ))
-    ORDER BY s.source_id
-    FOR NO KEY UPDATE;
-  END IF;
-  FOR one IN
-    SELECT c.*
-    FROM jsonb_to_recordset(p_calls) AS c (
-      number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer, ms bigint,
-      result_head text, result_tail text, result_bytes bigint, result_sha256 text
-    )
+  fresh CONSTANT jsonb := (
+    SELECT coalesce(jsonb_agg(c.value), '[]') FROM jsonb_array_elements(p_calls) AS c (value)
     WHERE NOT EXISTS (
-      SELECT FROM tool_calls AS k WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.number = c.number
+      SELECT FROM tool_calls AS k
+      WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.number = (c.value ->> 'number')::integer
     )
-    ORDER BY c.number
-  LOOP
-    SELECT NULL::uuid AS document_id, NULL::integer AS version, false AS fresh INTO touched;
-    IF one.document IS NOT NULL THEN
-      SELECT t.document_id, t.version, t.fresh INTO touched FROM memsvc.touch_document(p_user_id, one.document) AS t;
-    END IF;
+  );
+BEGIN
+  RETURN QUERY
+  WITH touched AS MATERIALIZED (SELECT t.* FROM memsvc.touch_documents(p_user_id, fresh) AS t),
+  stored AS (
     INSERT INTO tool_calls (
       user_id, turn_id, number, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms, result_head,
       result_tail, result_bytes, result_sha256
     )
-    VALUES (
-      p_user_id, p_turn_id, one.number, one.tool, one.arguments, one.told, touched.document_id, touched.version,
-      coalesce((one.document ->> 'wrote')::boolean, false), one.ok, one.exit_code, one.ms, one.result_head,
-      one.result_tail, one.result_bytes, decode(one.result_sha256, 'hex')
-    );
-    calls := calls + 1;
-    versions := versions + touched.fresh::integer;
-  END LOOP;
-  RETURN NEXT;
+    SELECT p_user_id, p_turn_id, c.number, c.tool, c.arguments, c.told, t.document_id, t.version,
+      coalesce((c.document ->> 'wrote')::boolean, false), c.ok, c.exit_code, c.ms, c.result_head, c.result_tail,
+      c.result_bytes, decode(c.result_sha256, 'hex')
+    FROM jsonb_to_recordset(fresh) AS c (
+      number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer, ms bigint,
+      result_head text, result_tail text, result_bytes bigint, result_sha256 text
+    )
+    LEFT JOIN touched AS t ON t.number = c.number
+  )
+  SELECT jsonb_array_length(fresh), (SELECT count(*) FILTER (WHERE t.fresh) FROM touched AS t)::integer;
 END
 $$;
 COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS 'Stores calls of a turn; the numbers of calls and versions.';
@@ -205,7 +181,7 @@ COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS 'Stores calls of a tu
 --   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english"}.
 -- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…", "injected": false}, …]; ordinal 0: the request, 2: the
 --   answer; 1, what was done, is made of the calls at the commit. injected: a context block of ours that came back.
--- p_calls: [{"number": 0, "tool": "READ", "arguments": {…}, "told": "…", "document": null|{…} (touch_document), "ok": true,
+-- p_calls: [{"number": 0, "tool": "READ", "arguments": {…}, "told": "…", "document": null|{…} (touch_documents), "ok": true,
 --   "exit_code": null|0, "ms": null|12, "result_head": "", "result_tail": "", "result_bytes": null|0, "result_sha256":
 --   null|"…"}, …].
 --
