@@ -48,11 +48,11 @@ $$;
 COMMENT ON FUNCTION memsvc.turns_sharing(uuid, uuid[]) IS
   'The last turns that touched some documents, and what that counts.';
 
--- How stale the documents of a turn are, as the mean of versions since, and how well the best known of them is known: in
--- how many conversations, by its last 200 calls.
-CREATE OR REPLACE FUNCTION memsvc.turn_signals(p_user_id uuid, p_turn_id uuid)
-RETURNS TABLE (staleness double precision, familiarity bigint)
-LANGUAGE plpgsql STABLE ROWS 1
+-- How stale the documents of each turn are, as the mean of versions since, and how well the best known of them is known:
+-- in how many conversations, by its last 200 calls. Of a turn 50 documents count.
+CREATE OR REPLACE FUNCTION memsvc.turn_signals(p_user_id uuid, p_turns uuid[])
+RETURNS TABLE (turn_id uuid, staleness double precision, familiarity bigint)
+LANGUAGE plpgsql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
 -- callers: app, reader
 -- plans: by-key
@@ -60,31 +60,42 @@ AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT coalesce(avg(n.version - d.version), 0)::double precision, coalesce(max(k.conversations), 0)
-  FROM (
-    SELECT c.document_id, max(c.version) AS version FROM tool_calls AS c
-    WHERE c.user_id = p_user_id AND c.turn_id = p_turn_id AND c.document_id IS NOT NULL
-    GROUP BY c.document_id
-    ORDER BY c.document_id
-    LIMIT 50
-  ) AS d
-  CROSS JOIN LATERAL (
-    SELECT max(v.version) AS version FROM document_versions AS v
-    WHERE v.user_id = p_user_id AND v.source_id = d.document_id
-  ) AS n
-  CROSS JOIN LATERAL (
-    SELECT count(DISTINCT t.source_id) AS conversations
-    FROM (
-      SELECT c.turn_id FROM tool_calls AS c
-      WHERE c.user_id = p_user_id AND c.document_id = d.document_id
-      ORDER BY c.document_id DESC, c.turn_id DESC
-      LIMIT 200
-    ) AS c
-    INNER JOIN turns AS t ON t.user_id = p_user_id AND t.turn_id = c.turn_id
-  ) AS k;
+  WITH touched AS MATERIALIZED (
+    SELECT t.turn_id, d.document_id, d.version
+    FROM unnest(p_turns) AS t (turn_id)
+    LEFT JOIN LATERAL (
+      SELECT c.document_id, max(c.version) AS version FROM tool_calls AS c
+      WHERE c.user_id = p_user_id AND c.turn_id = t.turn_id AND c.document_id IS NOT NULL
+      GROUP BY c.document_id
+      ORDER BY c.document_id
+      LIMIT 50
+    ) AS d ON true
+  ),
+  document AS MATERIALIZED (
+    SELECT d.document_id, n.version, k.conversations
+    FROM (SELECT DISTINCT t.document_id FROM touched AS t WHERE t.document_id IS NOT NULL) AS d
+    CROSS JOIN LATERAL (
+      SELECT max(v.version) AS version FROM document_versions AS v
+      WHERE v.user_id = p_user_id AND v.source_id = d.document_id
+    ) AS n
+    CROSS JOIN LATERAL (
+      SELECT count(DISTINCT t.source_id) AS conversations
+      FROM (
+        SELECT c.turn_id FROM tool_calls AS c
+        WHERE c.user_id = p_user_id AND c.document_id = d.document_id
+        ORDER BY c.document_id DESC, c.turn_id DESC
+        LIMIT 200
+      ) AS c
+      INNER JOIN turns AS t ON t.user_id = p_user_id AND t.turn_id = c.turn_id
+    ) AS k
+  )
+  SELECT t.turn_id, coalesce(avg(d.version - t.version), 0)::double precision, coalesce(max(d.conversations), 0)
+  FROM touched AS t
+  LEFT JOIN document AS d ON d.document_id = t.document_id
+  GROUP BY t.turn_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.turn_signals(uuid, uuid) IS 'How stale and how well known the documents of a turn are.';
+COMMENT ON FUNCTION memsvc.turn_signals(uuid, uuid[]) IS 'How stale and how well known the documents of turns are.';
 
 -- Past turns, best first, with what each factor gave; the factors' sum is the score.
 --
@@ -140,7 +151,8 @@ BEGIN
       w.familiarity * ln(greatest(s.familiarity, 1)) AS familiarity
     FROM fitting AS f
     CROSS JOIN memsvc.past_weights() AS w
-    CROSS JOIN LATERAL memsvc.turn_signals(p_user_id, f.turn_id) AS s
+    INNER JOIN memsvc.turn_signals(p_user_id, (SELECT array_agg(o.turn_id) FROM fitting AS o)) AS s
+      ON s.turn_id = f.turn_id
   )
   SELECT j.turn_id, j.request + j.documents + j.project + j.staleness + j.familiarity, jsonb_build_object(
     'request', j.request, 'documents', j.documents, 'project', j.project, 'staleness', j.staleness,
