@@ -36,9 +36,14 @@ SELECT r.rolsuper AS superuser,
     AS kept
 FROM pg_roles AS r WHERE r.rolname = current_user
 """
-TRIGGERS = (("project", "changes"), ("project_passages", "passages"), *(("forget_projected", name) for name in (
-    "edge_versions", "node_versions", "merges", "nodes", "passages"
-)))  # fmt: skip
+TRIGGERS = (
+    ("project", "changes"), ("project_passages", "passages"), ("project_turn", "turns"),
+    ("project_versions", "document_versions"), ("project_document", "sources"), ("project_calls", "tool_calls"),
+    *(("forget_projected", name) for name in (
+        "edge_versions", "node_versions", "merges", "nodes", "passages", "turns", "tool_calls", "document_versions",
+        "sources",
+    )),
+)  # fmt: skip
 REBUILD_TTL_S = 86_400
 """A user with millions of rows takes minutes; a token that expires during that time would show no more rows."""
 
@@ -48,7 +53,7 @@ class Difference:
     """The differences in one kind of rows of one user.
 
     Kinds: vertices of nodes (node) and edges between them (edge); vertices of passages and conversations (passage) and
-    edges between those (order).
+    edges between those (order); documents with their versions (document); turns with their calls (turn).
     """
 
     user_id: UUID
@@ -207,13 +212,13 @@ def rebuild(
     user_id: UUID | None = None,
     report: Callable[[str], None] = lambda _line: None,
 ) -> None:
-    """Create the rows of one user, or of all users, again: graph and messages, each in a transaction of its own.
+    """Create the rows of one user, or of all users, again: each part in a transaction of its own.
 
-    Each waits for writers that hold a lock the other needs, so one transaction for both could wait for ever.
+    Each waits for writers that hold a lock another one needs, so one transaction for all could wait for ever.
     """
     users = [user_id] if user_id else _users(connection)
     for number, user in enumerate(users, 1):
-        for part in ("graph", "messages"):
+        for part in ("graph", "messages", "turns"):
             with _as_user(connection, settings, user):
                 connection.execute("SELECT memsvc.rebuild_projection(%s, %s)", [user, part])
         if number % 100 == 0:
@@ -221,7 +226,7 @@ def rebuild(
 
 
 def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | None = None) -> Iterator[Difference]:
-    """Four rows for each user, one of each kind: how the stored rows differ from the expected ones."""
+    """Six rows for each user, one of each kind: how the stored rows differ from the expected ones."""
     for user in [user_id] if user_id else _users(connection):
         with _as_user(connection, settings, user):
             query = "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%s)"

@@ -182,7 +182,7 @@ class _Loading:
         await self.connection.execute(text("SELECT memsvc.fold_statistics(:user_id)"), {"user_id": self.user_id})
         await self._execute("load_jobs")
         await self._execute("load_file")
-        for kind in ("node", "edge"):
+        for kind in ("node", "edge", "document", "turn"):
             after = None
             while True:
                 await self._bind()

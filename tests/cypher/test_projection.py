@@ -54,7 +54,7 @@ def players(
 def differences(admin: psycopg.Connection, settings: Settings, user_id: UUID) -> list[projection.Difference]:
     """What is wrong, and that there is something to be wrong."""
     found = list(projection.compare(admin, settings, user_id))
-    assert [line.kind for line in found] == ["node", "edge", "passage", "order"]
+    assert [line.kind for line in found] == ["node", "edge", "passage", "order", "document", "turn"]
     return [line for line in found if line.wrong]
 
 

@@ -1,5 +1,5 @@
 -- What Cypher sees of a user's graph: one vertex for each canonical node, one edge for each open version of an edge
--- between the vertices of its ends. (30_passages.sql adds messages.) These functions compute the wanted rows from our
+-- between the vertices of its ends. (30_passages.sql adds messages, 35_turns.sql turns of agents and documents.) These functions compute the wanted rows from our
 -- own tables; 20_project.sql brings Apache AGE's tables in line with them, if AGE is installed. Nothing here depends on
 -- the current time: valid times are properties, and a row changes only when somebody changes the graph.
 
@@ -23,7 +23,10 @@ BEGIN ATOMIC
   SELECT k.kind, memsvc.other_label(k.kind) FROM (VALUES ('node'), ('edge')) AS k (kind)
   UNION ALL
   SELECT p.kind, p.label
-  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 30_passages.sql
+  FROM (
+    VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT'), -- 30_passages.sql
+      ('node', 'Turn') -- 35_turns.sql; its other labels are core types
+  ) AS p (kind, label)
   ORDER BY 1, 2;
 END;
 COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';

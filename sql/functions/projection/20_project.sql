@@ -15,8 +15,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.has_projection() IS 'Whether this database has a graph for Cypher.';
 
--- A user's projection has two parts, each with its own lock: graph (nodes and edges) and messages (30_passages.sql).
--- With one lock for both, a transaction that appends messages and then writes facts could deadlock with another one.
+-- A user's projection has three parts, each with its own lock: graph (nodes and edges), messages (30_passages.sql) and
+-- turns (35_turns.sql). With one lock for all, a transaction that appends messages and then writes facts could deadlock
+-- with another one.
 CREATE OR REPLACE FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -24,7 +25,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   key CONSTANT bigint := hashtextextended(
-    'memsvc projection of ' || CASE p_part WHEN 'messages' THEN 'passages of ' ELSE '' END || p_user_id, 0
+    'memsvc projection of ' || CASE p_part WHEN 'messages' THEN 'passages of ' WHEN 'turns' THEN 'turns of ' ELSE '' END || p_user_id, 0
   );
 BEGIN
   IF p_alone THEN

@@ -3,7 +3,7 @@
 --   subject: what a row shows; with the label in front if rows of several labels show one thing.
 --   place: its label, and the ids by which AGE finds it or its ends.
 
--- The wanted rows of all four kinds. properties: a JSON object.
+-- The wanted rows of nodes, edges, passages and their order. properties: a JSON object.
 CREATE OR REPLACE FUNCTION memsvc.projection_wanted(p_user_id uuid)
 RETURNS TABLE (kind text, subject text, place text, properties text)
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -57,6 +57,58 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.projection_wanted(uuid) IS 'The wanted rows of the projection of a user.';
 
+-- The wanted rows of documents, turns and calls. A call's kind is turn, that of VERSION_OF is document.
+CREATE OR REPLACE FUNCTION memsvc.turn_parts_wanted(p_user_id uuid)
+RETURNS TABLE (kind text, subject text, place text, properties text)
+LANGUAGE plpgsql STABLE ROWS 1000
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  documents CONSTANT uuid[] := ARRAY(
+    SELECT s.source_id FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'document'
+  );
+  turns CONSTANT uuid[] := ARRAY(SELECT t.turn_id FROM turns AS t WHERE t.user_id = p_user_id);
+BEGIN
+  RETURN QUERY
+  WITH vertex AS MATERIALIZED (
+    SELECT v.node_id, v.id::text AS number FROM memory."Document" AS v WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT v.node_id, v.id::text FROM memory."DocumentVersion" AS v WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT v.node_id, v.id::text FROM memory."Turn" AS v WHERE v.user_id = p_user_id
+  ),
+  document AS MATERIALIZED (
+    SELECT w.* FROM memsvc.documents_wanted(p_user_id, documents) AS w
+    -- A document that no call has touched and that has no version has no vertex yet.
+    WHERE w.label = 'DocumentVersion' OR EXISTS (SELECT FROM vertex AS v WHERE v.node_id = w.node_id) OR EXISTS (
+      SELECT FROM sources AS s
+      WHERE s.user_id = p_user_id AND w.node_id = memsvc.part_id(s.source_id, 0) AND (
+        EXISTS (SELECT FROM document_versions AS o WHERE o.user_id = p_user_id AND o.source_id = s.source_id)
+        OR EXISTS (SELECT FROM tool_calls AS c WHERE c.user_id = p_user_id AND c.document_id = s.source_id)
+      )
+    )
+  )
+  SELECT 'document', concat_ws(' ', w.label, w.node_id), w.label, w.properties FROM document AS w
+  UNION ALL
+  SELECT 'document', concat_ws(' ', 'VERSION_OF', w.node_id), concat_ws(' ', 'VERSION_OF', a.number, b.number), '{}'
+  FROM document AS w
+  LEFT JOIN vertex AS a ON a.node_id = w.node_id
+  LEFT JOIN vertex AS b ON b.node_id = w.document_id
+  WHERE w.label = 'DocumentVersion'
+  UNION ALL
+  SELECT 'turn', concat_ws(' ', 'Turn', w.node_id), 'Turn', w.properties
+  FROM memsvc.turns_wanted(p_user_id, turns) AS w
+  UNION ALL
+  SELECT 'turn', concat_ws(' ', 'TOOL_CALL', w.version_id), concat_ws(' ', 'TOOL_CALL', a.number, b.number),
+    w.properties
+  FROM memsvc.calls_wanted(p_user_id, turns) AS w
+  LEFT JOIN vertex AS a ON a.node_id = w.turn_id
+  LEFT JOIN vertex AS b ON b.node_id = coalesce(w.end_id, w.turn_id);
+END
+$$;
+COMMENT ON FUNCTION memsvc.turn_parts_wanted(uuid) IS 'The wanted rows of documents, turns and calls.';
+
 -- In one snapshot: missing rows, extra rows, and rows with other content. All zero: the projection is right.
 CREATE OR REPLACE FUNCTION memsvc.compare_projection(p_user_id uuid)
 RETURNS TABLE (kind text, stored bigint, missing bigint, surplus bigint, different bigint)
@@ -68,27 +120,42 @@ BEGIN
   RETURN QUERY
   WITH wanted AS (
     SELECT w.kind, w.subject, w.place, ag_catalog.agtype_in(textout(w.properties)) AS properties
-    FROM memsvc.projection_wanted(p_user_id) AS w
+    FROM (
+      SELECT p.* FROM memsvc.projection_wanted(p_user_id) AS p
+      UNION ALL
+      SELECT t.* FROM memsvc.turn_parts_wanted(p_user_id) AS t
+    ) AS w
   ),
   vertex AS (
-    SELECT v.*, c.relname AS label, c.relname IN ('Passage', 'Conversation') AS of_messages
+    SELECT v.*, c.relname AS label, memsvc.part_of(c.relname::text, v.id::text::bigint) AS part
     FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
     WHERE v.user_id = p_user_id
   ),
   edge AS (
-    SELECT e.*, c.relname AS label,
-      ag_catalog._extract_label_id(e.start_id) = ag_catalog._label_id('memory', 'Passage') AS of_messages
+    SELECT e.*, c.relname AS label, memsvc.part_of(
+        CASE ag_catalog._extract_label_id(e.start_id)
+          WHEN ag_catalog._label_id('memory', 'Passage') THEN 'Passage'
+        END, e.start_id::text::bigint
+      ) AS part
     FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
     WHERE e.user_id = p_user_id
   ),
   found AS (
-    SELECT CASE WHEN v.of_messages THEN 'passage' ELSE 'node' END AS kind, v.node_id::text AS subject,
-      concat_ws(' ', v.label, CASE WHEN NOT v.of_messages THEN v.id END) AS place, v.properties
+    SELECT CASE v.part
+        WHEN 'messages' THEN 'passage'
+        WHEN 'graph' THEN 'node'
+        ELSE CASE v.label WHEN 'Turn' THEN 'turn' ELSE 'document' END
+      END AS kind, concat_ws(' ', CASE v.part WHEN 'turns' THEN v.label END, v.node_id) AS subject,
+      concat_ws(' ', v.label, CASE v.part WHEN 'graph' THEN v.id END) AS place, v.properties
     FROM vertex AS v
     UNION ALL
-    SELECT CASE WHEN e.of_messages THEN 'order' ELSE 'edge' END,
-      concat_ws(' ', CASE WHEN e.of_messages THEN e.label END, e.version_id),
-      concat_ws(' ', e.label, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id), e.properties
+    SELECT CASE e.part
+        WHEN 'messages' THEN 'order'
+        WHEN 'graph' THEN 'edge'
+        ELSE CASE e.label WHEN 'TOOL_CALL' THEN 'turn' ELSE 'document' END
+      END, concat_ws(' ', CASE WHEN e.part <> 'graph' THEN e.label END, e.version_id), concat_ws(
+        ' ', e.label, CASE WHEN e.part <> 'turns' THEN ag_catalog._extract_label_id(e.id) END, e.start_id, e.end_id
+      ), e.properties
     FROM edge AS e
   )
   SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
@@ -96,7 +163,9 @@ BEGIN
     count(*) FILTER (
       WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
     )
-  FROM (VALUES (1, 'node'), (2, 'edge'), (3, 'passage'), (4, 'order')) AS k (place, kind)
+  FROM (
+    VALUES (1, 'node'), (2, 'edge'), (3, 'passage'), (4, 'order'), (5, 'document'), (6, 'turn')
+  ) AS k (place, kind)
   LEFT JOIN (wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.subject = w.subject)
     ON coalesce(w.kind, f.kind) = k.kind
   GROUP BY k.place, k.kind
