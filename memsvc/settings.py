@@ -221,6 +221,13 @@ class Settings(BaseSettings):
         le=36_500,
         description="Days without a message and a recall after which a whole conversation is archived.",
     )
+    versions_kept: int = Field(
+        default=0,
+        ge=0,
+        le=100_000,
+        description="How many of its newest versions a document keeps; sleep mode deletes older ones to which no turn "
+        "of an agent refers. 0: all stay.",
+    )
     reread_messages: int = Field(
         default=6_000,
         ge=0,

@@ -149,7 +149,10 @@ def _check_cypher(connection: psycopg.Connection, settings: Settings) -> Check:
     if settings.cypher == "off":
         return Check("Cypher", "ok", f"off, by MEMSVC_CYPHER; {instead}")
     if found.lacks:
-        return Check("Cypher", "warning", f"no: {found.lacks}; {instead}")
+        offer = ""
+        if not found.version and embedded.installed_version() and not embedded.cypher_files():
+            offer = " (an embedded server has it by pip install 'memsvc[cypher]')"
+        return Check("Cypher", "warning", f"no: {found.lacks}{offer}; {instead}")
     if not projection.is_current(connection, settings, head_revision()):
         return Check("Cypher", "warning", "no: its graph is not made yet, or old; 'memsvc db upgrade' makes it")
     return Check("Cypher", "ok", f"by AGE {found.version}")

@@ -77,6 +77,22 @@ def installed_version() -> str | None:
     return wheel and wheel[1]
 
 
+def cypher_files() -> list[tuple[Path, str]]:
+    """The files of Apache AGE that the extra ``cypher`` brings, each with its folder below the programs'.
+
+    Empty if the extra is not installed, or was built for another major version of PostgreSQL.
+    """
+    wheel, version = _wheel("pgserver"), installed_version()
+    if wheel is None or version is None or wheel[1].split(".")[0] != version.split(".")[0]:
+        return []
+    library, control = (wheel[0] / part for part in ("lib/postgresql/age.so", "share/postgresql/extension/age.control"))
+    if not library.exists() or not control.exists():
+        return []
+    return [
+        (library, "lib"), *((path, "share/extension") for path in (control, *sorted(control.parent.glob("age--*.sql"))))
+    ]  # fmt: skip
+
+
 def page_cache_mb() -> int:
     """The size of a server's page cache (shared_buffers), in MB: a quarter of the machine's or container's memory.
 
@@ -235,7 +251,7 @@ def _flock(path: Path, *, shared: bool = False, patience: float = 2 * START_SECO
 def _wheel(module: str) -> tuple[Path, str] | None:
     """A wheel's pginstall folder and PostgreSQL version, found without an import (which makes folders and locks)."""
     spec = importlib.util.find_spec(module)
-    header = Path(spec.origin if spec and spec.origin else "/").with_name("pginstall") / "include" / "pg_config.h"
+    header = Path(spec.origin if spec and spec.origin else "/none").with_name("pginstall") / "include" / "pg_config.h"
     text = header.read_text() if header.exists() else ""
     return (header.parents[1], text.split('#define PG_VERSION "')[1].split('"')[0]) if text else None
 
@@ -271,6 +287,17 @@ def _install(folder: Path) -> None:
         for path, _, _ in os.walk(top):
             Path(path).chmod(0o755 if os.geteuid() == 0 else 0o700)
         top.rename(programs.parents[1])
+
+
+def _add_cypher(folder: Path) -> None:
+    """Copy AGE beside the programs, where the extra is installed; no session loads it but those that need it."""
+    for source, below in cypher_files():
+        target = _programs(folder) / below / source.name
+        if not target.exists():
+            handle, new = tempfile.mkstemp(prefix=".new-", dir=target.parent)
+            os.close(handle)
+            _copy(str(source), new)
+            Path(new).rename(target)
 
 
 def _initialise(folder: Path) -> None:
@@ -323,6 +350,7 @@ def _serve(folder: Path, options: Mapping[str, str]) -> Server:
     if server := _await(folder):
         return server
     _install(folder)
+    _add_cypher(folder)
     for old in {*folder.glob(".new-*"), *folder.glob("server-[0-9]*")} - {_programs(folder).parents[1]}:
         shutil.rmtree(old, ignore_errors=True)  # an initdb whose parent was killed may still write there
     if not data.exists():

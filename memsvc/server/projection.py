@@ -24,8 +24,8 @@ from memsvc.errors import CapabilityMissingError, ConfigurationError
 from memsvc.settings import Settings
 
 GRAPH = "memory"
-LEAST_VERSION = (1, 8)
-"""AGE before 1.7 ignores row security; 1.7 crashes the server at some Cypher queries."""
+LEAST_VERSION = (1, 7)
+"""AGE before 1.7 ignores row security."""
 STATE = """
 SELECT r.rolsuper AS superuser,
   (SELECT coalesce(e.installed_version, e.default_version) FROM pg_available_extensions AS e WHERE e.name = 'age')
@@ -95,7 +95,7 @@ def state(connection: psycopg.Connection) -> State:
     if version is None:
         lacks = "the server has no extension age"
     elif tuple(map(int, version.split("~")[0].split(".")[:2])) < LEAST_VERSION:
-        lacks = f"age {version} is too old: 1.8 or newer is needed"
+        lacks = f"age {version} is too old: 1.7 or newer is needed"
     elif not superuser:
         lacks = "only a superuser can keep age's functions from everybody"
     return State(lacks, there, mark or "", kept, version or "")

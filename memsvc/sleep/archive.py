@@ -29,6 +29,8 @@ class Archive(msgspec.Struct, frozen=True, kw_only=True):
     facts: int
     cards: int
     """Of nodes: what their descriptions say."""
+    turns: int
+    """Texts of turns of agents: requests, what was done, answers."""
     last_at: datetime | None
     """When the last of them was archived; null: none is."""
 
@@ -50,6 +52,7 @@ async def archive_of(db: Database, owner: Owner, settings: Settings) -> Archive:
         messages=row.messages,
         facts=row.facts,
         cards=row.cards,
+        turns=row.turns,
         last_at=row.last_at,
     )
 

@@ -2,8 +2,9 @@
 
 How well a memory is retained is importance · strength / (1 + λ · days idle); ``sql/functions/recall/61_retention.sql``
 computes it. What is archived keeps its text, is found by ``include_archived``, and is restored when it is recalled so.
-Messages, facts and cards of nodes are archived; pinned ones, what the profile or an instruction rests on, notes,
-instructions, blocks and chunks of documents never are. docs/sleep.md has the figures behind the constants.
+Messages, facts and cards of nodes are archived, and conversations of agents that were silent for long, as a whole.
+Pinned ones, what the profile or an instruction rests on, notes, instructions, blocks and chunks of documents never are.
+docs/sleep.md has the figures behind the constants.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from memsvc.settings import Settings
 from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 
 NAME = "forgetting"
-DAYS = {"message": 14, "fact": 180, "card": 365}
+DAYS = {"message": 14, "fact": 180, "card": 365, "turn": 14}
 """Kinds of memories that may be archived, and the fewest days that each must be idle before."""
 READ = 2_000
 """Memories of a page."""

@@ -32,6 +32,7 @@ BUILT_IN = (
     EntryPoint("summaries", "memsvc.sleep.summaries:OFFER", ENTRY_POINTS),
     EntryPoint("reflection", "memsvc.sleep.reflection:OFFER", ENTRY_POINTS),
     EntryPoint("forgetting", "memsvc.sleep.forgetting:OFFER", ENTRY_POINTS),
+    EntryPoint("versions", "memsvc.sleep.versions:OFFER", ENTRY_POINTS),
 )
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 

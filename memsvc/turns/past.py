@@ -24,6 +24,7 @@ from memsvc.recall.order import shipped
 from memsvc.recall.query_words import only_repeats
 from memsvc.recall.results import Degraded
 from memsvc.recall.search import Prepared, QueryEmbedder, check_query, parameters, query_vectors
+from memsvc.recall.signals import Note, new_recall_id, record
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
@@ -166,6 +167,9 @@ async def past_work(
     rows = trip.ask(named("past_work"), values)
     with await db.recalls.turn(owner.user_id):
         await trip.send()
+    if rows and settings.record_recalls:
+        texts = [one for row in rows for one in row.texts]
+        await record(db, owner, Note(new_recall_id(), "past-work", "balanced", texts))
     degraded: list[Degraded] = ["vector"] if absent else []
     degraded += ["order"] if shipped() is None else []
     turns = [_turn(row) for row in rows]

@@ -18,7 +18,7 @@ memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_vers
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
 memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls, memsvc.procedures,
-memsvc.document_signals, memsvc.instructions_used
+memsvc.document_signals, memsvc.document_history, memsvc.agent_days, memsvc.instructions_used
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON

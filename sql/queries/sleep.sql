@@ -344,7 +344,7 @@ SELECT memsvc.restore_memories(:user_id, CAST(:ids AS uuid []), CAST(:run_id AS 
 SELECT
   u.forgetting, count(*) FILTER (WHERE p.kind = 'message') AS messages,
   count(*) FILTER (WHERE p.kind = 'fact') AS facts,
-  count(*) FILTER (WHERE p.kind = 'card') AS cards, max(p.archived_at) AS last_at
+  count(*) FILTER (WHERE p.kind = 'card') AS cards, count(*) FILTER (WHERE p.kind = 'turn') AS turns, max(p.archived_at) AS last_at
 FROM memsvc.users AS u
 LEFT JOIN memsvc.passages AS p ON u.user_id = p.user_id AND p.archived_at IS NOT NULL AND p.part = 0
 WHERE u.user_id = :user_id
@@ -353,3 +353,10 @@ GROUP BY u.forgetting;
 -- name: switch_forgetting
 UPDATE memsvc.users AS u SET forgetting = CAST(:wanted AS boolean)
 WHERE u.user_id = :user_id;
+
+-- name: prunable_versions
+SELECT v.source_id, v.version
+FROM memsvc.prunable_versions(:user_id, :keep, CAST(:after AS uuid), :version, :limit) AS v;
+
+-- name: prune_versions
+SELECT memsvc.prune_versions(:user_id, :keep, CAST(:documents AS uuid []), CAST(:versions AS integer []));

@@ -45,7 +45,7 @@ async def test_a_restored_graph_is_what_the_tables_say(
     with psycopg.connect(target, autocommit=True) as connection:
         lines = {line.kind: line for line in projection.compare(connection, cypher_settings, owner.user_id)}
     assert {kind: (line.stored, line.wrong) for kind, line in lines.items()} == {
-            "node": (3, 0), "edge": (1, 0), "passage": (0, 0), "order": (0, 0),
+            "node": (3, 0), "edge": (1, 0), "passage": (0, 0), "order": (0, 0), "document": (0, 0), "turn": (0, 0),
         }  # fmt: skip
 
     cluster.recreate(make_url(target).database or "")

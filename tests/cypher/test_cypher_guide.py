@@ -17,6 +17,8 @@ from memsvc.graph.operations import Edge, Node
 from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.turns.calls import CallIn
+from memsvc.turns.storing import TurnIn, record_turn
 from tests.cypher.conftest import Asker
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "cypher.md").read_text(encoding="utf-8")
@@ -30,10 +32,13 @@ ANSWERS: list[list[list[Any]]] = [
     [["KNOWS", "Jo knows Kim."], ["LIKES", "Jo likes tea."], ["LIVES_IN", "Jo lived in Braga."],
      ["LIVES_IN", "Jo lives in Porto."]],
     [["tea", 2]],
-    [["Person", 3], ["Place", 2], ["Passage", 2], ["Object", 1], ["Conversation", 1]],
+    [["Person", 3], ["Place", 2], ["Passage", 2], ["Turn", 2], ["DocumentVersion", 2], ["Object", 1], ["Document", 1],
+     ["Conversation", 1]],
     [["Jo", 4], ["Kim", 2], ["Ines", 1]],
     [["Kim", "With a view of the river?"]],
     [["Kim", "tea", "Kim likes tea.", 0.5]],
+    [["READ", "shop//auth.py", True], ["BASH", "BASH pytest — failed", False], ["WRITE", "shop//auth.py", True]],
+    [[1, False, "Fix the login test."], [2, True, "Fix the login test."], [2, True, "Rename the cookie."]],
 ]  # fmt: skip
 MOVED = datetime(2020, 5, 1, tzinfo=UTC)
 
@@ -61,11 +66,20 @@ async def ines(asker: Callable[[str], Awaitable[Asker]], cypher_db: Database, cy
     said = [("Jo", "I moved to Porto."), ("Kim", "With a view of the river?")]
     messages = [MessageIn(conversation="talk", speaker=speaker, text=text) for speaker, text in said]
     await append(cypher_db, ines.owner, messages, cypher_settings)
+    read = CallIn(tool="READ", arguments={"path": "auth.py"}, result="2")
+    first = [
+        CallIn(tool="READ", arguments={"path": "auth.py"}, result="1"),
+        CallIn(tool="BASH", arguments={"command": "pytest"}, ok=False),
+        CallIn(tool="WRITE", arguments={"path": "auth.py", "content": "2"}),
+    ]
+    for conversation, request, calls in (("a", "Fix the login test.", first), ("b", "Rename the cookie.", [read])):
+        turn = TurnIn(conversation=conversation, request=request, calls=calls, root="/home/ines/shop")
+        await record_turn(cypher_db, ines.owner, turn, cypher_settings)
     return ines
 
 
 async def test_the_questions_have_their_answers(ines: Asker) -> None:
-    assert len(QUESTIONS) == len(ANSWERS) == 11
+    assert len(QUESTIONS) == len(ANSWERS) == 13
     for (question, query), expected in zip(QUESTIONS, ANSWERS, strict=True):
         found = await ines.rows(query)
         assert sorted(found, key=str) == sorted(expected, key=str), question

@@ -15,6 +15,7 @@ BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our 
 VIEWS = {
     "messages", "conversations", "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history",
     "timeline", "people", "daily_activity", "sources_status", "procedures", "document_signals", "instructions_used",
+    "document_history", "agent_days",
 }  # fmt: skip
 QUEUE = {"dramatiq_queue", "dramatiq_worker"}  # ids of jobs on their way, which workers take for all users
 TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS, *QUEUE}

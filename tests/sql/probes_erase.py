@@ -15,6 +15,7 @@ MAKE_ROOM = "SELECT memsvc.make_room(%(user)s, %(subject)s, 0, 1)"
 PLACE_CHUNKS = "SELECT memsvc.place_chunks(%(user)s, %(subject)s, ARRAY[%(subject)s], ARRAY[jsonb '{}'])"
 MOVE = "SELECT memsvc.move_document(%(user)s, %(subject)s, 'probe')"
 CHUNKS = (CLOSE_CHUNKS, MAKE_ROOM, PLACE_CHUNKS, MOVE)
+PRUNE = "SELECT memsvc.prune_versions(%(user)s, 1, ARRAY[%(subject)s], ARRAY[1])"
 GO_ON = "SELECT state FROM memsvc.erase_batch(%(user)s, %(subject)s, 10)"
 
 
@@ -56,7 +57,7 @@ def nobody_erases_what_is_anothers(doors: Doors, world: World) -> None:
         ):
             refused(doors, APP, token, BEGIN, {"user": user.user_id, "kind": kind, "subject": subject})
         refused(doors, APP, token, GO_ON, {"user": user.user_id, "subject": user.node_id})
-        for call in (RETIRE, CLOSE, *CHUNKS):
+        for call in (RETIRE, CLOSE, PRUNE, *CHUNKS):
             refused(doors, APP, token, call, {"user": user.user_id, "subject": user.passage_id})
     for call in (
         BEGIN,

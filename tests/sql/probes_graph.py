@@ -55,7 +55,7 @@ NAMED = (
 
 VIEWS = (
     "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history", "timeline", "people",
-    "daily_activity", "procedures", "sources_status",
+    "daily_activity", "procedures", "sources_status", "document_history", "agent_days",
 )  # fmt: skip
 
 

@@ -31,8 +31,8 @@ def test_why_there_is_no_cypher_is_told_in_one_line(
         return check.state, check.says
 
     instead = "; SQL and the REST API show the same graph"
-    assert told("age 1.5.0 is too old: 1.8 or newer is needed", "auto") == (
-        "warning", f"no: age 1.5.0 is too old: 1.8 or newer is needed{instead}"
+    assert told("age 1.5.0 is too old: 1.7 or newer is needed", "auto") == (
+        "warning", f"no: age 1.5.0 is too old: 1.7 or newer is needed{instead}"
     )  # fmt: skip
     assert told("", "off") == ("ok", f"off, by MEMSVC_CYPHER{instead}")
     assert told("", "auto") == ("warning", "no: its graph is not made yet, or old; 'memsvc db upgrade' makes it")

@@ -17,6 +17,7 @@ from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.sample_graph import write_sample
+from tests.sql.sample_turns import write_turns
 
 pytestmark = pytest.mark.server
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sql.md"
@@ -30,8 +31,8 @@ QUESTIONS: dict[str, Blocks] = {
 
 
 @pytest.fixture(scope="module")
-async def nora(scratch: Scratch, settings: Settings) -> tuple[str, Owner]:
-    """A database with the sample, twice: what another user has must not be seen."""
+async def people(scratch: Scratch, settings: Settings) -> tuple[str, Owner, Owner]:
+    """A database with the samples, Nora's and Kim's, each twice: what another user has must not be seen."""
     url = scratch("guide")
     db = Database(role_url(url, "memsvc_app", settings.secret("app_password")), settings)
     try:
@@ -39,9 +40,11 @@ async def nora(scratch: Scratch, settings: Settings) -> tuple[str, Owner]:
             app: UUID = await app_id(db, "guide")
             owner = await write_sample(db, app, settings, admin)
             await write_sample(db, app, settings, admin, external_id="another Nora")
+            kim = await write_turns(db, app, settings)
+            await write_turns(db, app, settings, external_id="another Kim")
     finally:
         await db.close()
-    return url, owner
+    return url, owner, kim
 
 
 def test_the_guide_answers_twenty_questions_and_each_has_its_answer() -> None:
@@ -52,9 +55,10 @@ def test_the_guide_answers_twenty_questions_and_each_has_its_answer() -> None:
 
 @pytest.mark.parametrize("title", QUESTIONS)
 def test_the_answer_is_the_printed_one(
-    title: str, nora: tuple[str, Owner], settings: Settings, capsys: pytest.CaptureFixture[str]
+    title: str, people: tuple[str, Owner, Owner], settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url, owner = nora
+    url, nora, kim = people
+    owner = kim if " agent" in f" {title}" else nora
     (_sql, statement), (_text, printed) = QUESTIONS[title]
     answer = ask(url, settings, owner.user_id, statement, limit=100, time_zone=owner.time_zone)
     print_table(answer.columns, [[shown(value) for value in row] for row in answer.rows])

@@ -82,7 +82,7 @@ COMMENT ON FUNCTION memsvc.likely_asked(uuid, uuid[]) IS
 -- to be archived, whatever that would be: p_kinds alone are, each when it has been idle for as many of p_days, and
 -- nothing that is archived, was superseded, is pinned, was recalled since signals were added up last, or on which a
 -- line of the profile's core or an instruction rests. 0: a message of a conversation that got no message, and of which
--- nothing was recalled, for p_silent_days.
+-- nothing was recalled, for p_silent_days; turns of agents go by that alone.
 CREATE OR REPLACE FUNCTION memsvc.retained_memories(
   p_user_id uuid, p_after uuid, p_limit integer, p_kinds text[], p_days integer[], p_silent_days integer,
   p_half_life interval, p_lambda double precision
@@ -116,11 +116,15 @@ BEGIN
     LEFT JOIN memory_signals AS s ON s.user_id = p_user_id AND s.memory_id = r.passage_id
     WHERE h.archived_at IS NULL AND h.recorded_to = 'infinity' AND h.recorded_at <= today - make_interval(days => k.days)
   ),
+  lately AS MATERIALIZED (
+    SELECT DISTINCT m.id FROM recall_events AS e CROSS JOIN LATERAL unnest(e.memories) AS m (id)
+    WHERE e.user_id = p_user_id AND e.folded_at IS NULL
+  ),
   silent AS MATERIALIZED (
     SELECT c.source_id
     FROM sources AS c
     WHERE c.user_id = p_user_id AND c.source_id = ANY (
-        ARRAY(SELECT DISTINCT p.source_id FROM part AS p WHERE p.kind = 'message')
+        ARRAY(SELECT DISTINCT p.source_id FROM part AS p WHERE p.kind IN ('message', 'turn'))
       )
       AND coalesce(c.last_ingested_at, c.created_at) < today - make_interval(days => p_silent_days)
       AND NOT EXISTS (
@@ -129,10 +133,10 @@ BEGIN
         WHERE s.user_id = p_user_id AND s.last_recalled_at >= today - make_interval(days => p_silent_days)
           AND p.source_id = c.source_id
       )
-  ),
-  lately AS MATERIALIZED (
-    SELECT DISTINCT m.id FROM recall_events AS e CROSS JOIN LATERAL unnest(e.memories) AS m (id)
-    WHERE e.user_id = p_user_id AND e.folded_at IS NULL
+      AND NOT EXISTS (
+        SELECT FROM lately AS l INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = l.id
+        WHERE p.source_id = c.source_id
+      )
   ),
   likely AS MATERIALIZED (
     SELECT l.* FROM memsvc.likely_asked(
@@ -155,6 +159,7 @@ BEGIN
               AND i.kind = 'instruction'
           )) THEN NULL
         WHEN any_value(p.source_id) IN (SELECT s.source_id FROM silent AS s) THEN 0
+        WHEN bool_or(p.kind = 'turn') THEN NULL
         ELSE max(memsvc.retention(
           coalesce(p.importance / 10.0, l.chance, CASE p.kind
             WHEN 'fact' THEN (

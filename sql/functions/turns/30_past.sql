@@ -167,12 +167,13 @@ COMMENT ON FUNCTION memsvc.past_turns(
   uuid, uuid[], double precision[], uuid[], text, boolean, text, boolean, uuid, integer
 ) IS 'Past turns for what is asked now, best first, with what each factor gave.';
 
--- Turns as they are shown: request, calls, answer, and the documents with how stale they are.
+-- Turns as they are shown: request, calls, answer, and the documents with how stale they are. texts: ids of the
+-- memories that hold it.
 CREATE OR REPLACE FUNCTION memsvc.turns_shown(p_user_id uuid, p_turns uuid[])
 RETURNS TABLE (
   turn_id uuid, conversation_id uuid, conversation text, session text, project text, agent text, commit_id text,
   ok boolean, done boolean, said_at timestamptz, said_offset smallint, request text, answer text, calls jsonb,
-  documents jsonb
+  documents jsonb, texts uuid[]
 )
 LANGUAGE plpgsql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
@@ -184,14 +185,16 @@ BEGIN
   RETURN QUERY
   SELECT t.turn_id, t.source_id, s.identifier, t.session, t.project, t.agent, t.commit_id, t.ok,
     t.ended_at IS NOT NULL, coalesce(x.said_at, t.begun_at), coalesce(x.said_offset, 0::smallint),
-    coalesce(x.request, ''), x.answer, coalesce(c.calls, '[]'), coalesce(d.documents, '[]')
+    coalesce(x.request, ''), x.answer, coalesce(c.calls, '[]'), coalesce(d.documents, '[]'),
+    coalesce(x.texts, '{}')
   FROM unnest(p_turns) AS n (turn_id)
   INNER JOIN turns AS t ON t.user_id = p_user_id AND t.turn_id = n.turn_id
   INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = t.source_id
   CROSS JOIN LATERAL (
     SELECT min(p.said_at) AS said_at, min(p.said_offset) AS said_offset,
       string_agg(p.text, '' ORDER BY p.part) FILTER (WHERE p.ordinal = 0) AS request,
-      string_agg(p.text, '' ORDER BY p.part) FILTER (WHERE p.ordinal = 2) AS answer
+      string_agg(p.text, '' ORDER BY p.part) FILTER (WHERE p.ordinal = 2) AS answer,
+      array_agg(p.passage_id ORDER BY p.ordinal) FILTER (WHERE p.part = 0) AS texts
     FROM passages AS p
     WHERE p.user_id = p_user_id AND p.source_id = t.source_id AND p.session = t.session
   ) AS x
