@@ -28,7 +28,10 @@ def _show(found: Archive, *, as_json: bool) -> None:
         return
     by = "chosen" if found.chosen else "as the service is set"
     print(f"Forgetting is {'on' if found.forgetting else 'off'} ({by}).")
-    print(f"Archived: {found.messages:,} messages, {found.facts:,} facts, {found.cards:,} descriptions of nodes.")
+    print(
+        f"Archived: {found.messages:,} messages, {found.facts:,} facts, {found.cards:,} descriptions of nodes, "
+        f"{found.turns:,} texts of turns."
+    )
 
 
 @archive.command("show")

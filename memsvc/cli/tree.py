@@ -149,6 +149,11 @@ def _show_stats(found: Stats, console: Console) -> None:
     console.print(f"{_counted(found.nodes, 'node')}, {found.isolated:,} of them without facts.")
     console.print(f"{_counted(found.facts, 'fact')} with {_counted(found.evidence, 'link')} to passages.")
     console.print(f"{_counted(found.names, 'name')}, {_counted(found.merges, 'merge')}.")
+    if found.turns or found.documents:
+        console.print(
+            f"{_counted(found.turns, 'turn')} of agents with {_counted(found.tool_calls, 'call')}; "
+            f"{_counted(found.documents, 'document')} with {_counted(found.document_versions, 'version')}."
+        )
     tables = {
         "nodes": found.types.items(),
         "facts": found.edge_types.items(),

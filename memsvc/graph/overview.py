@@ -56,6 +56,14 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """The ten nodes with the most facts."""
     degrees: list[DegreeBucket]
     """Numbers of facts per node in ranges: 0, 1, 2 to 3, 4 to 7 …; empty ranges are left out."""
+    turns: int
+    """Turns of agents; this and what follows are those of now, whatever time is asked for."""
+    tool_calls: int
+    """Calls of tools in turns."""
+    documents: int
+    """Documents that were ingested or that agents touched."""
+    document_versions: int
+    """Versions of documents."""
 
 
 class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +77,7 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def stats(db: Database, owner: Owner, *, as_of: AsOf = None, known_at: datetime | None = None) -> Stats:
-    """Count nodes, facts, names, merges and evidence; reads all of the user's facts (0.1 s for 50,000).
+    """Count nodes, facts, names, merges, evidence, and turns; reads all of the user's facts (0.1 s for 50,000).
 
     Raises:
         InvalidTimeError: a time has no offset.
@@ -88,6 +96,10 @@ async def stats(db: Database, owner: Owner, *, as_of: AsOf = None, known_at: dat
         edge_types=msgspec.json.decode(row.edge_types, type=dict[str, int]),
         most_connected=msgspec.json.decode(row.most_connected, type=list[Connected]),
         degrees=msgspec.json.decode(row.degrees, type=list[DegreeBucket]),
+        turns=row.turns,
+        tool_calls=row.tool_calls,
+        documents=row.documents,
+        document_versions=row.document_versions,
     )
 
 

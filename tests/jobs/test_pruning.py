@@ -11,6 +11,7 @@ import pytest
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.documents.form import Chunk, ParsedDocument
+from memsvc.errors import SleepUndoError
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sleep.archive import archive_of
@@ -87,7 +88,8 @@ async def test_versions_go_but_the_newest_and_those_of_turns_and_chunks_go_with_
         {"user": owner.user_id},
     ).fetchone()
     assert words == (len(left),)
-    assert (await undo_run(db, owner, run.run_id, chosen)).other == 0
+    with pytest.raises(SleepUndoError):
+        await undo_run(db, owner, run.run_id, chosen)
     assert (await sleep(db, owner, ["versions"], settings=chosen))[0].applied == 0
 
 
