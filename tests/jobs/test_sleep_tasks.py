@@ -156,7 +156,7 @@ async def test_a_user_switches_a_task_off(
     assert names_of(admin, owner) == ["Ines Albrecht"], "what is asked for by its name runs"
     assert (await switch_task(db, owner.user_id, settings, "titles", on=True)).on
     listed = {task.name: task for task in await list_tasks(db, owner.user_id, settings)}
-    assert [*listed] == ["duplicates", "reread", "reviews", "summaries", "forgetting", "titles"]
+    assert [*listed] == ["duplicates", "reread", "reviews", "summaries", "forgetting", "titles", "versions"]
     assert "MEMSVC_LLM_REVIEWS_PER_NIGHT" in (listed["reviews"].why_off or "")
 
 

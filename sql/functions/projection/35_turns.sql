@@ -3,14 +3,14 @@
 -- from the version to the document.
 --
 -- Their labels are also those of nodes that users have of these types. So that neither ids nor numbers of the two meet,
--- the vertices here have derived ids (part_id) and numbers with their highest bit set (part_of).
+-- the vertices here have derived ids (shown_id) and numbers with their highest bit set (part_of).
 
 -- The id of a part: of a document its vertex (0) and its versions, of a turn its calls.
-CREATE OR REPLACE FUNCTION memsvc.part_id(p_whole uuid, p_number integer) RETURNS uuid
+CREATE OR REPLACE FUNCTION memsvc.shown_id(p_whole uuid, p_number integer) RETURNS uuid
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, eraser
 RETURN md5(p_whole::text || ' ' || p_number)::uuid;
-COMMENT ON FUNCTION memsvc.part_id(uuid, integer) IS 'The id of a version of a document, or of a call in a turn.';
+COMMENT ON FUNCTION memsvc.shown_id(uuid, integer) IS 'The id of a version of a document, or of a call in a turn.';
 
 -- The part of the projection to which a vertex belongs by its label and number, and an edge by that of its beginning.
 CREATE OR REPLACE FUNCTION memsvc.part_of(p_label text, p_number bigint) RETURNS text
@@ -60,8 +60,8 @@ SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
   RETURN QUERY
-  SELECT memsvc.part_id(c.turn_id, c.number), c.turn_id,
-    CASE WHEN c.document_id IS NOT NULL THEN memsvc.part_id(c.document_id, 0) END,
+  SELECT memsvc.shown_id(c.turn_id, c.number), c.turn_id,
+    CASE WHEN c.document_id IS NOT NULL THEN memsvc.shown_id(c.document_id, 0) END,
     jsonb_strip_nulls(jsonb_build_object(
       'type', 'TOOL_CALL', 'tool', c.tool, 'number', c.number, 'told', c.told, 'ok', c.ok, 'wrote', c.wrote,
       'version', c.version, 'exit_code', c.exit_code, 'ms', c.ms, 'arguments', CASE
@@ -85,14 +85,14 @@ SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
   RETURN QUERY
-  SELECT 'Document', memsvc.part_id(s.source_id, 0), NULL::uuid, jsonb_strip_nulls(jsonb_build_object(
+  SELECT 'Document', memsvc.shown_id(s.source_id, 0), NULL::uuid, jsonb_strip_nulls(jsonb_build_object(
     'id', s.source_id, 'type', 'Document', 'name', coalesce(s.local, s.identifier), 'title', nullif(s.title, '')
   ))::text
   FROM unnest(p_documents) AS n (source_id)
   INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = n.source_id
   WHERE s.kind = 'document'
   UNION ALL
-  SELECT 'DocumentVersion', memsvc.part_id(v.source_id, v.version), memsvc.part_id(v.source_id, 0), jsonb_build_object(
+  SELECT 'DocumentVersion', memsvc.shown_id(v.source_id, v.version), memsvc.shown_id(v.source_id, 0), jsonb_build_object(
     'type', 'DocumentVersion', 'document', v.source_id, 'version', v.version, 'sha256', v.sha256, 'by_agent',
     v.by_agent, 'recorded_from', memsvc.moment_shown(v.recorded_from)
   )::text
@@ -209,7 +209,7 @@ BEGIN
     PERFORM memsvc.lock_projection(mine, 'turns', p_alone => false);
     PERFORM memsvc.store_documents(
       mine, ARRAY(SELECT DISTINCT a.source_id FROM added AS a),
-      ARRAY(SELECT memsvc.part_id(a.source_id, a.version) FROM added AS a)
+      ARRAY(SELECT memsvc.shown_id(a.source_id, a.version) FROM added AS a)
     );
   END IF;
   RETURN NULL;
@@ -227,7 +227,7 @@ BEGIN
   PERFORM memsvc.lock_projection(new.user_id, 'turns', p_alone => false);
   WITH gone AS (
     DELETE FROM memory."Document" AS d
-    WHERE d.user_id = new.user_id AND d.node_id = memsvc.part_id(new.source_id, 0)
+    WHERE d.user_id = new.user_id AND d.node_id = memsvc.shown_id(new.source_id, 0)
     RETURNING d.id, d.node_id
   )
   INSERT INTO memory."Document" (id, properties, user_id, node_id)
@@ -267,16 +267,16 @@ BEGIN
     DELETE FROM memory."Turn" AS d USING gone AS g WHERE d.user_id = g.user_id AND d.node_id = g.turn_id;
   ELSIF TG_TABLE_NAME = 'tool_calls' THEN
     DELETE FROM memory."TOOL_CALL" AS d
-    USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = memsvc.part_id(g.turn_id, g.number);
+    USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = memsvc.shown_id(g.turn_id, g.number);
   ELSIF TG_TABLE_NAME = 'document_versions' THEN
     DELETE FROM memory."VERSION_OF" AS d
-    USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = memsvc.part_id(g.source_id, g.version);
+    USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = memsvc.shown_id(g.source_id, g.version);
     DELETE FROM memory."DocumentVersion" AS d
-    USING gone AS g WHERE d.user_id = g.user_id AND d.node_id = memsvc.part_id(g.source_id, g.version);
+    USING gone AS g WHERE d.user_id = g.user_id AND d.node_id = memsvc.shown_id(g.source_id, g.version);
   ELSE
     DELETE FROM memory."Document" AS d
     USING gone AS g
-    WHERE d.user_id = g.user_id AND d.node_id = memsvc.part_id(g.source_id, 0) AND g.kind = 'document';
+    WHERE d.user_id = g.user_id AND d.node_id = memsvc.shown_id(g.source_id, 0) AND g.kind = 'document';
   END IF;
   RETURN NULL;
 END

@@ -83,7 +83,7 @@ BEGIN
     -- A document that no call has touched and that has no version has no vertex yet.
     WHERE w.label = 'DocumentVersion' OR EXISTS (SELECT FROM vertex AS v WHERE v.node_id = w.node_id) OR EXISTS (
       SELECT FROM sources AS s
-      WHERE s.user_id = p_user_id AND w.node_id = memsvc.part_id(s.source_id, 0) AND (
+      WHERE s.user_id = p_user_id AND w.node_id = memsvc.shown_id(s.source_id, 0) AND (
         EXISTS (SELECT FROM document_versions AS o WHERE o.user_id = p_user_id AND o.source_id = s.source_id)
         OR EXISTS (SELECT FROM tool_calls AS c WHERE c.user_id = p_user_id AND c.document_id = s.source_id)
       )
