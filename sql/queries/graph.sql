@@ -133,11 +133,27 @@ SELECT
   s.nodes, s.facts, s.names, s.merges, s.evidence, s.isolated, CAST(s.types AS text) AS types,
   CAST(s.edge_types AS text) AS edge_types, CAST(s.most_connected AS text) AS most_connected,
   CAST(s.degrees AS text) AS degrees,
-  (SELECT count(*) FROM memsvc.turns AS t WHERE t.user_id = :user_id) AS turns,
-  (SELECT count(*) FROM memsvc.tool_calls AS c WHERE c.user_id = :user_id) AS tool_calls,
-  (SELECT count(*) FROM memsvc.sources AS d WHERE d.user_id = :user_id AND d.kind = 'document') AS documents,
-  (SELECT count(*) FROM memsvc.document_versions AS v WHERE v.user_id = :user_id) AS document_versions
-FROM memsvc.graph_stats(:user_id, :as_of, :known_at) AS s;
+  o.turns, o.tool_calls, o.documents, o.document_versions
+FROM memsvc.graph_stats(:user_id, :as_of, :known_at) AS s
+CROSS JOIN (
+  SELECT
+    (
+      SELECT count(*) FROM memsvc.turns AS t
+      WHERE t.user_id = :user_id
+    ) AS turns,
+    (
+      SELECT count(*) FROM memsvc.tool_calls AS c
+      WHERE c.user_id = :user_id
+    ) AS tool_calls,
+    (
+      SELECT count(*) FROM memsvc.sources AS d
+      WHERE d.user_id = :user_id AND d.kind = 'document'
+    ) AS documents,
+    (
+      SELECT count(*) FROM memsvc.document_versions AS v
+      WHERE v.user_id = :user_id
+    ) AS document_versions
+) AS o;
 
 -- name: graph_page
 -- A page of the whole graph.

@@ -1,5 +1,5 @@
 -- Days on which agents worked, by agent and project, on the user's clock (UTC if the server lacks that zone).
-CREATE OR REPLACE VIEW memsvc.agent_days WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW memsvc.agent_days WITH (security_invoker = TRUE) AS
 SELECT
   t.user_id,
   (t.begun_at AT TIME ZONE z.zone)::date AS day,

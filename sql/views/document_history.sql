@@ -1,5 +1,5 @@
 -- Versions of documents, with who made them and which calls of agents saw or wrote each.
-CREATE OR REPLACE VIEW memsvc.document_history WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW memsvc.document_history WITH (security_invoker = TRUE) AS
 SELECT
   v.user_id,
   v.source_id AS document_id,

@@ -79,7 +79,7 @@ async def test_a_turn_leads_to_its_documents_and_they_to_their_versions(
 async def test_whatever_is_recorded_and_erased_in_whatever_order(
     kim: Asker, record: Record, cypher_db: Database, cypher_admin: psycopg.Connection, cypher_settings: Settings
 ) -> None:
-    lot, stored = random.Random(29), []
+    lot, stored = random.Random(29), list[str]()
     texts = "SELECT passage_id FROM memsvc.passages WHERE user_id = %s AND session = %s LIMIT 1"
     sources = "SELECT source_id FROM memsvc.sources WHERE user_id = %s AND kind = %s ORDER BY random() LIMIT 1"
     for step in range(24):
