@@ -356,6 +356,11 @@ class Settings(BaseSettings):
         description="Folders, separated by colons, in which clients of the API may add feeds of folders and calendar "
         "files. Empty: none; the command line may name any.",
     )
+    turn_contents: bool = Field(
+        default=True,
+        description="Keep what agents' calls read from documents and wrote to them, as docs/turns.md says; False: only "
+        "digests and sizes.",
+    )
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most live connections of one user in a process.")

@@ -56,12 +56,14 @@ def record(
 
 
 def work(
-    query: str = typer.Argument("", help="What is to be done now; empty: by the files alone."),
+    query: str = typer.Argument("", help="What is to be done now; empty: by the files alone, or the last turns."),
     files: list[str] = typer.Option([], "--file", "-f", help="A file that the work touches; repeatable."),
     project: str | None = typer.Option(
         None, "--project", help="A folder in the project, or what it is called; default: where you are."
     ),
     within: bool = typer.Option(False, "--within", help="Only turns of this project."),
+    within_files: bool = typer.Option(False, "--within-files", help="Only turns that touched one of the files."),
+    agent: str | None = typer.Option(None, "--agent", help="Only turns of this agent; default: of all."),
     tool: str | None = typer.Option(None, "--tool", help="Only turns with a call of this tool."),
     ok: bool | None = typer.Option(None, "--ok/--failed", help="Only turns without a failure, or only those with one."),
     limit: int = typer.Option(5, "--limit", "-k", min=1, max=50, help="Most turns."),
@@ -78,8 +80,9 @@ def work(
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
         asked = PastWorkIn(
-            query=query, within_project=within, tool=tool, ok=ok, limit=limit, budget=budget, **_where(project, files)
-        )
+            query=query, within_project=within, within_files=within_files, agent=agent, tool=tool, ok=ok, limit=limit,
+            budget=budget, **_where(project, files),
+        )  # fmt: skip
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)

@@ -196,6 +196,8 @@ class PastWorkOptions(TypedDict, total=False):
     root: str
     ignores_case: bool
     within_project: bool
+    within_files: bool
+    agent: str
     tool: str
     ok: bool
     limit: int

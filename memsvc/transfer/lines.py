@@ -143,6 +143,9 @@ class TurnLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     begun_at: str
     ended_at: str | None
     recorded_at: str
+    chat_id: UUID | None = None
+    chat_messages: list[Identifier] = []
+    """Older exports lack these two fields."""
 
 
 class ToolCallLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,6 +166,8 @@ class ToolCallLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     result_tail: Annotated[str, Meta(max_length=4_000)]
     result_bytes: Size | None
     result_sha256: Digest | None
+    call_id: Identifier | None = None
+    """Older exports lack this field."""
 
 
 class NodeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,6 +17,11 @@ TELLING = ("command", "cmd", "query", "q", "pattern", "regex", "prompt", "descri
 """Arguments that say what a call was for, after a document."""
 READS = frozenset({"READ", "VIEW", "OPEN", "CAT", "FETCH"})
 WRITES = frozenset({"EDIT", "WRITE", "CREATE", "PATCH", "REPLACE", "INSERT", "APPEND", "SAVE", "UPDATE", "STR"})
+CONTENTS = frozenset({
+    "content", "contents", "text", "file_text", "insert_text", "old", "new", "old_str", "new_str", "old_string",
+    "new_string", "edits", "patch", "diff", "input",
+})  # fmt: skip
+"""Arguments in which a call that writes has content of its document."""
 WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 ERROR = re.compile(
     r"error|fail|fatal|denied|refused|cannot|can't|could not|not found|no such|exception|traceback", re.IGNORECASE
@@ -45,7 +50,10 @@ class CallIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     size: Annotated[int, msgspec.Meta(ge=0, le=9_000_000_000_000_000)] | None = None
     """Of the document after the call, in bytes."""
     number: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    """Its place in the turn, from 0; default: the place in this request."""
+    """Its place in the turn, from 0; default: of a call without an id, the place in this request."""
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=400)] | None = None
+    """The client's own id, unique in the turn: the call has one place, however often it is sent, and its result can be
+    sent later."""
 
 
 def tool_name(tool: str) -> str:
@@ -86,6 +94,16 @@ def digest_of(call: CallIn) -> tuple[str, int] | None:
         return None
     raw = content.encode("utf-8", "surrogatepass")
     return hashlib.sha256(raw).hexdigest(), len(raw)
+
+
+def without_contents(arguments: dict[str, Any] | str) -> dict[str, Any] | str:
+    """Return arguments of a call that writes without the content of its document, of which only the size stays."""
+    if isinstance(arguments, str):
+        return f"[{len(arguments.encode('utf-8', 'surrogatepass')):,} bytes]"
+    return {
+        name: f"[{len(str(value).encode('utf-8', 'surrogatepass')):,} bytes]" if name in CONTENTS else value
+        for name, value in arguments.items()
+    }
 
 
 def told_argument(arguments: object, shown: str | None = None) -> str:

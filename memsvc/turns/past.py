@@ -35,8 +35,8 @@ from memsvc.turns.documents import document_name
 from memsvc.turns.storing import Name, project_of
 from memsvc.turns.wording import packed
 
-FOUND = 40
-"""Passages of turns that are recalled; a turn has three or more."""
+FOUND, FOUND_TO_FILTER = 40, 400
+"""Passages of turns that are recalled; a turn has three or more. The second: before a filter that recall does not know."""
 MAX_FILES = 50
 
 
@@ -44,7 +44,7 @@ class PastWorkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A question for past work."""
 
     query: str
-    """What is asked now; empty: by the files alone."""
+    """What is asked now; empty: by the files alone, or, without files, the last turns."""
     files: Annotated[list[str], msgspec.Meta(max_length=MAX_FILES)] = []
     """Paths or addresses that the work now touches; what was done to them comes too, however it was asked."""
     conversation: str | None = None
@@ -57,6 +57,10 @@ class PastWorkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The agent's file system takes names that differ in case for one."""
     within_project: bool = False
     """Only turns of this project."""
+    within_files: bool = False
+    """Only turns that touched one of the files."""
+    agent: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    """Only turns of this agent; default: of all agents of the user."""
     tool: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] | None = None
     """Only turns with a call of this tool."""
     ok: bool | None = None
@@ -146,20 +150,29 @@ async def past_work(
     project = project_of(asked.project, asked.root, ignores_case=asked.ignores_case)
     if asked.within_project and project is None:
         raise InvalidRequestError("within_project needs a project or a root.", field="within_project")
+    if asked.within_files and not asked.files:
+        raise InvalidRequestError("within_files needs files.", field="within_files")
+    check_storable(asked.agent or "", "agent")
     names = _names(asked, project)
     check_storable(asked.conversation or "", "conversation")
     query = asked.query if is_visible(asked.query) and not only_repeats(asked.query) else ""
     check_query(query, asked.limit, settings)
     vectors, absent = await query_vectors(db, query, embedder, settings)
-    within = {"project": project.name} if project and asked.within_project else None
+    within = {"project": project.name} if project and asked.within_project else {}
+    within |= {"agent": asked.agent} if asked.agent else {}
     prepared = Prepared(vectors=vectors, times=read_times(query, datetime.now(UTC), ZoneInfo(owner.time_zone)))
-    filters = Filters(kinds=["turn"], metadata=within)
-    values = parameters(owner, query, prepared, limit=FOUND, filters=filters) | names
+    filters = Filters(kinds=["turn"], metadata=within or None)
+    filtered = asked.within_files or asked.tool is not None or asked.ok is not None
+    found = FOUND_TO_FILTER if filtered else FOUND
+    values = parameters(owner, query, prepared, limit=found, filters=filters) | names
     values |= {
         "project": project.name if project else None,
         "within": asked.within_project,
         "tool": tool_name(asked.tool) if asked.tool else None,
         "ok": asked.ok,
+        "agent": asked.agent,
+        "within_files": asked.within_files,
+        "latest": not query and not asked.files,
         "conversation": asked.conversation,
         "limit": asked.limit,
     }

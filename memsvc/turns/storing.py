@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -26,7 +27,17 @@ from memsvc.text.characters import is_visible
 from memsvc.text.fence import split_blocks
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
-from memsvc.turns.calls import CallIn, digest_of, document_of, told_argument, told_error, tool_name, writes
+from memsvc.turns.calls import (
+    CallIn,
+    digest_of,
+    document_of,
+    reads,
+    told_argument,
+    told_error,
+    tool_name,
+    without_contents,
+    writes,
+)
 from memsvc.turns.documents import DocumentName, document_name
 from memsvc.turns.projects import MAX_NAME_CHARS, Project
 from memsvc.turns.results import MARGIN, keep_result, storable
@@ -80,6 +91,18 @@ class TurnIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """When the turn ended; default: now, once it is done."""
 
 
+class TouchedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that a call touched."""
+
+    number: int
+    """The call's place in the turn."""
+    document_id: UUID
+    version: int | None
+    """After the call; null: no digest was ever known."""
+    fresh: bool
+    """The call made this version: its digest was new."""
+
+
 class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
     """The result for a turn."""
 
@@ -96,6 +119,8 @@ class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
     versions: int
     """New versions of documents, because a call read or wrote them and their digest was new."""
     job_id: UUID | None
+    documents: list[TouchedDocument] = []
+    """By the calls that were added now."""
 
 
 def project_of(name: str | None, root: str | None, *, ignores_case: bool = False) -> Project | None:
@@ -110,7 +135,9 @@ def project_of(name: str | None, root: str | None, *, ignores_case: bool = False
     return Project(called, root, ignores_case) if called else None
 
 
-async def record_turn(db: Database, owner: Owner, turn: TurnIn, settings: Settings) -> StoredTurn:
+async def record_turn(
+    db: Database, owner: Owner, turn: TurnIn, settings: Settings, *, chat: Sequence[str] = ()
+) -> StoredTurn:
     """Store a turn, or what is new of it. When this returns, it is committed and can be recalled.
 
     Args:
@@ -118,12 +145,14 @@ async def record_turn(db: Database, owner: Owner, turn: TurnIn, settings: Settin
         owner: the owner of the memory.
         turn: the turn.
         settings: limits and the passage window.
+        chat: the clients' ids of messages of the chat of the same name that say the same. Erasing one of them erases
+            the turn.
 
     Raises:
         InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be stored.
         TurnConflictError: its id is taken by a turn with another request, call or answer.
     """
-    values = {"user_id": owner.user_id, **await asyncio.to_thread(rows, owner, turn, settings)}
+    values = {"user_id": owner.user_id, **await asyncio.to_thread(rows, owner, turn, settings, chat)}
 
     async def once() -> Any:
         trip = Together(db, owner.user_id, keep_plans=True)
@@ -144,10 +173,11 @@ async def record_turn(db: Database, owner: Owner, turn: TurnIn, settings: Settin
         calls=row.calls,
         versions=row.versions,
         job_id=row.job_id,
+        documents=msgspec.convert(row.documents, list[TouchedDocument]),
     )
 
 
-def rows(owner: Owner, turn: TurnIn, settings: Settings) -> dict[str, str]:
+def rows(owner: Owner, turn: TurnIn, settings: Settings, chat: Sequence[str] = ()) -> dict[str, str]:
     """Check a turn, and return the parameters of ``memsvc.record_turn`` as JSON.
 
     Raises:
@@ -169,6 +199,7 @@ def rows(owner: Owner, turn: TurnIn, settings: Settings) -> dict[str, str]:
         "said_offset": said.offset_minutes,
         "ended_at": parse_time(turn.ended_at, zone).moment if turn.ended_at is not None else None,
         "language": owner.language,
+        **({"chat": list(chat)} if chat else {}),
     }
     texts = [
         {"ordinal": ordinal, "part": part, "role": role, "text": piece, "injected": injected}
@@ -179,7 +210,7 @@ def rows(owner: Owner, turn: TurnIn, settings: Settings) -> dict[str, str]:
     calls: list[dict[str, Any]] = []
     for place, call in enumerate(turn.calls):
         try:
-            calls.append(_call(call, place, project))
+            calls.append(_call(call, place, project, contents=settings.turn_contents))
         except MemsvcError as error:
             error.details = {**error.details, "call": place}
             raise
@@ -208,9 +239,19 @@ def _check(turn: TurnIn) -> None:
             hint="Send the turn in parts, with done false until the last.",
             field="calls",
         )
-    numbers = [place if call.number is None else call.number for place, call in enumerate(turn.calls)]
+    numbers = [number for place, call in enumerate(turn.calls) if (number := _number(call, place)) is not None]
     if len(set(numbers)) < len(numbers):
         raise InvalidRequestError("Two calls have the same number.", field="calls")
+    ids = [call.id for call in turn.calls if call.id is not None]
+    if len(set(ids)) < len(ids):
+        raise InvalidRequestError("Two calls have the same id.", field="calls")
+    for one in ids:
+        check_storable(one, "calls")
+
+
+def _number(call: CallIn, place: int) -> int | None:
+    """Return a call's place in the turn; None: the database knows it by the call's id, or gives it the next."""
+    return place if call.number is None and call.id is None else call.number
 
 
 def _pieces(whole: str, role: str, settings: Settings) -> list[tuple[str, bool]]:
@@ -228,18 +269,21 @@ def _pieces(whole: str, role: str, settings: Settings) -> list[tuple[str, bool]]
     ]
 
 
-def _call(call: CallIn, place: int, project: Project | None) -> dict[str, Any]:
+def _call(call: CallIn, place: int, project: Project | None, *, contents: bool) -> dict[str, Any]:
     tool = tool_name(call.tool)
     named = document_of(call)
     document = _document(call, named, project) if named is not None else None
-    arguments = _arguments(call.arguments)
+    arguments = _arguments(call.arguments if contents or not writes(call) else without_contents(call.arguments))
     kept = keep_result(call.result) if call.result is not None else None
+    if kept is not None and not contents and reads(call) and call.ok:
+        kept = replace(kept, head="", tail="")
     told = f"{tool} {told_argument(arguments, document.path if document else None)}".rstrip()
     if not call.ok:
         reason = told_error(f"{kept.head}\n{kept.tail}") if kept else ""
         told += f" — failed: {reason}" if reason else " — failed"
     return {
-        "number": place if call.number is None else call.number,
+        **({"id": call.id} if call.id is not None else {}),
+        "number": _number(call, place),
         "tool": tool,
         "arguments": arguments,
         "told": told,

@@ -45,7 +45,11 @@ TO memsvc_app;
 -- Of a file that was moved; of a version that an agent's call made by its digest, when its text is stored.
 GRANT UPDATE (path, bytes, format, title, pages, characters, metadata, chunked) ON memsvc.document_versions
 TO memsvc_app;
-GRANT UPDATE (project, commit_id, ok, ended_at) ON memsvc.turns TO memsvc_app; -- of an open one
+GRANT UPDATE (project, commit_id, ok, ended_at, chat_id, chat_messages) ON memsvc.turns TO memsvc_app; -- of an open one
+-- Of a call whose result comes later.
+GRANT UPDATE (
+  told, document_id, version, wrote, ok, exit_code, ms, result_head, result_tail, result_bytes, result_sha256
+) ON memsvc.tool_calls TO memsvc_app;
 -- Needed to lock the row; the column can have only one value.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (paused_at, paused_until, forgetting) ON memsvc.users TO memsvc_app;

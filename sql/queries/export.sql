@@ -98,7 +98,8 @@ FROM (
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
-    t.turn_id, t.source_id, t.session, t.project, t.agent, t.commit_id, t.ok, t.begun_at, t.ended_at, t.recorded_at
+    t.turn_id, t.source_id, t.session, t.project, t.agent, t.commit_id, t.ok, t.begun_at, t.ended_at, t.recorded_at,
+    t.chat_id, t.chat_messages
   FROM memsvc.turns AS t
   WHERE t.user_id = :user_id
   ORDER BY t.turn_id
@@ -108,7 +109,7 @@ FROM (
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
-    c.turn_id, c.number, c.tool, c.arguments, c.told, c.document_id, c.version, c.wrote, c.ok, c.exit_code, c.ms,
+    c.turn_id, c.number, c.call_id, c.tool, c.arguments, c.told, c.document_id, c.version, c.wrote, c.ok, c.exit_code, c.ms,
     c.result_head, c.result_tail, c.result_bytes, encode(c.result_sha256, 'hex') AS result_sha256
   FROM memsvc.tool_calls AS c
   WHERE c.user_id = :user_id

@@ -3,7 +3,8 @@
 -- name: past_work
 -- Past turns, as they are shown, best first: those whose texts memsvc.recall finds, as in the statement recall but for
 -- names, and those that touched the documents that the work now touches. Nothing comes from the conversation that asks.
--- A bare file's name, where no project says where it is, is that of any document with this name.
+-- A bare file's name, where no project says where it is, is that of any document with this name. latest: without a
+-- question and documents, the last turns.
 WITH model AS MATERIALIZED (
   SELECT m.*
   FROM memsvc.query_models(
@@ -69,7 +70,7 @@ found AS MATERIALIZED (
   CROSS JOIN here AS h
   CROSS JOIN LATERAL memsvc.past_turns(
     :user_id, m.passages, m.scores, t.documents, CAST(:project AS text), :within, CAST(:tool AS text),
-    CAST(:ok AS boolean), h.conversations[1], :limit
+    CAST(:ok AS boolean), h.conversations[1], :limit, CAST(:agent AS text), :within_files, :latest
   ) AS p
 )
 

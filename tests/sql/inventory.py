@@ -53,7 +53,11 @@ UPDATED = {
         "metadata",
         "chunked",
     },
-    "turns": {"project", "commit_id", "ok", "ended_at"},
+    "turns": {"project", "commit_id", "ok", "ended_at", "chat_id", "chat_messages"},
+    "tool_calls": {
+        "told", "document_id", "version", "wrote", "ok", "exit_code", "ms", "result_head", "result_tail",
+        "result_bytes", "result_sha256",
+    },
     "vaults": {"flavours", "write_back", "read_at", "odd"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},

@@ -1,5 +1,35 @@
 -- Plans what an erasure removes; nothing is deleted here.
 
+-- Passages of turns of agents that happened in a chat and say what these passages of it say; with p_chat_id, what any of
+-- it says, at most p_limit (null: all). A turn goes as a whole.
+CREATE OR REPLACE FUNCTION memsvc.turns_of_chat(
+  p_user_id uuid, p_passages uuid[], p_chat_id uuid, p_limit integer
+) RETURNS uuid[]
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT k.passage_id
+    FROM (
+      SELECT t.source_id, t.session FROM turns AS t WHERE t.user_id = p_user_id AND t.chat_id = p_chat_id
+      UNION
+      SELECT t.source_id, t.session
+      FROM passages AS p
+      INNER JOIN turns AS t
+        ON t.user_id = p_user_id AND t.chat_id = p.source_id AND p.client_id = ANY (t.chat_messages)
+      WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    ) AS t
+    INNER JOIN passages AS k ON k.user_id = p_user_id AND k.source_id = t.source_id AND k.session = t.session
+    LIMIT p_limit
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.turns_of_chat(uuid, uuid[], uuid, integer) IS
+  'Passages of turns that say what passages of a chat say.';
+
 -- The scope of an erasure, at most p_limit passages or edges of it (null: all): passages to delete; the source, if all
 -- of it goes; edges to delete; the node to delete. No row if the subject does not exist.
 CREATE OR REPLACE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
@@ -17,19 +47,19 @@ BEGIN
       SELECT k.passage_id FROM passages AS k
       WHERE k.user_id = p_user_id AND (k.source_id, k.session) = (p.source_id, p.session)
         AND (k.ordinal = p.ordinal OR p.kind = 'turn') -- a turn goes as a whole
-    ), NULL::uuid, '{}'::uuid[], NULL::uuid
+    ) || memsvc.turns_of_chat(p_user_id, ARRAY[p.passage_id], NULL, NULL), NULL::uuid, '{}'::uuid[], NULL::uuid
     FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'passage' THEN
     RETURN QUERY SELECT CASE WHEN p.kind <> 'turn' THEN ARRAY[p.passage_id] ELSE ARRAY(
       SELECT k.passage_id FROM passages AS k
       WHERE k.user_id = p_user_id AND (k.source_id, k.session) = (p.source_id, p.session)
-    ) END, NULL::uuid, '{}'::uuid[], NULL::uuid
+    ) END || memsvc.turns_of_chat(p_user_id, ARRAY[p.passage_id], NULL, NULL), NULL::uuid, '{}'::uuid[], NULL::uuid
     FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id AND p.version_id IS NULL;
   WHEN 'source' THEN
     RETURN QUERY SELECT ARRAY(
       SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
       ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
-    ), s.source_id, '{}'::uuid[], NULL::uuid
+    ) || memsvc.turns_of_chat(p_user_id, '{}', p_subject_id, p_limit), s.source_id, '{}'::uuid[], NULL::uuid
     FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind <> 'graph';
   WHEN 'fact' THEN
     RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY[e.edge_id], NULL::uuid
@@ -368,7 +398,7 @@ BEGIN
     INNER JOIN turns AS t ON t.user_id = p_user_id AND t.source_id = s.source_id AND t.session = s.session
     UNION
     SELECT t.turn_id FROM turns AS t
-    WHERE t.user_id = p_user_id AND t.source_id = p_source_id AND NOT EXISTS (
+    WHERE t.user_id = p_user_id AND p_source_id IN (t.source_id, t.chat_id) AND NOT EXISTS (
       SELECT FROM passages AS p
       WHERE p.user_id = p_user_id AND p.source_id = t.source_id AND p.session = t.session
     )

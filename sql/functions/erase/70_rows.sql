@@ -67,6 +67,12 @@ BEGIN
     SELECT p.source_id INTO source FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
   END IF;
   PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = source FOR UPDATE;
+  PERFORM FROM sources AS s -- of agents' turns in this chat
+  WHERE s.user_id = p_user_id AND s.source_id IN (
+    SELECT t.source_id FROM turns AS t WHERE t.user_id = p_user_id AND t.chat_id = source
+  )
+  ORDER BY s.source_id
+  FOR UPDATE;
   RETURN source;
 END
 $$;
@@ -192,7 +198,8 @@ BEGIN
   IF scope.source_id IS NOT NULL THEN -- titles and paths go first
     DELETE FROM document_versions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
     GET DIAGNOSTICS documents = ROW_COUNT;
-    more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
+    more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id)
+      OR EXISTS (SELECT FROM turns AS t WHERE t.user_id = proved AND t.chat_id = scope.source_id);
     IF NOT more THEN
       DELETE FROM extractions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
       DELETE FROM sources AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;

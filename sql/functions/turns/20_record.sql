@@ -31,6 +31,30 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.lock_agent_conversation(uuid, text) IS 'The conversation of an agent under a name, locked.';
 
+-- Calls with their numbers. One with the id of a stored call is that call; one without a number gets the next.
+CREATE OR REPLACE FUNCTION memsvc.numbered_calls(p_user_id uuid, p_turn_id uuid, p_calls jsonb) RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+BEGIN ATOMIC
+  WITH given AS MATERIALIZED (
+    SELECT c.value, c.nth, coalesce(k.number, (c.value ->> 'number')::integer) AS number
+    FROM jsonb_array_elements(p_calls) WITH ORDINALITY AS c (value, nth)
+    LEFT JOIN memsvc.tool_calls AS k
+      ON k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.call_id = c.value ->> 'id'
+  ),
+  most AS MATERIALIZED (
+    SELECT greatest((
+      SELECT max(k.number) FROM memsvc.tool_calls AS k WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id
+    ), (SELECT max(g.number) FROM given AS g), -1) AS number
+  )
+  SELECT coalesce(jsonb_agg(g.value || jsonb_build_object('number', coalesce(g.number, m.number + g.place))), '[]')
+  FROM (SELECT g.*, row_number() OVER (PARTITION BY g.number IS NULL ORDER BY g.nth) AS place FROM given AS g) AS g
+  CROSS JOIN most AS m;
+END;
+COMMENT ON FUNCTION memsvc.numbered_calls(uuid, uuid, jsonb) IS 'Calls with their numbers in a turn.';
+
 -- Whether a turn that is stored says something else than what is sent now: other texts, or another call at a place. After
 -- its commit, also a call or a text that it does not have.
 CREATE OR REPLACE FUNCTION memsvc.turn_differs(
@@ -117,9 +141,11 @@ BEGIN
     FROM (
       SELECT x.*, t.*, memsvc.to_words('stemmed', t.language, x.text) AS tsv,
         memsvc.to_words('simple', t.language, x.text) AS tsv_simple,
-        jsonb_strip_nulls(jsonb_build_object('project', t.project)) AS metadata
+        jsonb_strip_nulls(jsonb_build_object('project', t.project, 'agent', nullif(t.agent, ''))) AS metadata
       FROM jsonb_to_recordset(p_texts) AS x (ordinal integer, part smallint, role text, text text, injected boolean)
-      CROSS JOIN jsonb_to_record(p_turn) AS t (said_at timestamptz, said_offset smallint, language text, project text)
+      CROSS JOIN jsonb_to_record(p_turn) AS t (
+        said_at timestamptz, said_offset smallint, language text, project text, agent text
+      )
       ORDER BY x.ordinal, x.part
     ) AS w
     ON CONFLICT (user_id, source_id, session, ordinal, part) DO NOTHING
@@ -135,10 +161,10 @@ $$;
 COMMENT ON FUNCTION memsvc.add_turn_texts(uuid, uuid, jsonb, text, jsonb) IS
   'Stores passages of a turn that it does not have yet; returns how many.';
 
--- Stores calls that a turn does not have yet, with the documents that they touched. Returns the numbers of calls and of new
--- versions.
+-- Stores calls that a turn does not have yet, with the documents that they touched, and results that stored calls do not
+-- have yet. Returns the numbers of calls and of new versions, and what was touched (record_turn).
 CREATE OR REPLACE FUNCTION memsvc.add_calls(p_user_id uuid, p_turn_id uuid, p_calls jsonb)
-RETURNS TABLE (calls integer, versions integer)
+RETURNS TABLE (calls integer, versions integer, documents jsonb)
 LANGUAGE plpgsql ROWS 1
 SET search_path = memsvc, pg_temp
 -- callers: app
@@ -151,6 +177,7 @@ DECLARE
     WHERE NOT EXISTS (
       SELECT FROM tool_calls AS k
       WHERE k.user_id = p_user_id AND k.turn_id = p_turn_id AND k.number = (c.value ->> 'number')::integer
+        AND (k.result_bytes IS NOT NULL OR c.value ->> 'result_bytes' IS NULL)
     )
   );
 BEGIN
@@ -158,38 +185,90 @@ BEGIN
   WITH touched AS MATERIALIZED (SELECT t.* FROM memsvc.touch_documents(p_user_id, fresh) AS t),
   stored AS (
     INSERT INTO tool_calls (
-      user_id, turn_id, number, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms, result_head,
-      result_tail, result_bytes, result_sha256
+      user_id, turn_id, number, call_id, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms,
+      result_head, result_tail, result_bytes, result_sha256
     )
-    SELECT p_user_id, p_turn_id, c.number, c.tool, c.arguments, c.told, t.document_id, t.version,
+    SELECT p_user_id, p_turn_id, c.number, c.id, c.tool, c.arguments, c.told, t.document_id, t.version,
       coalesce((c.document ->> 'wrote')::boolean, false), c.ok, c.exit_code, c.ms, c.result_head, c.result_tail,
       c.result_bytes, decode(c.result_sha256, 'hex')
     FROM jsonb_to_recordset(fresh) AS c (
-      number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer, ms bigint,
-      result_head text, result_tail text, result_bytes bigint, result_sha256 text
+      id text, number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer,
+      ms bigint, result_head text, result_tail text, result_bytes bigint, result_sha256 text
     )
     LEFT JOIN touched AS t ON t.number = c.number
+    ON CONFLICT (user_id, turn_id, number) DO UPDATE SET
+      told = excluded.told, document_id = excluded.document_id, version = excluded.version, wrote = excluded.wrote,
+      ok = excluded.ok, exit_code = excluded.exit_code, ms = excluded.ms, result_head = excluded.result_head,
+      result_tail = excluded.result_tail, result_bytes = excluded.result_bytes,
+      result_sha256 = excluded.result_sha256
   )
-  SELECT jsonb_array_length(fresh), (SELECT count(*) FILTER (WHERE t.fresh) FROM touched AS t)::integer;
+  SELECT jsonb_array_length(fresh), count(*) FILTER (WHERE t.fresh)::integer, coalesce(jsonb_agg(jsonb_build_object(
+    'number', t.number, 'document_id', t.document_id, 'version', t.version, 'fresh', t.fresh
+  ) ORDER BY t.number) FILTER (WHERE t.document_id IS NOT NULL), '[]')
+  FROM touched AS t;
 END
 $$;
-COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS 'Stores calls of a turn; the numbers of calls and versions.';
+COMMENT ON FUNCTION memsvc.add_calls(uuid, uuid, jsonb) IS
+  'Stores calls of a turn, and results that come later; the numbers of calls and versions, and what was touched.';
+
+-- Whether a turn was erased.
+CREATE OR REPLACE FUNCTION memsvc.is_buried_turn(p_user_id uuid, p_conversation text, p_session text) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  RETURN p_session IS NOT NULL AND EXISTS (
+    SELECT FROM tombstones AS t
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.turn_digest(p_conversation, p_session)
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.is_buried_turn(uuid, text, text) IS 'Whether a turn was erased.';
+
+-- Notes which messages of the chat of the same name say what a turn says, so that it is erased with one of them.
+CREATE OR REPLACE FUNCTION memsvc.link_chat(
+  p_user_id uuid, p_turn_id uuid, p_conversation text, p_messages jsonb
+) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+BEGIN
+  UPDATE turns AS t SET
+    chat_id = coalesce(t.chat_id, (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.kind = 'conversation' AND s.identifier = p_conversation
+    )),
+    chat_messages = ARRAY(
+      SELECT unnest(t.chat_messages) UNION SELECT m.value FROM jsonb_array_elements_text(p_messages) AS m
+    )
+  WHERE t.user_id = p_user_id AND t.turn_id = p_turn_id;
+END
+$$;
+COMMENT ON FUNCTION memsvc.link_chat(uuid, uuid, text, jsonb) IS 'Notes which messages of a chat say what a turn says.';
 
 -- Stores a turn, or what is new of it, in the caller's transaction.
 --
 -- p_turn: {"conversation": "…", "id": null|"…", "project": null|"…", "agent": "", "commit_id": null|"…", "ok":
---   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english"}.
+--   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english",
+--   "chat": ["…", …]}; chat: the ids of messages of the chat of the same name that say the same.
 -- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…", "injected": false}, …]; ordinal 0: the request, 2: the
 --   answer; 1, what was done, is made of the calls at the commit. injected: a context block of ours that came back.
--- p_calls: [{"number": 0, "tool": "READ", "arguments": {…}, "told": "…", "document": null|{…} (touch_documents), "ok": true,
+-- p_calls: [{"id": null|"…", "number": null|0 (numbered_calls), "tool": "READ", "arguments": {…}, "told": "…",
+--   "document": null|{…} (touch_documents), "ok": true,
 --   "exit_code": null|0, "ms": null|12, "result_head": "", "result_tail": "", "result_bytes": null|0, "result_sha256":
 --   null|"…"}, …].
 --
 -- outcome: created; changed (something was added, or it was committed); existing (nothing is new); conflict (something
 -- else is stored under its id: the caller must roll back); erased (it was erased earlier); paused.
+-- documents: [{"number": 0, "document_id": "…", "version": null|1, "fresh": true}, …], of the calls that were added.
 CREATE OR REPLACE FUNCTION memsvc.record_turn(p_user_id uuid, p_turn jsonb, p_texts jsonb, p_calls jsonb)
 RETURNS TABLE (
-  outcome text, turn_id uuid, source_id uuid, done boolean, calls integer, versions integer, job_id uuid
+  outcome text, turn_id uuid, source_id uuid, done boolean, calls integer, versions integer, job_id uuid,
+  documents jsonb
 )
 LANGUAGE plpgsql ROWS 1
 SET search_path = memsvc, pg_temp
@@ -206,37 +285,43 @@ DECLARE
   END;
   mine uuid;
   known record;
+  numbered jsonb := p_calls;
   fresh boolean := false;
   told record;
   said integer;
 BEGIN
   IF (SELECT memsvc.is_paused(u.paused_at, u.paused_until) FROM users AS u WHERE u.user_id = p_user_id) THEN
-    RETURN QUERY SELECT 'paused', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid;
+    RETURN QUERY SELECT 'paused', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid, '[]'::jsonb;
     RETURN;
   END IF;
-  IF given IS NOT NULL AND EXISTS (
-    SELECT FROM tombstones AS t
-    WHERE t.user_id = p_user_id AND t.digest = memsvc.turn_digest(conversation, given)
-  ) THEN
-    RETURN QUERY SELECT 'erased', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid;
+  IF memsvc.is_buried_turn(p_user_id, conversation, given) THEN
+    RETURN QUERY SELECT 'erased', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid, '[]'::jsonb;
     RETURN;
   END IF;
   mine := memsvc.lock_agent_conversation(p_user_id, conversation);
-  SELECT t.turn_id, t.session, t.ended_at INTO known FROM turns AS t
+  SELECT t.turn_id, t.session, t.ended_at, t.project, t.agent INTO known FROM turns AS t
   WHERE t.user_id = p_user_id AND t.source_id = mine AND t.session = given;
+  IF known.turn_id IS NULL AND memsvc.is_buried_turn(p_user_id, conversation, given) THEN -- while we waited
+    RETURN QUERY SELECT 'erased', NULL::uuid, NULL::uuid, done, 0, 0, NULL::uuid, '[]'::jsonb;
+    RETURN;
+  END IF;
+  IF p_calls @? '$[*].id' THEN
+    numbered := memsvc.numbered_calls(p_user_id, known.turn_id, p_calls);
+  END IF;
   IF known.turn_id IS NOT NULL THEN
-    IF memsvc.turn_differs(p_user_id, known.turn_id, known.ended_at IS NOT NULL, p_texts, p_calls) THEN
-      RETURN QUERY SELECT 'conflict', known.turn_id, mine, done, 0, 0, NULL::uuid;
+    IF memsvc.turn_differs(p_user_id, known.turn_id, known.ended_at IS NOT NULL, p_texts, numbered) THEN
+      RETURN QUERY SELECT 'conflict', known.turn_id, mine, done, 0, 0, NULL::uuid, '[]'::jsonb;
       RETURN;
     END IF;
     IF known.ended_at IS NOT NULL THEN
-      RETURN QUERY SELECT 'existing', known.turn_id, mine, true, 0, 0, NULL::uuid;
+      RETURN QUERY SELECT 'existing', known.turn_id, mine, true, 0, 0, NULL::uuid, '[]'::jsonb;
       RETURN;
     END IF;
     UPDATE turns AS t SET
       project = coalesce(t.project, p_turn ->> 'project'), commit_id = coalesce(p_turn ->> 'commit_id', t.commit_id),
       ok = coalesce((p_turn ->> 'ok')::boolean, t.ok), ended_at = ended
-    WHERE t.user_id = p_user_id AND t.turn_id = known.turn_id;
+    WHERE t.user_id = p_user_id AND t.turn_id = known.turn_id
+    RETURNING t.turn_id, t.session, t.ended_at, t.project, t.agent INTO known;
   ELSE
     INSERT INTO turns AS t (
       user_id, turn_id, source_id, session, project, agent, commit_id, ok, begun_at, ended_at
@@ -244,12 +329,15 @@ BEGIN
     SELECT p_user_id, n.turn_id, mine, coalesce(given, n.turn_id::text), p_turn ->> 'project', p_turn ->> 'agent',
       p_turn ->> 'commit_id', (p_turn ->> 'ok')::boolean, (p_turn ->> 'said_at')::timestamptz, ended
     FROM (SELECT uuidv7() AS turn_id) AS n
-    RETURNING t.turn_id, t.session, NULL::timestamptz AS ended_at INTO known;
+    RETURNING t.turn_id, t.session, t.ended_at, t.project, t.agent INTO known;
     fresh := true;
   END IF;
-  SELECT a.calls, a.versions INTO told FROM memsvc.add_calls(p_user_id, known.turn_id, p_calls) AS a;
+  IF p_turn ? 'chat' THEN
+    PERFORM memsvc.link_chat(p_user_id, known.turn_id, conversation, p_turn -> 'chat');
+  END IF;
+  SELECT a.calls, a.versions, a.documents INTO told FROM memsvc.add_calls(p_user_id, known.turn_id, numbered) AS a;
   said := memsvc.add_turn_texts(
-    p_user_id, mine, p_turn, known.session,
+    p_user_id, mine, p_turn || jsonb_build_object('project', known.project, 'agent', known.agent), known.session,
     p_texts || CASE WHEN done THEN memsvc.work_texts(p_user_id, known.turn_id) ELSE '[]' END
   );
   IF said > 0 THEN
@@ -264,7 +352,7 @@ BEGIN
       WHEN said + told.calls > 0 OR done THEN 'changed'
       ELSE 'existing'
     END, known.turn_id, mine, done, told.calls, told.versions,
-    CASE WHEN said > 0 THEN memsvc.ask_job(p_user_id, 'process', mine) END;
+    CASE WHEN said > 0 THEN memsvc.ask_job(p_user_id, 'process', mine) END, told.documents;
 END
 $$;
 COMMENT ON FUNCTION memsvc.record_turn(uuid, jsonb, jsonb, jsonb) IS

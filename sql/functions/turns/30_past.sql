@@ -101,10 +101,15 @@ COMMENT ON FUNCTION memsvc.turn_signals(uuid, uuid[]) IS 'How stale and how well
 --
 -- p_found, p_scores: passages that recall found, and their points. p_documents: what the work now touches. p_project:
 -- where it is; p_within: only turns of that project. p_tool: only turns with a call of it. p_ok: true: only turns in which
--- nothing failed; false: only those in which something did. p_not: never of this conversation.
+-- nothing failed; false: only those in which something did. p_not: never of this conversation. p_agent: only turns of
+-- this agent. p_touching: only turns that touched one of the documents. p_latest: the last 1,000 turns count as found.
+DROP FUNCTION IF EXISTS memsvc.past_turns( -- of releases before
+  uuid, uuid[], double precision[], uuid[], text, boolean, text, boolean, uuid, integer
+);
 CREATE OR REPLACE FUNCTION memsvc.past_turns(
   p_user_id uuid, p_found uuid[], p_scores double precision[], p_documents uuid[], p_project text, p_within boolean,
-  p_tool text, p_ok boolean, p_not uuid, p_limit integer
+  p_tool text, p_ok boolean, p_not uuid, p_limit integer, p_agent text DEFAULT NULL,
+  p_touching boolean DEFAULT false, p_latest boolean DEFAULT false
 ) RETURNS TABLE (turn_id uuid, score double precision, factors jsonb)
 LANGUAGE plpgsql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
@@ -126,6 +131,13 @@ BEGIN
       INNER JOIN turns AS t ON t.user_id = p_user_id AND t.source_id = p.source_id AND t.session = p.session
       UNION ALL
       SELECT s.turn_id, 0, s.shared FROM memsvc.turns_sharing(p_user_id, p_documents) AS s
+      UNION ALL
+      (
+        SELECT t.turn_id, 0, 0 FROM turns AS t
+        WHERE p_latest AND t.user_id = p_user_id
+        ORDER BY t.turn_id DESC
+        LIMIT 1000
+      )
     ) AS o
     GROUP BY o.turn_id
   ),
@@ -138,6 +150,11 @@ BEGIN
     WHERE t.source_id IS DISTINCT FROM p_not AND (NOT p_within OR t.project = p_project)
       AND (p_tool IS NULL OR EXISTS (
         SELECT FROM tool_calls AS k WHERE k.user_id = p_user_id AND k.turn_id = t.turn_id AND k.tool = p_tool
+      ))
+      AND (p_agent IS NULL OR t.agent = p_agent)
+      AND (NOT p_touching OR EXISTS (
+        SELECT FROM tool_calls AS k
+        WHERE k.user_id = p_user_id AND k.turn_id = t.turn_id AND k.document_id = ANY (p_documents)
       ))
       AND (p_ok IS NULL OR p_ok = (t.ok IS DISTINCT FROM false AND NOT EXISTS (
         SELECT FROM tool_calls AS k WHERE k.user_id = p_user_id AND k.turn_id = t.turn_id AND NOT k.ok
@@ -164,7 +181,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.past_turns(
-  uuid, uuid[], double precision[], uuid[], text, boolean, text, boolean, uuid, integer
+  uuid, uuid[], double precision[], uuid[], text, boolean, text, boolean, uuid, integer, text, boolean, boolean
 ) IS 'Past turns for what is asked now, best first, with what each factor gave.';
 
 -- Turns as they are shown: request, calls, answer, and the documents with how stale they are. texts: ids of the
