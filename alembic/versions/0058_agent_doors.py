@@ -26,7 +26,7 @@ ALTER TABLE memsvc.turns
 ALTER TABLE memsvc.turns ALTER COLUMN chat_messages SET STATISTICS 0;
 COMMENT ON COLUMN memsvc.turns.chat_id IS 'The chat that it happened in, which is stored too; null: in none.';
 COMMENT ON COLUMN memsvc.turns.chat_messages IS
-  'Clients'' ids of the messages of that chat that say the same: erasing one erases the turn.';
+  'Ids of the user''s messages in that chat that it is about: erasing one, or its answer, erases the turn.';
 """
 
 

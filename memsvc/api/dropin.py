@@ -47,6 +47,17 @@ Session = Annotated[
 Switch = Annotated[
     Literal["on", "off"], HeaderParameter(name="X-Memsvc-Memory", description="off: neither recall nor store anything.")
 ]
+Agent = Annotated[
+    str, HeaderParameter(name="X-Memsvc-Agent", max_length=200, description="Which agent chats, for its turns.")
+]
+Project = Annotated[
+    str | None,
+    HeaderParameter(
+        name="X-Memsvc-Project",
+        max_length=200,
+        description="The project in which the agent works; relative paths of its calls are below it.",
+    ),
+]
 MessageKey = Annotated[
     str | None,
     HeaderParameter(
@@ -77,6 +88,8 @@ class Chosen:
     conversation: str = DEFAULT_CONVERSATION
     session: str = ""
     memory: str = "on"
+    agent: str = ""
+    project: str | None = None
     key: str | None = None
     """Its own id for the user's last message."""
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -88,6 +101,8 @@ async def provide_chosen(
     conversation: Conversation = DEFAULT_CONVERSATION,
     session: Session = "",
     memory: Switch = "on",
+    agent: Agent = "",
+    project: Project = None,
     idempotency_key: MessageKey = None,
     context: ContextHeader = None,
 ) -> Chosen:
@@ -96,6 +111,8 @@ async def provide_chosen(
         conversation=_header_text(conversation).strip() or DEFAULT_CONVERSATION,
         session=_header_text(session),
         memory=memory,
+        agent=_header_text(agent),
+        project=_header_text(project) if project else None,
         key=idempotency_key,
         context=read_chat_context(context),
     )
@@ -183,6 +200,8 @@ async def converse(
             afterwards=afterwards,
             conversation=chosen.conversation,
             session=chosen.session,
+            agent=chosen.agent,
+            project=chosen.project,
             doubt=doubt,
         )
         remembering = Remembering(talk, asked, key=chosen.key, wanted=chosen.context)

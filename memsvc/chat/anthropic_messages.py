@@ -11,6 +11,7 @@ from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.hearing import Hearing
 from memsvc.chat.parts import message
 from memsvc.chat.request import ChatRequest, Decode, named_model
+from memsvc.turns.chat_turns import ChatTurn, anthropic_turns
 
 REFUSED = "refusal"
 PAUSED = "pause_turn"
@@ -60,7 +61,11 @@ def read_messages(body: bytes, decode: Decode) -> ChatRequest:
         return msgspec.json.encode(named_model(whole, wanted.model, model))
 
     said = [message(at, one.role, one.content, name=one.name) for at, one in enumerate(wanted.messages)]
-    return ChatRequest(said=said, passing=passing)
+
+    def acts(begin: int) -> list[ChatTurn]:
+        return anthropic_turns([{"role": one.role, "content": one.content} for one in wanted.messages[begin:]])
+
+    return ChatRequest(said=said, passing=passing, acts=acts)
 
 
 class MessageHearing(Hearing):

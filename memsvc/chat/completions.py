@@ -10,6 +10,7 @@ from memsvc.chat.apis import ChatApi, Failure
 from memsvc.chat.hearing import FILTERED, Hearing
 from memsvc.chat.parts import item, message, result
 from memsvc.chat.request import ChatRequest, Decode, Utterance, named_model
+from memsvc.turns.chat_turns import ChatTurn, chat_turns
 
 SYSTEM = frozenset({"system", "developer"})
 END = b"[DONE]"
@@ -55,7 +56,11 @@ def read_completion(body: bytes, decode: Decode) -> ChatRequest:
         whole = {**fields, "messages": [*messages[:system], *told, *messages[system:]]}
         return msgspec.json.encode(named_model(whole, wanted.model, model))
 
-    return ChatRequest(said=[_utterance(index, one) for index, one in enumerate(wanted.messages)], passing=passing)
+    def acts(begin: int) -> list[ChatTurn]:
+        return chat_turns([decode(bytes(one), dict[str, Any]) for one in messages[begin:]])
+
+    said = [_utterance(index, one) for index, one in enumerate(wanted.messages)]
+    return ChatRequest(said=said, passing=passing, acts=acts)
 
 
 def _utterance(at: int, said: _Message) -> Utterance:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from memsvc.text.characters import trimmed
+from memsvc.turns.calls import CallIn
 
 MAX_CHARS = 200_000
 MAX_LINE_BYTES = 4_000_000
@@ -32,6 +33,8 @@ class Hearing(ABC):
         """True: a filter cut it off."""
         self.cut = False
         """True: the assistant said more than is read."""
+        self.called: list[CallIn] = []
+        """Calls of tools that the client may answer without sending them back."""
         self._words: list[str] = []
         self._chars = 0
         self._rest = b""

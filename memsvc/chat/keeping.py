@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memsvc import observe
@@ -48,6 +48,10 @@ class Talk:
     afterwards: Afterwards
     conversation: str
     session: str = ""
+    agent: str = ""
+    """Which agent chats."""
+    project: str | None = None
+    """Where it works."""
     doubt: Doubt | None = None
     """Set if the database has not yet confirmed the caller's key: nothing is read, and storing waits."""
 
@@ -58,6 +62,10 @@ class Gathering:
 
     message_id: str
     """The identity of the user's last message; if there is none, of the request."""
+    ids: Mapping[int, str]
+    """The ids of what the user says, stored or new, by index."""
+    anchors: list[str] = field(default_factory=list)
+    """What the ids of all other messages of the request begin with, after their kind (``trace:``)."""
     messages: list[Numbered] = field(default_factory=list)
     left: list[tuple[int, str]] = field(default_factory=list)
     """Indexes of messages that are not stored whole, with codes that say why."""
@@ -100,7 +108,7 @@ def gathered(request: ChatRequest, known: Known | None, talk: Talk, key: str | N
         ids[request.asked[-1].at] = f"chat:{key}"
         existing.discard(request.asked[-1].at)
     last = ids[request.asked[-1].at] if request.asked else None
-    found = Gathering(anchored(last or f"chat:{request.digest(talk.conversation, talk.session, traces=True)}"))
+    found = Gathering(anchored(last or f"chat:{request.digest(talk.conversation, talk.session, traces=True)}"), ids)
     found.left = [(at, EXISTING) for at in sorted(existing)]
     anchor, seen = f"chat:{request.digest(talk.conversation, talk.session)}", Counter[str]()
     for one in request.unanswered:
@@ -113,6 +121,7 @@ def gathered(request: ChatRequest, known: Known | None, talk: Talk, key: str | N
             digest = hashlib.sha256(of.encode(errors="surrogatepass")).hexdigest()[:16]
             seen[digest] += 1  # the same call may be made several times
             name = f"trace:{anchor}:{digest}:{seen[digest]}"
+            found.anchors.append(anchor)
             if known is not None and name in known.traces:  # those before it are stored, too
                 found.messages = [kept for kept in found.messages if kept[1].role not in TRACES]
                 continue

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
+from memsvc.chat.acting import Acting
 from memsvc.chat.afterwards import SLOW
 from memsvc.chat.echoing import echoed
 from memsvc.chat.hearing import Hearing
@@ -61,8 +62,10 @@ class Remembering:
     """The identity of the user's last message, for the identity of its answer. Only ``begin`` sets it."""
     stored: bool = False
     """True: everything that the user said is known to be stored."""
-    _said: asyncio.Task[Kept] | None = field(default=None, init=False)
+    _said: asyncio.Task[Any] | None = field(default=None, init=False)
     """Stores what the user said once the caller is known."""
+    _acting: Acting | None = field(default=None, init=False)
+    """Records what an agent does."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
@@ -86,8 +89,7 @@ class Remembering:
         """
         if self.talk.doubt is not None:
             self.reasons.append(self.talk.doubt.code)
-            if (work := self._keeping(None)) is not None:
-                self._said = self.talk.afterwards.start(work)
+            self._said = self.talk.afterwards.start(self._all_kept(self._keeping(None)))
             return
         loop = asyncio.get_running_loop()
         until, known = loop.time() + self.talk.settings.chat_memory_ms / 1000, None
@@ -105,6 +107,8 @@ class Remembering:
                 self.stored = kept.whole
             elif self.reasons[-1] != SLOW:  # a slow one may still be stored
                 self.left += [(one.at, self.reasons[-1]) for one in self.request.unanswered if one.text or one.traces]
+        if self._acting is not None and self._acting.works:
+            await self._within(until, self._acting.begin())
 
     async def end(self, heard: Hearing) -> None:
         """Store the assistant's answer. It never fails, and continues in the background if it takes long."""
@@ -119,12 +123,17 @@ class Remembering:
                 self.left += kept.left
             elif self.reasons[-1] != SLOW:
                 self.left.append((None, self.reasons[-1]))
+        if self._acting is not None and self._acting.goes_on(heard):
+            until = asyncio.get_running_loop().time() + self.talk.settings.chat_memory_ms / 1000
+            await self._within(until, self._acting.end(heard))
         self._note_recall(heard)
 
     def end_later(self, heard: Hearing) -> None:
         """Do the same in the background, for a client that has gone."""
         if (work := self._answered(heard)) is not None:
             self.talk.afterwards.start(work)
+        if self._acting is not None and self._acting.goes_on(heard):
+            self.talk.afterwards.start(self._acted(self._acting, heard))
         self._note_recall(heard)
 
     def tell(self, error: MemsvcError) -> None:
@@ -187,6 +196,7 @@ class Remembering:
         """Return the work that stores what is new in the request; None: nothing is. Sets ``message_id``."""
         gathering = gathered(self.request, known, self.talk, self.key)
         self.message_id = gathering.message_id
+        self._acting = Acting(self.talk, self.request, gathering)
         self.left += gathering.left
         if known is not None:
             self.left += [(at, "history") for at in unknown_history(self.request, known)]
@@ -194,6 +204,18 @@ class Remembering:
             self.stored = True
             return None
         return keep(self.talk, gathering.messages)
+
+    async def _all_kept(self, work: Coroutine[Any, Any, Kept] | None) -> None:
+        """Store what is new in the request, and then what an agent did."""
+        if work is not None:
+            await work
+        if self._acting is not None and self._acting.works:
+            await self._acting.begin()
+
+    async def _acted(self, acting: Acting, heard: Hearing) -> None:
+        if self._said is not None:
+            await asyncio.wait({self._said})
+        await acting.end(heard)
 
     def _answered(self, heard: Hearing) -> Coroutine[Any, Any, Kept] | None:
         """Return the work that stores the assistant's text; None: it is not an answer."""

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from memsvc.turns.chat_turns import ChatTurn
+
 OURS = "memsvc"
 """A model of this name means the configured one."""
 LONGEST_ID = 300
@@ -70,6 +72,8 @@ class ChatRequest:
     """All messages, in their order."""
     passing: Callable[[str | None, str | None], bytes]
     """Makes the request for the chat server from a memory block, or None, and the model for requests that name none."""
+    acts: Callable[[int], Sequence[ChatTurn]] = lambda _begin: ()
+    """Makes turns of an agent of the messages from an index on."""
     continues: str = ""
     """The server's id of the answer that this request follows, if the server keeps the history; empty: none."""
 

@@ -13,6 +13,7 @@ from memsvc.chat.completions import error
 from memsvc.chat.hearing import FILTERED, Hearing
 from memsvc.chat.parts import call_trace, item, kind_of, message, result, shortened, text_of, thought
 from memsvc.chat.request import ChatRequest, Decode, Trace, Utterance, named_model
+from memsvc.turns.chat_turns import response_calls, response_turns
 
 THOUGHTS = frozenset({"summary_text", "reasoning_text"})
 PASSED_OVER = frozenset({"item_reference", "compaction"})
@@ -56,7 +57,10 @@ def read_response(body: bytes, decode: Decode) -> ChatRequest:
 
     previous = wanted.previous_response_id
     return ChatRequest(
-        said=_utterances(items), passing=passing, continues=previous if isinstance(previous, str) else ""
+        said=_utterances(items),
+        passing=passing,
+        acts=lambda begin: response_turns(items[begin:]),
+        continues=previous if isinstance(previous, str) else "",
     )
 
 
@@ -117,6 +121,8 @@ class ResponseHearing(Hearing):
 
     def _done(self, one: Mapping[str, Any]) -> None:
         kind = kind_of(one)
+        if kind in CALLS:
+            self.called += response_calls([one])
         self._open = max(0, self._open + (kind in CALLS) - kind.endswith("_call_output"))
         self.acts = self._open > 0
 

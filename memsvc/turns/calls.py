@@ -71,6 +71,11 @@ def writes(call: CallIn) -> bool:
     return not WRITES.isdisjoint(tool_name(call.tool).split("_"))
 
 
+def _writes_all(call: CallIn) -> bool:
+    """Whether a call that writes gives all of its document's content: WRITE, ``write_file``."""
+    return WRITES.intersection(tool_name(call.tool).split("_")) == {"WRITE"}
+
+
 def document_of(call: CallIn) -> str | None:
     """Return the path or address of the document that a call touched; None: of none."""
     if call.document is not None:
@@ -90,7 +95,7 @@ def digest_of(call: CallIn) -> tuple[str, int] | None:
     given = call.arguments if isinstance(call.arguments, Mapping) else {}
     content = given.get("content") if writes(call) else call.result
     partly = any(given.get(name) is not None for name in ("offset", "limit", "line", "lines", "view_range", "pages"))
-    if not isinstance(content, str) or partly or (writes(call) and tool_name(call.tool) != "WRITE"):
+    if not isinstance(content, str) or partly or (writes(call) and not _writes_all(call)):
         return None
     raw = content.encode("utf-8", "surrogatepass")
     return hashlib.sha256(raw).hexdigest(), len(raw)

@@ -36,7 +36,7 @@ from memsvc.turns.storing import Name, project_of
 from memsvc.turns.wording import packed
 
 FOUND, FOUND_TO_FILTER = 40, 400
-"""Passages of turns that are recalled; a turn has three or more. The second: before a filter that recall does not know."""
+"""Passages of turns that are recalled; a turn has three or more. The second: if a filter follows that recall lacks."""
 MAX_FILES = 50
 
 

@@ -145,8 +145,8 @@ async def record_turn(
         owner: the owner of the memory.
         turn: the turn.
         settings: limits and the passage window.
-        chat: the clients' ids of messages of the chat of the same name that say the same. Erasing one of them erases
-            the turn.
+        chat: the ids of the user's messages in the chat of the same name that the turn is about. Erasing one of them,
+            or what was stored of the work or the answer there, erases the turn.
 
     Raises:
         InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be stored.
@@ -239,6 +239,10 @@ def _check(turn: TurnIn) -> None:
             hint="Send the turn in parts, with done false until the last.",
             field="calls",
         )
+    _check_places(turn)
+
+
+def _check_places(turn: TurnIn) -> None:
     numbers = [number for place, call in enumerate(turn.calls) if (number := _number(call, place)) is not None]
     if len(set(numbers)) < len(numbers):
         raise InvalidRequestError("Two calls have the same number.", field="calls")

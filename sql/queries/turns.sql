@@ -90,3 +90,35 @@ INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = t.sourc
 WHERE t.user_id = :user_id AND s.kind = 'turn' AND s.identifier = :conversation AND t.ended_at IS NULL
 ORDER BY t.turn_id DESC
 LIMIT 1;
+
+-- name: calls_known
+-- Calls of a turn that have their results, so that they need not be sent again. arguments: null if they are long, or have
+-- masks: then they cannot be compared.
+SELECT
+  c.call_id, c.tool, encode(c.result_sha256, 'hex') AS sha256, CASE
+    WHEN pg_column_size(c.arguments) < 2000 AND CAST(c.arguments AS text) NOT LIKE '%[secret:%' THEN c.arguments
+  END AS arguments
+FROM memsvc.sources AS s
+INNER JOIN memsvc.turns AS t ON t.user_id = :user_id AND t.source_id = s.source_id AND t.session = :session
+INNER JOIN memsvc.tool_calls AS c ON c.user_id = :user_id AND c.turn_id = t.turn_id
+WHERE s.user_id = :user_id AND s.kind = 'turn' AND s.identifier = :conversation AND c.call_id IS NOT NULL
+  AND c.result_sha256 IS NOT NULL;
+
+-- name: calls_waiting
+-- Calls with these ids in the last open turn of a conversation that has one of them.
+WITH here AS MATERIALIZED (
+  SELECT t.turn_id, t.session
+  FROM memsvc.sources AS s
+  INNER JOIN memsvc.turns AS t ON t.user_id = :user_id AND t.source_id = s.source_id AND t.ended_at IS NULL
+  WHERE s.user_id = :user_id AND s.kind = 'turn' AND s.identifier = :conversation AND EXISTS (
+    SELECT FROM memsvc.tool_calls AS c
+    WHERE c.user_id = :user_id AND c.turn_id = t.turn_id AND c.call_id = any(CAST(:ids AS text []))
+  )
+  ORDER BY t.turn_id DESC
+  LIMIT 1
+)
+
+SELECT h.session, c.call_id, c.tool, c.arguments
+FROM here AS h
+INNER JOIN memsvc.tool_calls AS c
+  ON c.user_id = :user_id AND c.turn_id = h.turn_id AND c.call_id = any(CAST(:ids AS text []));

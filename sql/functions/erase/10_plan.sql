@@ -1,5 +1,15 @@
 -- Plans what an erasure removes; nothing is deleted here.
 
+-- The id of the user's message that a message of a chat belongs to, by its own: traces and answers have it in theirs
+-- (memsvc/chat/keeping.py).
+CREATE OR REPLACE FUNCTION memsvc.asked_by(p_client_id text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, eraser
+RETURN regexp_replace(
+  regexp_replace(p_client_id, '^trace:(.*):[^:]*:[^:]*$', '\1'), '^answer:(.*):[^:]*$', '\1'
+);
+COMMENT ON FUNCTION memsvc.asked_by(text) IS 'The id of the user''s message that a message of a chat belongs to.';
+
 -- Passages of turns of agents that happened in a chat and say what these passages of it say; with p_chat_id, what any of
 -- it says, at most p_limit (null: all). A turn goes as a whole.
 CREATE OR REPLACE FUNCTION memsvc.turns_of_chat(
@@ -19,7 +29,7 @@ BEGIN
       SELECT t.source_id, t.session
       FROM passages AS p
       INNER JOIN turns AS t
-        ON t.user_id = p_user_id AND t.chat_id = p.source_id AND p.client_id = ANY (t.chat_messages)
+        ON t.user_id = p_user_id AND t.chat_id = p.source_id AND memsvc.asked_by(p.client_id) = ANY (t.chat_messages)
       WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
     ) AS t
     INNER JOIN passages AS k ON k.user_id = p_user_id AND k.source_id = t.source_id AND k.session = t.session

@@ -227,7 +227,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.is_buried_turn(uuid, text, text) IS 'Whether a turn was erased.';
 
--- Notes which messages of the chat of the same name say what a turn says, so that it is erased with one of them.
+-- Notes which messages of the user in the chat of the same name a turn is about; they, their traces and their answer say
+-- what it says, so that it is erased with one of them (asked_by).
 CREATE OR REPLACE FUNCTION memsvc.link_chat(
   p_user_id uuid, p_turn_id uuid, p_conversation text, p_messages jsonb
 ) RETURNS void
@@ -254,7 +255,7 @@ COMMENT ON FUNCTION memsvc.link_chat(uuid, uuid, text, jsonb) IS 'Notes which me
 --
 -- p_turn: {"conversation": "…", "id": null|"…", "project": null|"…", "agent": "", "commit_id": null|"…", "ok":
 --   null|true, "done": true, "said_at": "…", "said_offset": 60, "ended_at": null|"…", "language": "english",
---   "chat": ["…", …]}; chat: the ids of messages of the chat of the same name that say the same.
+--   "chat": ["…", …]}; chat: the ids of the user's messages in the chat of the same name that it is about.
 -- p_texts: [{"ordinal": 0, "part": 0, "role": "user", "text": "…", "injected": false}, …]; ordinal 0: the request, 2: the
 --   answer; 1, what was done, is made of the calls at the commit. injected: a context block of ours that came back.
 -- p_calls: [{"id": null|"…", "number": null|0 (numbered_calls), "tool": "READ", "arguments": {…}, "told": "…",
