@@ -30,6 +30,8 @@ const OPERATIONS = {
   listDocuments: ["GET", "/v1/documents"],
   addDocuments: ["POST", "/v1/documents"],
   getDocument: ["GET", "/v1/documents/{document_id}"],
+  documentStaleness: ["GET", "/v1/documents/{document_id}/staleness"],
+  documentVersions: ["GET", "/v1/documents/{document_id}/versions"],
   listDuplicates: ["GET", "/v1/duplicates"],
   splitNode: ["POST", "/v1/duplicates/{node_id}/split"],
   acceptDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/accept"],

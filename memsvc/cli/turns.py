@@ -33,22 +33,38 @@ turns = typer.Typer(help="Record turns of agents.", rich_markup_mode=None, no_ar
 
 @turns.command("record")
 def record(
-    agent: str = typer.Option("", "--agent", help="Which agent, for example claude-code."),
+    source: str | None = typer.Option(
+        None,
+        "--from",
+        help="Whose hook it is: claude-code, codex or cursor; or a chat: openai-chat, openai-responses or "
+        "anthropic-messages. Default: an agent's hook or a turn, as recognised.",
+    ),
+    conversation: str | None = typer.Option(None, "--conversation", help="The name of a chat's conversation."),
+    agent: str = typer.Option("", "--agent", help="Which agent; default: as --from."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Record what an agent's hook tells on standard input: JSON of Claude Code, Codex or Cursor, or a whole turn.
+    """Record what an agent's hook tells on standard input, a whole turn, or the turns of a chat.
 
     JSON with 'request' is a turn as POST /v1/turns takes it. Nothing is printed without --json, because agents read
     what hooks print.
     """
+    from memsvc.errors import InvalidRequestError
+    from memsvc.turns.recording import CHATS, check_source, record_chat, record_hook
+
+    if source is not None:
+        check_source(source)
+    if source in CHATS and not conversation:
+        raise InvalidRequestError("A chat needs a name.", hint="Name it with --conversation.", field="conversation")
     told = sys.stdin.buffer.read()
 
-    async def work(db: Database, owner: Owner, settings: Settings) -> StoredTurn | None:
-        from memsvc.turns.recording import record_hook
-
-        return await record_hook(db, owner, told, settings, agent=agent)
+    async def work(db: Database, owner: Owner, settings: Settings) -> StoredTurn | list[StoredTurn] | None:
+        if source in CHATS:
+            return await record_chat(
+                db, owner, told, settings, source=source or "", conversation=conversation or "", agent=agent
+            )
+        return await record_hook(db, owner, told, settings, agent=agent, source=source)
 
     stored = for_owner_with(user, app, work)
     if as_json:

@@ -48,6 +48,7 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.turns.history import CausedVersion, Staleness
 from memsvc.turns.past import PastWork
 from memsvc.turns.storing import StoredTurn, TurnIn
 
@@ -303,6 +304,16 @@ def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
 def verify(claim: str, options: o.VerifyOptions) -> Call[Verified]:
     """Verify a claim."""
     return Call("POST", "/v1/verify", Verified, {"claim": claim, **options}, repeatable=True)
+
+
+def document_versions(document_id: str | UUID, page: int) -> Call[Page[CausedVersion]]:
+    """List the versions of a document."""
+    return _read(_at("/v1/documents/{}/versions", document_id), Page[CausedVersion], {"limit": page})
+
+
+def document_staleness(document_id: str | UUID, cursor: str | None, limit: int) -> Call[Staleness]:
+    """Ask how stale a document is."""
+    return _read(_at("/v1/documents/{}/staleness", document_id), Staleness, {"cursor": cursor, "limit": limit})
 
 
 def record_turn(turn: TurnIn | Mapping[str, Any]) -> Call[StoredTurn]:

@@ -51,6 +51,7 @@ from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
 from memsvc.turns.draft import TurnDraft
+from memsvc.turns.history import CausedVersion, Staleness
 from memsvc.turns.past import PastWork
 from memsvc.turns.storing import StoredTurn, TurnIn
 
@@ -313,9 +314,17 @@ class Memory(Lessons):
         """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against."""
         return self.send(calls.verify(claim, options))
 
+    def document_versions(self, document_id: str | UUID, *, page: int = 50) -> Iterator[CausedVersion]:
+        """Yield the versions of a document, the newest first, each with what made it."""
+        return self.pages(calls.document_versions(document_id, page))
+
+    def document_staleness(self, document_id: str | UUID, *, cursor: str | None = None, limit: int = 50) -> Staleness:
+        """Return how a document fared, and a page of the turns that touched it, the last first."""
+        return self.send(calls.document_staleness(document_id, cursor, limit))
+
     def turn(self, conversation: str, **options: Unpack[o.TurnOptions]) -> Turn:
         """Record a turn of an agent: ``with`` it, say ``user``, ``tool`` and ``agent``; it is stored as it goes on."""
-        return Turn(self.record_turn, TurnDraft(conversation, options))
+        return Turn(self.record_turn, TurnDraft(conversation, options), self.document_staleness)
 
     def record_turn(self, turn: TurnIn | Mapping[str, Any]) -> StoredTurn:
         """Store a whole turn of an agent, or a part of one (``done`` false)."""

@@ -11,12 +11,14 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from memsvc.turns.calls import CallIn, document_of, reads, tool_name, writes
 from memsvc.turns.documents import on_disk
+from memsvc.turns.files import FileRead, read_file
 from memsvc.turns.projects import Project, project_at
 from memsvc.turns.results import keep_result
-from memsvc.turns.storing import StoredTurn, TurnIn
+from memsvc.turns.storing import StoredTurn, TouchedDocument, TurnIn
 
 AT_ONCE = 10
 """Calls after which a part is sent."""
@@ -47,6 +49,8 @@ class TurnDraft:
         self.calls = 0
         self.begun = False
         """A part was sent, so the request cannot change any more."""
+        self.seen: dict[UUID, int] = {}
+        """Versions of documents that this turn read."""
         self.stored: StoredTurn | None = None
         """The result of the last part that was sent."""
 
@@ -79,12 +83,37 @@ class TurnDraft:
         """
         arguments = dict(fields.pop("arguments", None) or {})
         if target is not None:
-            arguments = {_argument(tool, target): target, **arguments}
+            arguments = {argument_of(tool, target): target, **arguments}
         result = fields.pop("result", None)
         call = CallIn(tool=tool, arguments=arguments, number=self.calls, result=_short(result), **fields)
         self.waiting.append(self._on_disk(call))
         self.calls += 1
         return len(self.waiting) >= AT_ONCE or not self.begun
+
+    def read(self, path: str, *, content: bool = True) -> FileRead:
+        """Read a file and add the call; a failure is added, too.
+
+        Args:
+            path: absolute, or below the project's root, else the current folder.
+            content: send the text as the call's result; False: only its digest.
+
+        Raises:
+            OSError: there is no such file, or it cannot be read.
+        """
+        found = on_disk(path, self.project.root if self.project else None)
+        try:
+            read = read_file(Path(found))
+        except OSError as error:
+            self.add("READ", path, ok=False, document=found, result=f"{type(error).__name__}: {error.strerror}")
+            raise
+        result = read.text if content else None
+        self.add("READ", path, document=found, sha256=read.sha256, size=read.size, result=result)
+        return read
+
+    def touched(self) -> TouchedDocument | None:
+        """Return what the last call touched, as it was stored; None: nothing is stored."""
+        found = self.stored.documents if self.stored is not None else []
+        return next((one for one in found if one.number == self.calls - 1), None)
 
     def part(self, *, done: bool) -> TurnIn:
         """Return what is new; it counts as sent."""
@@ -120,7 +149,8 @@ def _project(given: object) -> Project | None:
     return project_at(named) if named.is_dir() else Project(str(given))
 
 
-def _argument(tool: str, target: str) -> str:
+def argument_of(tool: str, target: str) -> str:
+    """Return the name of the argument that a tool's target is: path, url, command or query."""
     call = CallIn(tool=tool)
     if "://" in target:
         return "url"

@@ -19,10 +19,20 @@ from memsvc.turns.projects import find_project
 from memsvc.turns.storing import TurnIn
 
 BEGINS = {"UserPromptSubmit", "beforeSubmitPrompt"}
-CALLS = {"PostToolUse", "PostToolUseFailure", "afterShellExecution", "afterFileEdit", "afterMCPExecution"}
+CALLS = {
+    "PostToolUse", "PostToolUseFailure", "afterShellExecution", "afterFileEdit", "afterMCPExecution", "beforeReadFile",
+}  # fmt: skip
 ENDS = {"Stop", "stop", "SessionEnd", "sessionEnd"}
 TAIL_BYTES = 2_000_000
 """Of a transcript, in which the last answer is looked for."""
+
+
+SPEAKERS = {
+    "claude-code": ("session_id",),
+    "codex": ("thread-id", "thread_id", "session_id"),
+    "cursor": ("conversation_id",),
+}
+"""Agents whose hooks are known, each with the fields of which one names the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +100,11 @@ def _call(event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if isinstance(event.get("command"), str):  # Cursor
         given = {"command": event["command"]}
     elif isinstance(event.get("file_path"), str):
-        given = {"path": event["file_path"], "edits": event.get("edits")}
-    tool = event.get("tool_name") or ("BASH" if "command" in event else "EDIT")
+        given = {"path": event["file_path"], **({"edits": event["edits"]} if "edits" in event else {})}
+    reads = event.get("hook_event_name") == "beforeReadFile"
+    tool = event.get("tool_name") or ("BASH" if "command" in event else "READ" if reads else "EDIT")
     answered = event.get("tool_response", event.get("output", event.get("error")))
+    answered = event.get("content") if reads else answered
     told = answered if isinstance(answered, Mapping) else {}
     code = told.get("exit_code", told.get("exitCode"))
     ms = event.get("duration_ms", event.get("duration"))

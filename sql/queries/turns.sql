@@ -122,3 +122,56 @@ SELECT h.session, c.call_id, c.tool, c.arguments
 FROM here AS h
 INNER JOIN memsvc.tool_calls AS c
   ON c.user_id = :user_id AND c.turn_id = h.turn_id AND c.call_id = any(CAST(:ids AS text []));
+
+-- name: document_named
+-- A document's names, as past work shows them, and its last version.
+SELECT
+  s.source_id AS document_id, coalesce(s.local, s.identifier) AS document, d.version, coalesce(d.versions, 0) AS versions,
+  coalesce(d.volatility, 0) AS volatility, coalesce(d.familiarity, 0) AS familiarity
+FROM memsvc.sources AS s
+LEFT JOIN memsvc.document_signals AS d ON d.user_id = :user_id AND d.document_id = s.source_id
+WHERE s.user_id = :user_id AND s.kind = 'document' AND s.source_id = :document_id;
+
+-- name: version_causes
+-- Versions of a document, the newest first, each with what made it: the first turn with a call that wrote it; of a version
+-- that came from outside, the first turn that found it.
+SELECT
+  v.version, CASE WHEN v.by_agent THEN 'inbound' ELSE 'external' END AS cause, v.sha256, v.bytes, v.chunked,
+  v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, t.turn_id, t.conversation, t.session AS id, t.agent,
+  t.tool, t.number
+FROM memsvc.document_versions AS v
+LEFT JOIN LATERAL (
+  SELECT t.turn_id, s.identifier AS conversation, t.session, t.agent, c.tool, c.number
+  FROM memsvc.tool_calls AS c
+  INNER JOIN memsvc.turns AS t ON t.user_id = :user_id AND t.turn_id = c.turn_id
+  INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = t.source_id
+  WHERE c.user_id = :user_id AND c.document_id = :document_id AND c.version = v.version AND c.wrote = v.by_agent
+  ORDER BY c.turn_id, c.number
+  LIMIT 1
+) AS t ON true
+WHERE v.user_id = :user_id AND v.source_id = :document_id
+  AND (CAST(:before AS integer) IS NULL OR v.version < CAST(:before AS integer))
+ORDER BY v.version DESC
+LIMIT :limit;
+
+-- name: turns_that_touched
+-- Turns that touched a document, the last first, each with the last version that it saw or wrote.
+SELECT
+  k.turn_id, s.identifier AS conversation, t.session AS id, t.project, t.agent, t.begun_at AS at, k.version,
+  n.version AS current_version, n.version - k.version AS staleness, k.wrote
+FROM (
+  SELECT c.turn_id, max(c.version) AS version, bool_or(c.wrote) AS wrote
+  FROM memsvc.tool_calls AS c
+  WHERE c.user_id = :user_id AND c.document_id = :document_id
+    AND (CAST(:before AS uuid) IS NULL OR c.turn_id < CAST(:before AS uuid))
+  GROUP BY c.turn_id
+  ORDER BY c.turn_id DESC
+  LIMIT :limit
+) AS k
+INNER JOIN memsvc.turns AS t ON t.user_id = :user_id AND t.turn_id = k.turn_id
+INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = t.source_id
+CROSS JOIN LATERAL (
+  SELECT max(v.version) AS version FROM memsvc.document_versions AS v
+  WHERE v.user_id = :user_id AND v.source_id = :document_id
+) AS n
+ORDER BY k.turn_id DESC;

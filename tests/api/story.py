@@ -383,7 +383,10 @@ async def turns(stage: Stage) -> None:
     )  # fmt: skip
     await stage.work()
     asked = {"query": "Fix the login test again.", "files": ["shop/auth.py"], "conversation": "agent-2", **where}
-    await post(stage.user, "/v1/past-work", **asked)
+    [turn] = (await post(stage.user, "/v1/past-work", **asked))["turns"]
+    document = turn["documents"][0]["document_id"]
+    await get(stage.user, f"/v1/documents/{document}/versions", limit=2)
+    await get(stage.user, f"/v1/documents/{document}/staleness", limit=2)
 
 
 async def rereading(stage: Stage) -> None:

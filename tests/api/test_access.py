@@ -25,6 +25,8 @@ EVERY_ROUTE = [
     ("POST", "/v1/documents", "write"),
     ("GET", "/v1/documents", "read"),
     ("GET", f"/v1/documents/{NOTHING}", "read"),
+    ("GET", f"/v1/documents/{NOTHING}/versions", "read"),
+    ("GET", f"/v1/documents/{NOTHING}/staleness", "read"),
     ("POST", "/v1/turns", "write"),
     ("POST", "/v1/past-work", "read"),
     ("GET", "/v1/ingests", "read"),

@@ -195,7 +195,7 @@ async def test_tools_and_pictures_are_kept_as_traces(say: Say, stored: Stored, a
     assert "data:image/png" in kept
     assert len(kept) < 200
     recalled = await ada.post("/v1/recall", json={"query": "heron Result"})
-    assert {one["role"] for one in recalled.json()["memories"]} == {"user"}
+    assert {one["kind"] for one in recalled.json()["memories"]} <= {"message", "turn"}
 
 
 async def test_the_header_says_what_is_not_stored_and_why(say: Say, stored: Stored, ada: httpx.AsyncClient) -> None:

@@ -152,12 +152,13 @@ async def anthropic(client: httpx.AsyncClient, fake: FakeUpstream) -> Body:
 PATHS = {completions: "/v1/chat/completions", responses: "/v1/responses", anthropic: "/anthropic/v1/messages"}
 
 
-@pytest.mark.parametrize("agent", [completions, responses, anthropic])
+@pytest.mark.parametrize(("agent", "path"), PATHS.items())
 async def test_an_agents_loop_leaves_one_whole_turn(
     world: tuple[str, FakeUpstream],
     ada: httpx.AsyncClient,
     rows: Callable[[str], list[tuple[Any, ...]]],
     agent: Callable[[httpx.AsyncClient, FakeUpstream], Awaitable[Body]],
+    path: str,
 ) -> None:
     last = await agent(ada, world[1])
     turns = "SELECT agent, project, ended_at IS NOT NULL FROM memsvc.turns WHERE user_id = USER"
@@ -171,7 +172,7 @@ async def test_an_agents_loop_leaves_one_whole_turn(
     assert rows("SELECT count(result_sha256) FROM memsvc.tool_calls WHERE user_id = USER") == [(3,)]
     assert TOKEN not in str(rows("SELECT arguments, result_head FROM memsvc.tool_calls WHERE user_id = USER"))
     world[1].act = says("Another answer.")
-    assert (await ada.post(PATHS[agent], json=last)).status_code == 200
+    assert (await ada.post(path, json=last)).status_code == 200
     assert (rows(turns), rows(calls), rows(texts)) == ([("robot", "shop", True)], CALLS, stored)
     found = (await ada.post("/v1/past-work", json={"query": ASKED, "agent": "robot", "tool": "bash"})).json()
     assert [(turn["conversation"], len(turn["calls"])) for turn in found["turns"]] == [("kitchen", 3)]

@@ -17,6 +17,7 @@ from memsvc.api.uploads import OPERATION, Documents, TextIn, UrlIn, check_size, 
 from memsvc.db.paging import Page, read_id
 from memsvc.sources.document_reads import Document, DocumentStatus, ReadDocument, list_documents, read_document
 from memsvc.sources.ingests import Ingest, Sender, chosen, send
+from memsvc.turns.history import CausedVersion, Staleness, document_staleness, document_versions
 
 PATH = "/v1/documents"
 TEXT = {
@@ -137,6 +138,49 @@ class DocumentsController(Controller):
         return await read_document(
             reader.db, reader.owner, str(document_id), version=version, cursor=cursor, limit=limit
         )
+
+    @get(
+        "/{document_id:uuid}/versions",
+        operation_id="documentVersions",
+        summary="Versions of a document, with what made each",
+        description="Lists the versions of a document, the newest first. `cause` is inbound if an agent's call wrote "
+        "it, and external if it came from outside and was found later; the turn is the one that wrote or found it.",
+        response_description="One page of versions.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def versions(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        document_id: FromPath[UUID],
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
+    ) -> Page[CausedVersion]:
+        """Return one page."""
+        return await document_versions(reader.db, reader.owner, document_id, cursor=cursor, limit=limit)
+
+    @get(
+        "/{document_id:uuid}/staleness",
+        operation_id="documentStaleness",
+        summary="How stale a document is for the turns that touched it",
+        description="Returns a document's last version with what made it, how often it changes, in how many "
+        "conversations agents touched it, and a page of those turns, the last first, each with the version that it "
+        "saw and how many came since.",
+        response_description="The document's signals and one page of turns.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def staleness(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        document_id: FromPath[UUID],
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
+    ) -> Staleness:
+        """Return it."""
+        return await document_staleness(reader.db, reader.owner, document_id, cursor=cursor, limit=limit)
 
 
 def _as_read(data: object) -> Documents:

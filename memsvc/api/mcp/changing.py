@@ -308,7 +308,7 @@ TOOLS = (
         description="Facts about people or things, newest first, by type and time.",
         scope="read",
         given=FactsArguments,
-        unlisted=frozenset({"side", "limit"}),
+        unlisted=frozenset({"side", "limit", "known_at"}),
         run=list_facts,
     ),
     Tool(

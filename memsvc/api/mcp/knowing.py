@@ -38,7 +38,7 @@ class ExploreArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
     node: Name
     edge_types: Annotated[list[str], Meta(max_length=20, description="Such as WORKS_AT.")] | None = None
     hops: Annotated[int, Meta(ge=1, le=4, description="Facts away from it.")] = 1
-    cursor: Annotated[str, Meta(max_length=200, description="next_cursor of the last page.")] | None = None
+    cursor: Annotated[str, Meta(max_length=200, description="next_cursor.")] | None = None
 
 
 class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -57,7 +57,7 @@ class LinkArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A link to make."""
 
     from_node: Name
-    to_node: Name
+    to_node: Annotated[str, Meta(min_length=1, max_length=200)]
     relation: Relation
     strength: Annotated[float, Meta(gt=0, le=1)] = 1.0
     reason: Annotated[str, Meta(max_length=2_000, description="A sentence.")] = ""

@@ -26,7 +26,7 @@ class AgendaArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A span of time."""
 
     begin: Annotated[Moment, Meta(description="ISO 8601.")]
-    end: Annotated[Moment, Meta(description="At most ten years later.")]
+    end: Moment
     asked_at: Annotated[Moment, Meta(description="If not now: ISO 8601 with offset.")] | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 30
     cursor: Annotated[str, Meta(max_length=300, description="next_cursor of the last page.")] | None = None

@@ -24,7 +24,7 @@ class ProfileArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
 
     section: Annotated[
         Section,
-        Meta(description="fixed_traits: who the user is; preferences; current_state: what is true now."),
+        Meta(description="fixed_traits: who they are; current_state: what is true now."),
     ]
     change: Annotated[
         Literal["append", "replace", "set"],
@@ -85,10 +85,10 @@ TOOLS = (
     Tool(
         name="update_profile",
         description="Edit the short profile that is part of every context, when something lasting about the user is "
-        "new or no longer true. To store a statement, use remember.",
+        "new or no longer true.",
         scope="write",
         given=ProfileArguments,
-        unlisted=frozenset({"expected_version"}),
+        unlisted=frozenset({"expected_version", "sources"}),
         run=update_profile,
     ),
 )

@@ -35,15 +35,14 @@ EXPLAINED = {
     "said_from": "ISO 8601.",
     "as_of": "What was true then.",
     "known_at": "As memsvc knew it then.",
-    "near": "Near this point.",
     "speakers": "Only what they said.",
-    "types": "Of nodes or facts, such as WORKS_AT.",
+    "types": "Such as WORKS_AT.",
 }
 """What a model is told of the filters. The fields themselves are those of REST."""
-LISTED = frozenset({"query", "mode", "as_of", "known_at"})
+LISTED = frozenset({"query", "mode"})
 """Arguments that the schemas of recall and get_context list, beside those below. They take all filters all the same."""
 LISTED_BY_RECALL = LISTED | {
-    "limit", "conversations", "said_from", "said_to", "near", "speakers", "types", "include_archived",
+    "as_of", "known_at", "limit", "conversations", "said_from", "said_to", "speakers", "types", "include_archived",
 }  # fmt: skip
 LISTED_BY_CONTEXT = LISTED | {"budget_tokens", "conversation", "recent_turns"}
 MODE = "eager: fast; deliberate: searches further."
@@ -73,10 +72,8 @@ class ContextArguments(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fiel
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said.")]
     budget_tokens: Annotated[int, Meta(ge=50, le=20_000)] = 1_500
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 30
-    conversation: (
-        Annotated[Conversation, Meta(description="The current, perhaps new one. recent_turns needs it.")] | None
-    ) = None
-    recent_turns: Annotated[int, Meta(ge=0, le=50, description="How many of its last turns to quote.")] = 0
+    conversation: Annotated[Conversation, Meta(description="The current one.")] | None = None
+    recent_turns: Annotated[int, Meta(ge=0, le=50, description="Its last turns to quote.")] = 0
     mode: Mode = "balanced"
     why: Why = "none"
     fill: bool = False
@@ -279,20 +276,19 @@ TOOLS = (
     ),
     Tool(
         name="get_context",
-        description="One block with everything worth knowing before you answer: instructions, facts, earlier "
-        "messages, what matters now. Call it once at the start of a turn. Takes all filters of recall.",
+        description="One block with everything worth knowing before you answer. Call it once at the start of a turn. "
+        "Takes all filters of recall.",
         scope="read",
         given=ContextArguments,
-        explained={name: EXPLAINED[name] for name in ("as_of", "known_at")},
         unlisted=frozenset(ContextArguments.__struct_fields__) - LISTED_BY_CONTEXT,
         run=get_context,
     ),
     Tool(
         name="open_source",
-        description="Open a memory: a message with those around it and the facts from it; a fact with its history "
-        "and quotes; a person or thing with its names and facts; a block of the profile.",
+        description="Open a memory, with what is around it, its history and its evidence.",
         scope="read",
         given=OpenArguments,
+        unlisted=frozenset({"before", "after"}),
         run=open_source,
     ),
 )

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from memsvc import __version__
 from memsvc.api.mcp import (
+    agents,
     changing,
     documents,
     knowing,
@@ -42,7 +43,7 @@ TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool
     for tool in (
         *recalling.TOOLS, *planning.TOOLS, *verifying.TOOLS, *writing.TOOLS, *documents.TOOLS, *knowing.TOOLS,
-        *changing.TOOLS, *profile.TOOLS, *status.TOOLS,
+        *changing.TOOLS, *profile.TOOLS, *status.TOOLS, *agents.TOOLS,
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}

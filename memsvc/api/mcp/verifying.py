@@ -80,7 +80,7 @@ def _line(evidence: ClaimEvidence) -> str:
 TOOLS = (
     Tool(
         name="verify",
-        description="Check a statement against memory before you make it: supported, contradicted or unknown, with the "
+        description="Check a statement against memory: supported, contradicted or unknown, with the "
         "memories for and against.",
         scope="read",
         given=VerifyArguments,

@@ -38,7 +38,7 @@ class RememberArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True
 
     text: Annotated[str, Meta(description="Full sentences, their own words.")]
     said_by: Literal["user", "assistant"] = "user"
-    conversation: Annotated[str, Meta(max_length=500, description="Where it was said.")] = CONVERSATION
+    conversation: Annotated[str, Meta(max_length=500)] = CONVERSATION
     said_at: Annotated[str, Meta(max_length=60, description="If not now (ISO 8601).")] | None = None
     id: (
         Annotated[
