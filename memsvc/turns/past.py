@@ -6,6 +6,7 @@ touched the same documents, and weighs named factors. Nothing comes from the con
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -38,6 +39,9 @@ from memsvc.turns.wording import packed
 FOUND, FOUND_TO_FILTER = 40, 400
 """Passages of turns that are recalled; a turn has three or more. The second: if a filter follows that recall lacks."""
 MAX_FILES = 50
+FILE_NAME = re.compile(r"[\w.-]*\w\.[A-Za-z]\w{0,7}\b")
+"""What looks like a file's name in a question: the words of ``src/auth.py`` are others than those of ``auth.py``."""
+MOST_NAMES = 10
 
 
 class PastWorkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -165,6 +169,7 @@ async def past_work(
     filtered = asked.within_files or asked.tool is not None or asked.ok is not None
     found = FOUND_TO_FILTER if filtered else FOUND
     values = parameters(owner, query, prepared, limit=found, filters=filters) | names
+    values["titles"] = [*names["titles"], *FILE_NAME.findall(query)[:MOST_NAMES]]
     values |= {
         "project": project.name if project else None,
         "within": asked.within_project,

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.sql.desk import Desk
 from tests.sql.exports import Travel
 from tests.sql.world import Logins, World, make_world
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    import psycopg
+
+    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
     from tests.cluster import Cluster
@@ -52,3 +56,8 @@ def travel(db: Database, app: UUID, settings: Settings, tmp_path: Path) -> Trave
 def world(cluster: Cluster, database_name: str, settings: Settings) -> World:
     """Two users with the same words and a third of another app, in this worker's database."""
     return make_world(cluster.admin_url(database_name), settings, "the worker's world")
+
+
+@pytest.fixture
+def desk(db: Database, settings: Settings, owner: Owner, admin: psycopg.Connection) -> Desk:
+    return Desk(db, settings, owner, admin)

@@ -12,68 +12,20 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsvc.access.pausing import pause
-from memsvc.access.users import Owner, add_user
-from memsvc.db.engine import Database
+from memsvc.access.users import add_user
 from memsvc.documents.form import Chunk, ParsedDocument
 from memsvc.erasing.memories import erase
 from memsvc.errors import InvalidRequestError, MemsvcError, TurnConflictError
-from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentIn, store_document
 from memsvc.turns.calls import CallIn
-from memsvc.turns.past import PastWork, PastWorkIn, past_work
+from memsvc.turns.past import PastWorkIn, past_work
 from memsvc.turns.recording import record_hook
-from memsvc.turns.storing import StoredTurn, TurnIn, record_turn
-
-SHOP = "/home/kim/shop"
-
-
-class Desk:
-    """An agent's turns of one user."""
-
-    def __init__(self, db: Database, limits: Settings, owner: Owner, admin: psycopg.Connection) -> None:
-        self.db, self.limits, self.owner, self.admin = db, limits, owner, admin
-
-    async def record(self, **fields: Any) -> StoredTurn:
-        given_ = {"conversation": "monday", "root": SHOP, "project": "shop", **fields}
-        return await record_turn(self.db, self.owner, TurnIn(**given_), self.limits)
-
-    async def past(self, query: str = "", **fields: Any) -> PastWork:
-        asked = PastWorkIn(query=query, **{"root": SHOP, "project": "shop", **fields})
-        return await past_work(self.db, self.owner, asked, self.limits)
-
-    def rows(self, what: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self.admin.execute(what.replace("USER", f"'{self.owner.user_id}'").encode(), values or None).fetchall()
-
-    def texts(self) -> list[tuple[str, int, str]]:
-        return self.rows(
-            "SELECT session, ordinal, text FROM memsvc.passages WHERE user_id = USER ORDER BY session, ordinal, part"
-        )
-
-    def versions(self) -> list[tuple[str, int, bool, bool]]:
-        return self.rows(
-            "SELECT coalesce(s.local, s.identifier), v.version, v.by_agent, v.chunked "
-            "FROM memsvc.document_versions AS v INNER JOIN memsvc.sources AS s USING (user_id, source_id) "
-            "WHERE v.user_id = USER ORDER BY 1, 2"
-        )
-
-
-@pytest.fixture
-def desk(db: Database, settings: Settings, owner: Owner, admin: psycopg.Connection) -> Desk:
-    return Desk(db, settings, owner, admin)
-
-
-def read(path: str, content: str, **more: Any) -> CallIn:
-    return CallIn(tool="Read", arguments={"file_path": path}, result=content, **more)
-
-
-def write(path: str, content: str) -> CallIn:
-    return CallIn(tool="WRITE", arguments={"path": path, "content": content}, result="written")
+from tests.sql.desk import SHOP, Desk, read, write
 
 
 async def test_a_turn_is_stored_once_and_other_words_under_its_id_are_refused(desk: Desk) -> None:
