@@ -109,8 +109,8 @@ FROM (
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
-    c.turn_id, c.number, c.call_id, c.tool, c.arguments, c.told, c.document_id, c.version, c.wrote, c.ok, c.exit_code, c.ms,
-    c.result_head, c.result_tail, c.result_bytes, encode(c.result_sha256, 'hex') AS result_sha256
+    c.turn_id, c.number, c.call_id, c.tool, c.arguments, c.told, c.document_id, c.version, c.wrote, c.ok, c.exit_code,
+    c.ms, c.result_head, c.result_tail, c.result_bytes, encode(c.result_sha256, 'hex') AS result_sha256
   FROM memsvc.tool_calls AS c
   WHERE c.user_id = :user_id
   ORDER BY c.turn_id, c.number

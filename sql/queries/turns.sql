@@ -92,8 +92,8 @@ ORDER BY t.turn_id DESC
 LIMIT 1;
 
 -- name: calls_known
--- Calls of a turn that have their results, so that they need not be sent again. arguments: null if they are long, or have
--- masks: then they cannot be compared.
+-- Calls of a turn that have their results, so that they need not be sent again. arguments: null if they are long, or
+-- have masks: then they cannot be compared.
 SELECT
   c.call_id, c.tool, encode(c.result_sha256, 'hex') AS sha256, CASE
     WHEN pg_column_size(c.arguments) < 2000 AND CAST(c.arguments AS text) NOT LIKE '%[secret:%' THEN c.arguments
@@ -126,19 +126,20 @@ INNER JOIN memsvc.tool_calls AS c
 -- name: document_named
 -- A document's names, as past work shows them, and its last version.
 SELECT
-  s.source_id AS document_id, coalesce(s.local, s.identifier) AS document, d.version, coalesce(d.versions, 0) AS versions,
-  coalesce(d.volatility, 0) AS volatility, coalesce(d.familiarity, 0) AS familiarity
+  s.source_id AS document_id, coalesce(s.local, s.identifier) AS document, d.version,
+  coalesce(d.versions, 0) AS versions, coalesce(d.volatility, 0) AS volatility,
+  coalesce(d.familiarity, 0) AS familiarity
 FROM memsvc.sources AS s
 LEFT JOIN memsvc.document_signals AS d ON d.user_id = :user_id AND d.document_id = s.source_id
 WHERE s.user_id = :user_id AND s.kind = 'document' AND s.source_id = :document_id;
 
 -- name: version_causes
--- Versions of a document, the newest first, each with what made it: the first turn with a call that wrote it; of a version
--- that came from outside, the first turn that found it.
+-- Versions of a document, the newest first, each with what made it: the first turn with a call that wrote it; of a
+-- version that came from outside, the first turn that found it.
 SELECT
   v.version, CASE WHEN v.by_agent THEN 'inbound' ELSE 'external' END AS cause, v.sha256, v.bytes, v.chunked,
-  v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, t.turn_id, t.conversation, t.session AS id, t.agent,
-  t.tool, t.number
+  v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, t.turn_id, t.conversation, t.session AS id,
+  t.agent, t.tool, t.number
 FROM memsvc.document_versions AS v
 LEFT JOIN LATERAL (
   SELECT t.turn_id, s.identifier AS conversation, t.session, t.agent, c.tool, c.number
@@ -148,7 +149,7 @@ LEFT JOIN LATERAL (
   WHERE c.user_id = :user_id AND c.document_id = :document_id AND c.version = v.version AND c.wrote = v.by_agent
   ORDER BY c.turn_id, c.number
   LIMIT 1
-) AS t ON true
+) AS t ON TRUE
 WHERE v.user_id = :user_id AND v.source_id = :document_id
   AND (CAST(:before AS integer) IS NULL OR v.version < CAST(:before AS integer))
 ORDER BY v.version DESC

@@ -154,8 +154,7 @@ async def find(asker: Asker, owner: Owner, given: WorkArguments) -> Answer:
 TOOLS = (
     Tool(
         name="past_work",
-        description="What agents did before about such a request or these files, failures included. Call it before "
-        "you work.",
+        description="What agents did before about such a request or these files, failures included.",
         scope="read",
         given=WorkArguments,
         unlisted=frozenset(WorkArguments.__struct_fields__) - {"query", "files", "conversation", "project"},
@@ -166,7 +165,7 @@ TOOLS = (
         description="Record what you did, when it is done.",
         scope="write",
         given=TurnArguments,
-        unlisted=frozenset({"root", "agent", "id", "ok", "commit", "done"}),
+        unlisted=frozenset({"conversation", "root", "agent", "id", "ok", "commit", "done"}),
         run=record,
     ),
 )

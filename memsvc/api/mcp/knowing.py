@@ -336,7 +336,7 @@ TOOLS = (
         "user said, use remember.",
         scope="write",
         given=NoteArguments,
-        unlisted=frozenset({"importance"}),
+        unlisted=frozenset({"importance", "sources"}),
         run=create_note,
     ),
     Tool(

@@ -73,7 +73,7 @@ class ContextArguments(FiltersIn, frozen=True, kw_only=True, forbid_unknown_fiel
     budget_tokens: Annotated[int, Meta(ge=50, le=20_000)] = 1_500
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 30
     conversation: Annotated[Conversation, Meta(description="The current one.")] | None = None
-    recent_turns: Annotated[int, Meta(ge=0, le=50, description="Its last turns to quote.")] = 0
+    recent_turns: Annotated[int, Meta(ge=0, le=50)] = 0
     mode: Mode = "balanced"
     why: Why = "none"
     fill: bool = False
