@@ -45,7 +45,8 @@ export type AskedNode = { node_id: string; type: string | null; label: string | 
 export type Batch = { messages: Array<MessageIn> };
 export type Block = { id: string; block_id: string; name: string; kind: "core" | "working" | "archival"; text: string; version: number; tokens: number; limit_tokens: number; node_id: string | null; node: string | null; conversation_id: string | null; expires_at: string | null; evidence: Array<Support>; asserted_by: string; recorded_from: string; recorded_to: string | null };
 export type BlockIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; text: string; kind?: "core" | "working" | "archival" | null; evidence?: Array<string>; limit_tokens?: number | null; hours?: number };
-export type CallIn = { tool: string; arguments?: Record<string, unknown> | string; result?: string | null; ok?: boolean; exit_code?: number | null; ms?: number | null; document?: string | null; sha256?: string | null; size?: number | null; number?: number | null };
+export type CallIn = { tool: string; arguments?: Record<string, unknown> | string; result?: string | null; ok?: boolean; exit_code?: number | null; ms?: number | null; document?: string | null; sha256?: string | null; size?: number | null; number?: number | null; id?: string | null };
+export type CausedVersion = { version: number; cause: "inbound" | "external"; sha256: string; bytes: number; chunked: boolean; recorded_from: string; recorded_to: string | null; turn_id: string | null; conversation: string | null; id: string | null; agent: string | null; tool: string | null; number: number | null };
 export type Change = { change_id: string; recorded_at: string; results: Array<Result> };
 export type ChangeIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; change: Append | Replace | Set; evidence?: Array<string>; hours?: number };
 export type ChatCompletion = { choices: Array<Record<string, unknown>> } & Record<string, unknown>;
@@ -197,12 +198,13 @@ export type Page_memsvc_sources_ingests_Ingest_ = { items: Array<Ingest>; next_c
 export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
 export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
 export type Page_memsvc_summaries_stored_Summary_ = { items: Array<Summary>; next_cursor: string | null };
+export type Page_memsvc_turns_history_CausedVersion_ = { items: Array<CausedVersion>; next_cursor: string | null };
 export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, number>; found_by: string; found_at: string; state: "open" | "merged" | "rejected" | "split"; decided_at: string | null; decided_by: string | null };
 export type PastCall = { number: number; tool: string; told: string; ok: boolean; exit_code: number | null; ms: number | null; document_id: string | null };
 export type PastDocument = { document_id: string; document: string; version: number | null; current_version: number | null; staleness: number | null; wrote: boolean };
 export type PastTurn = { turn_id: string; conversation_id: string; conversation: string; id: string; project: string | null; agent: string; commit: string | null; ok: boolean | null; done: boolean; at: string; request: string; answer: string | null; calls: Array<PastCall>; documents: Array<PastDocument>; score: number; factors: Record<string, number> };
 export type PastWork = { text: string; turns: Array<PastTurn>; degraded: Array<"vector" | "order" | "reranker" | "words"> };
-export type PastWorkIn = { query: string; files?: Array<string>; conversation?: string | null; project?: string | null; root?: string | null; ignores_case?: boolean; within_project?: boolean; tool?: string | null; ok?: boolean | null; limit?: number; budget?: number };
+export type PastWorkIn = { query: string; files?: Array<string>; conversation?: string | null; project?: string | null; root?: string | null; ignores_case?: boolean; within_project?: boolean; within_files?: boolean; agent?: string | null; tool?: string | null; ok?: boolean | null; limit?: number; budget?: number };
 export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
 export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
 export type Pause = { paused: boolean; since: string | null; until: string | null };
@@ -266,12 +268,13 @@ export type SleepReport = { date: string; since: string | null; until: string | 
 export type Speaker = { speaker: string; role: string; messages: number };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
+export type Staleness = { document_id: string; document: string; version: number | null; versions: number; volatility: number; familiarity: number; last_change: CausedVersion | null; items: Array<Touch>; next_cursor: string | null };
 export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket>; turns: number; tool_calls: number; documents: number; document_versions: number };
 export type Step = { text: string; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
 export type StepResult = { step: number; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
 export type StoredDocument = { outcome: "created" | "changed" | "existing" | "moved" | "erased" | "paused"; document_id: string | null; version: number | null; added: number; kept: number; closed: number; job_id: string | null; odd?: Record<string, number> };
 export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
-export type StoredTurn = { outcome: "created" | "changed" | "existing" | "erased" | "paused"; turn_id: string | null; conversation_id: string | null; done: boolean; calls: number; versions: number; job_id: string | null };
+export type StoredTurn = { outcome: "created" | "changed" | "existing" | "erased" | "paused"; turn_id: string | null; conversation_id: string | null; done: boolean; calls: number; versions: number; job_id: string | null; documents?: Array<TouchedDocument> };
 export type Summarised = { passage_id: string; text: string };
 export type Summary = { node_id: string; version_id: string; level: "conversation" | "day" | "week" | "month" | "year"; label: string; period_start: string; period_end: string; text: string; importance: number; messages: number; sources: Array<Array<string>>; by: string };
 export type Support = { passage_id: string; lines: Array<number> };
@@ -281,7 +284,9 @@ export type Ticket = { ticket: string; expires_in: number; expires_at: string };
 export type Times = { since?: string; until?: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
 export type TopOfMind = { memories: Array<Memory> };
+export type Touch = { turn_id: string; conversation: string; id: string; project: string | null; agent: string; at: string; version: number | null; current_version: number | null; staleness: number | null; wrote: boolean };
 export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
+export type TouchedDocument = { number: number; document_id: string; version: number | null; fresh: boolean };
 export type TurnIn = { conversation: string; id?: string | null; request?: string | null; calls?: Array<CallIn>; answer?: string | null; done?: boolean; ok?: boolean | null; project?: string | null; root?: string | null; ignores_case?: boolean; agent?: string; commit?: string | null; at?: string | null; ended_at?: string | null };
 export type TypeChange = { description: string };
 export type Undone = { run: Run; changes: number; other: number; left: Array<Left> };
@@ -303,7 +308,7 @@ export type sources_previewing_Preview = { messages: number; conversations: numb
 export class Memsvc {
   constructor(url: string, options?: Options);
   /** Chat with memory, as in Anthropic's API. */
-  createAnthropicMessage(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null; "Anthropic-Version"?: string; "Anthropic-Beta"?: string | null }; body: AnthropicMessageIn }): Promise<AnthropicMessage>;
+  createAnthropicMessage(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "X-Memsvc-Agent"?: string; "X-Memsvc-Project"?: string | null; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null; "Anthropic-Version"?: string; "Anthropic-Beta"?: string | null }; body: AnthropicMessageIn }): Promise<AnthropicMessage>;
   /** Read a context block. */
   readContext(input: { query: { "query": string; "budget_tokens"?: number; "mode"?: "eager" | "balanced" | "deliberate"; "asked_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Context>;
   /** Read the graph. */
@@ -345,7 +350,7 @@ export class Memsvc {
   /** Undo a change. */
   undoChange(input: { path: { "change_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** Chat with memory. */
-  createChatCompletion(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ChatCompletionIn }): Promise<ChatCompletion>;
+  createChatCompletion(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "X-Memsvc-Agent"?: string; "X-Memsvc-Project"?: string | null; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ChatCompletionIn }): Promise<ChatCompletion>;
   /** Build a context block. */
   buildContext(input: { header?: { "X-Memsvc-User"?: string | null }; body: ContextIn }): Promise<Context>;
   /** List conversations. */
@@ -362,6 +367,10 @@ export class Memsvc {
   addDocuments(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: TextIn | UrlIn }): Promise<Ingest>;
   /** Read a document. */
   getDocument(input: { path: { "document_id": string }; query?: { "version"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ReadDocument>;
+  /** How stale a document is for the turns that touched it. */
+  documentStaleness(input: { path: { "document_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Staleness>;
+  /** Versions of a document, with what made each. */
+  documentVersions(input: { path: { "document_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_turns_history_CausedVersion_>;
   /** List possible duplicates. */
   listDuplicates(input?: { query?: { "status"?: "open" | "merged" | "rejected" | "split"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_identity_review_Pair_>;
   /** Split a node. */
@@ -599,7 +608,7 @@ export class Memsvc {
   /** List reflections. */
   listReflections(input?: { query?: { "kind"?: "habit" | "changed_mind" | "contradiction" | "open_loop" | "insight" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_lessons_reflections_Reflection_>;
   /** Chat with memory, as in OpenAI's Responses API. */
-  createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
+  createResponse(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "X-Memsvc-Agent"?: string; "X-Memsvc-Project"?: string | null; "Idempotency-Key"?: string | null; "X-Memsvc-Context"?: string | null }; body: ResponseIn }): Promise<ModelResponse>;
   /** List facts under review. */
   listReviews(input?: { query?: { "state"?: "doubtful" | "refused" | "accepted" | "edited" | "rejected" | "all"; "source"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_review_Review_>;
   /** Get a fact under review. */

@@ -1,6 +1,6 @@
 """Turns that come by a chat: ids of calls, so that a result may come later, and the messages that say the same.
 
-Revision: 0054, after 0053. The older version stores calls and turns without the new columns, which have defaults.
+Revision: 0056, after 0055. The older version stores calls and turns without the new columns, which have defaults.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0054"
-down_revision = "0053"
+revision = "0056"
+down_revision = "0055"
 branch_labels = None
 depends_on = None
 
