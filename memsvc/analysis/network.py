@@ -73,10 +73,12 @@ class Network:
         return zip(self.ends[first:last], self.weights[first:last], strict=True)
 
 
-async def load(db: Database, owner: Owner, without: Collection[UUID] = ()) -> tuple[Network, Sequence[UUID], int]:
+async def load(
+    db: Database, owner: Owner, without: Collection[UUID] = (), *, only: Collection[UUID] | None = None
+) -> tuple[Network, Sequence[UUID], int]:
     """Load a user's graph as it is true and known now; return it, the ids of its nodes by index, and its fact count.
 
-    Nodes ``without`` are left out, with their facts.
+    Nodes ``without`` are left out, with their facts, and so are those that are not among ``only`` (None: all are).
     """
     index: dict[UUID, int] = {}
     ones, others, weights, facts = array("I"), array("I"), array("d"), 0
@@ -87,6 +89,8 @@ async def load(db: Database, owner: Owner, without: Collection[UUID] = ()) -> tu
         )
         async for row in rows:
             if row.node_id in without or row.other_id in without:
+                continue
+            if only is not None and (row.node_id not in only or row.other_id not in only):
                 continue
             facts += row.facts
             if row.weight > 0:

@@ -62,6 +62,7 @@ from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.plans import PlansController
 from memsvc.api.controllers.profile import ProfileController
+from memsvc.api.controllers.proposals import ProposalsController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController, UsefulnessController
 from memsvc.api.controllers.reflections import ReflectionsController
@@ -129,6 +130,7 @@ V1 = (
     ChangesController,
     DiffController,
     DuplicatesController,
+    ProposalsController,
     ExtractController,
     ExtractionsController,
     RereadingsController,

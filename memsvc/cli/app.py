@@ -33,6 +33,7 @@ from memsvc.cli import (
     places,
     profile,
     projection,
+    proposals,
     recalls,
     reflections,
     relay,
@@ -145,6 +146,7 @@ app.add_typer(schedule.schedule, name="schedule")
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(jobs.jobs, name="jobs")
 app.add_typer(duplicates.duplicates, name="duplicates")
+app.add_typer(proposals.proposals, name="proposals")
 app.add_typer(archive.archive, name="archive")
 app.add_typer(models.models, name="models")
 app.add_typer(llm.llm, name="llm")

@@ -37,7 +37,7 @@ SHOWN = 200
 
 def sleep(
     tasks: str = typer.Option("", "--tasks", help="Tasks to run, separated by commas; default: all that are on."),
-    from_node: str | None = typer.Option(None, "--from", help="Only proposals for this node (its id)."),
+    from_node: str | None = typer.Option(None, "--from", help="Only what concerns this node (its id); see --list."),
     since: str | None = typer.Option(None, "--since", help="Only what was recorded since then (ISO 8601)."),
     budget: float | None = typer.Option(None, "--budget", min=1, help="Stop each task after this many seconds."),
     budget_tokens: int | None = typer.Option(
@@ -128,9 +128,11 @@ async def _runs(db: Database, owner: Owner) -> list[Run]:
 
 
 async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
-    from memsvc.sleep.duplicates import preview
+    from memsvc.sleep.duplicates import preview, reason
     from memsvc.sleep.forgetting import Fading
+    from memsvc.sleep.proposals import Found
     from memsvc.sleep.runner import dry_run
+    from memsvc.sleep.salience import Salient
 
     found: list[list[Any]] = []
     async for task, page in dry_run(db, owner, names, scope, settings=settings):
@@ -143,6 +145,14 @@ async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope,
             [task, "archive", str(one.memory_id), "", round(one.retained, 3), "hardly retained"]
             for one in page.work or ()
             if isinstance(one, Fading)
+        ]
+        if isinstance(page.work, Salient):
+            rated = zip(page.work.nodes, page.work.values, strict=True)
+            found += [[task, "rate", str(node), "", round(value, 3), "salient"] for node, value in rated]
+        found += [
+            [task, one.kind, *map(plain, one.text), round(one.score, 3), reason(one.evidence)]
+            for one in page.work or ()
+            if isinstance(one, Found)
         ]
     return found
 
@@ -208,8 +218,11 @@ def _show_tasks(tasks: list[Known], *, as_json: bool) -> None:
     if as_json:
         print_json(tasks)
         return
-    rows = [[one.name, "on" if one.on else "off", one.help, one.why_off or ""] for one in tasks]
-    print_table(["task", "", "what it does", "to have it"], rows)
+    rows = [
+        [one.name, "on" if one.on else "off", "yes" if one.of_node else "no", one.help, one.why_off or ""]
+        for one in tasks
+    ]
+    print_table(["task", "", "--from", "what it does", "to have it"], rows)
 
 
 def _show_undone(undone: Undone, *, as_json: bool) -> None:

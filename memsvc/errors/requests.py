@@ -504,6 +504,20 @@ class PairDecidedError(MemsvcError):
     hint = "A rejected pair stays rejected, but 'memsvc merge' can still merge the two. Split a pair that was merged."
 
 
+class ProposalUnknownError(MemsvcError):
+    """There is no proposal with this id."""
+
+    code, status, exit_code = "proposal_unknown", 404, 3
+    hint = "GET /v1/proposals and 'memsvc proposals list' list them."
+
+
+class ProposalDecidedError(MemsvcError):
+    """This proposal was decided otherwise."""
+
+    code, status, exit_code = "proposal_decided", 409, 3
+    hint = "What is rejected stays so. You can still write the link or the name yourself."
+
+
 class NothingToSplitError(MemsvcError):
     """The node cannot be split by these sources."""
 

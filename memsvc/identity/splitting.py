@@ -103,21 +103,28 @@ async def split(db: Database, owner: Owner, node: UUID, sources: Collection[UUID
         NothingToSplitError: none of these sources mentions it, or no other source does.
         BatchTooLargeError: more than about 500 facts and names would move.
     """
-    actor, wanted = valid_name(by, "by"), frozenset(sources)
 
     async def work(connection: AsyncConnection) -> Split:
-        # No other writer may add evidence while the node is being read.
-        await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
-        known = await _read(connection, owner, node)
-        leaving = _leaving(known, wanted)
-        if leaving:
-            return await _part(connection, owner, known, leaving, actor)
-        other, operations, facts, names = _moves(known, wanted)
-        change = await write_in(connection, owner, operations, asserted_by=actor)
-        await decide(connection, owner, (known.nodes[0], other), "split", by=actor)
-        return _made(known.nodes[0], other, change, facts, names)
+        return await split_in(connection, owner, node, sources, by=by)
 
     return await db.attempt(owner.user_id, work)
+
+
+async def split_in(
+    connection: AsyncConnection, owner: Owner, node: UUID, sources: Collection[UUID], *, by: str = "user"
+) -> Split:
+    """Do ``split`` in the caller's transaction."""
+    actor, wanted = valid_name(by, "by"), frozenset(sources)
+    # No other writer may add evidence while the node is being read.
+    await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
+    known = await _read(connection, owner, node)
+    leaving = _leaving(known, wanted)
+    if leaving:
+        return await _part(connection, owner, known, leaving, actor)
+    other, operations, facts, names = _moves(known, wanted)
+    change = await write_in(connection, owner, operations, asserted_by=actor)
+    await decide(connection, owner, (known.nodes[0], other), "split", by=actor)
+    return _made(known.nodes[0], other, change, facts, names)
 
 
 def _made(node: UUID, other: UUID, change: Change, facts: int, names: int) -> Split:

@@ -22,9 +22,9 @@ from memsvc.recall.rows import memory_of
 from memsvc.recall.times_in_words import age
 
 MAX_SALIENT = 200
-FACTORS = ("recency", "importance", "strength", "usefulness", "pinned")
+FACTORS = ("recency", "importance", "strength", "usefulness", "pinned", "salience")
 SHOWN = ("message", "note", "card")
-"""Kinds of passages; of notes and cards those that somebody pinned, judged or had recalled."""
+"""Kinds of passages; of notes and cards those that somebody pinned, judged or had recalled, and of salient nodes."""
 TIMES = {1: "once", 2: "twice"}
 SEEDS = 1 << 63
 
@@ -39,7 +39,7 @@ async def top_of_mind(
     traces: bool = False,
     facts: bool = True,
 ) -> list[Memory]:
-    """What is salient without a query, best first: new, important, often recalled, found useful, or pinned.
+    """What is salient without a query, best first: new, important, often recalled, useful, pinned, or of salient nodes.
 
     Args:
         db: the database.
@@ -127,4 +127,6 @@ def _why(row: Row[Any], now: datetime, zone: ZoneInfo) -> str:
         for what, count in (("recalled", row.recalls), ("used", row.used), ("irrelevant", row.irrelevant))
         if count
     ]
+    if row.salience:
+        reasons.append("about what is near to you")
     return f"salient: {', '.join(reasons)}"

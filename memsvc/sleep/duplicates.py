@@ -29,6 +29,7 @@ from memsvc.identity.cards import Card, Verdict
 from memsvc.identity.judging import judge, judge_many
 from memsvc.sleep.blocking import Blocks, keys_of
 from memsvc.sleep.described import cards_left, described_alike, keep_mark
+from memsvc.sleep.recalled import nodes_first
 from memsvc.sleep.tasks import Applied, Offer, Page, Place, Proposal, Scope
 
 READ, COMPARED = 5_000, MAX_OPERATIONS
@@ -55,7 +56,10 @@ class Duplicates:
         return changed or await cards_left(db, owner, Scope(nightly=True)) > 0
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
-        """Yield pages of pairs worth comparing, in the order of their ids, judged; then those described alike."""
+        """Yield pages of pairs worth comparing, judged; then those described alike.
+
+        Pairs with a node about which much is recalled come first; within both parts they come by their ids.
+        """
         proposed: set[Pair] = set()
         cards = place if place is not None and "card" in place else None
         if cards is None:
@@ -68,8 +72,15 @@ class Duplicates:
 
     async def _named_alike(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         found, frequencies = await _candidates(db, owner, scope)
-        last_done = (UUID(place["node"]), UUID(place["other"])) if place else None
-        todo = found if last_done is None else [pair for pair in found if pair > last_done]
+        first = await nodes_first(db, owner, place)
+        hot = set(first)
+
+        def position(pair: Pair) -> tuple[bool, Pair]:
+            return pair[0] not in hot and pair[1] not in hot, pair
+
+        found.sort(key=position)
+        last_done = position((UUID(place["node"]), UUID(place["other"]))) if place else None
+        todo = found if last_done is None else [pair for pair in found if position(pair) > last_done]
         pairs, left = iter(todo), len(todo)
         while page := list(islice(pairs, COMPARED)):
             nodes = sorted({node for pair in page for node in pair})
@@ -81,7 +92,7 @@ class Duplicates:
             proposals = await asyncio.to_thread(_propose, judged, cards, frequencies, refused | parted)
             last, left = page[-1], left - len(page)
             yield Page(
-                place={"node": str(last[0]), "other": str(last[1])},
+                place={"node": str(last[0]), "other": str(last[1]), "first": [str(node) for node in first]},
                 examined=len(page),
                 left=left,
                 proposals=proposals,
@@ -97,7 +108,7 @@ class Duplicates:
         merges = await _still_apart(connection, owner, [item for item in proposals if item.action == "merge"])
         if merges:
             operations = [
-                Merge(node=node, canonical=into, confidence=max(item.score, 1e-6), reason=_reason(item.evidence))
+                Merge(node=node, canonical=into, confidence=max(item.score, 1e-6), reason=reason(item.evidence))
                 for item in merges
                 for node, into in [item.nodes]
             ]
@@ -140,7 +151,7 @@ async def _settle(connection: AsyncConnection, owner: Owner, merges: Sequence[Pr
     await connection.execute(query("settle_pairs"), values)
 
 
-def _reason(evidence: Mapping[str, float]) -> str:
+def reason(evidence: Mapping[str, float]) -> str:
     """Return the evidence for people: "name +9.1, phone +6.0"."""
     return ", ".join(f"{name} {bits:+.1f}" for name, bits in sorted(evidence.items(), key=lambda item: -abs(item[1])))
 
@@ -267,7 +278,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 def preview(proposal: Proposal) -> Preview:
     """Return a proposal in a form for people."""
     return Preview(
-        action=proposal.action, labels=proposal.labels, score=proposal.score, reason=_reason(proposal.evidence)
+        action=proposal.action, labels=proposal.labels, score=proposal.score, reason=reason(proposal.evidence)
     )
 
 

@@ -121,5 +121,6 @@ OFFER = Offer(
     make=lambda means: Forgetting(means.settings),
     help="archives what says little and was not recalled for long",
     order=500,
+    of_node=False,
     done="archived",
 )

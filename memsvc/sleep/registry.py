@@ -33,6 +33,10 @@ BUILT_IN = (
     EntryPoint("reflection", "memsvc.sleep.reflection:OFFER", ENTRY_POINTS),
     EntryPoint("forgetting", "memsvc.sleep.forgetting:OFFER", ENTRY_POINTS),
     EntryPoint("versions", "memsvc.sleep.versions:OFFER", ENTRY_POINTS),
+    EntryPoint("salience", "memsvc.sleep.salience:OFFER", ENTRY_POINTS),
+    EntryPoint("promotion", "memsvc.sleep.promotion:OFFER", ENTRY_POINTS),
+    EntryPoint("links", "memsvc.sleep.links:OFFER", ENTRY_POINTS),
+    EntryPoint("aliases", "memsvc.sleep.aliases:OFFER", ENTRY_POINTS),
 )
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
@@ -47,6 +51,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it runs at night for this user."""
     why_off: str | None
     """What to do if it is wanted; None: it is on."""
+    of_node: bool
+    """Whether it can keep to what concerns one node."""
 
 
 class _Broken:
@@ -135,7 +141,16 @@ def known(settings: Settings, tasks_off: Sequence[str] = ()) -> list[Known]:
             why_off = offer.switch
         elif name in tasks_off:
             why_off = f"memsvc schedule on sleep --task {name}"
-        listed.append(Known(name=name, help=offer.help, order=offer.order, on=why_off is None, why_off=why_off))
+        listed.append(
+            Known(
+                name=name,
+                help=offer.help,
+                order=offer.order,
+                on=why_off is None,
+                why_off=why_off,
+                of_node=offer.of_node,
+            )
+        )
     return listed
 
 

@@ -118,6 +118,8 @@ class SleepReport(msgspec.Struct, frozen=True, kw_only=True):
     """They wait for a person, now."""
     lessons_to_review: int
     """Proposed instructions that wait for a person, now."""
+    proposals_to_review: int
+    """Links, names, splits and lines of core memory: they wait for a person, now."""
     due: list[AgendaItem]
     """What falls on the date."""
     failed: list[Failed]
@@ -182,7 +184,7 @@ async def report(db: Database, owner: Owner, day: date | None = None, *, now: da
         archived=counts["archived"],
         other=[Did(task=task, kind=kind, number=number) for (task, kind), number in sorted(by_task.items())],
         facts_to_review=waiting.facts, duplicates_to_review=waiting.pairs,
-        lessons_to_review=waiting.lessons, due=due,
+        lessons_to_review=waiting.lessons, proposals_to_review=waiting.proposals, due=due,
         failed=[
             Failed(run_id=run.run_id, task=run.task, error_code=run.error_code)
             for run in span.runs

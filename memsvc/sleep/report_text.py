@@ -113,6 +113,8 @@ def _waiting(report: SleepReport) -> Iterator[str]:
         yield f"{_count(report.duplicates_to_review, 'pair')} that may be the same: `memsvc duplicates`"
     if report.lessons_to_review:
         yield f"{_count(report.lessons_to_review, 'lesson')}: `memsvc lessons list`"
+    if report.proposals_to_review:
+        yield f"{_count(report.proposals_to_review, 'proposal')}: `memsvc proposals list`"
 
 
 def _due(item: AgendaItem) -> str:

@@ -203,5 +203,6 @@ OFFER = Offer(
     make=lambda means: Reread(means.extractors, means.settings),
     help="a new version of an extractor reads again what an older one has read",
     order=200,
+    of_node=False,
     done="facts_changed",
 )

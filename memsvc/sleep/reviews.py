@@ -80,6 +80,7 @@ OFFER = Offer(
     help="a language model judges facts that wait for review",
     order=300,
     done="accepted",
+    of_node=False,
     on=lambda settings: bool(settings.llm_model and settings.llm_reviews_per_night),
     switch="Set MEMSVC_LLM_MODEL and MEMSVC_LLM_REVIEWS_PER_NIGHT.",
     stays={

@@ -23,7 +23,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import JobFailedError, LlmBudgetError, MemsvcError, SleepBusyError, UserUnknownError
+from memsvc.errors import (
+    InvalidRequestError,
+    JobFailedError,
+    LlmBudgetError,
+    MemsvcError,
+    SleepBusyError,
+    UserUnknownError,
+)
 from memsvc.extract.run import Extractors
 from memsvc.llm.calls import OF_WORK, metered
 from memsvc.queue.execution import OF_THE_DATABASE, Steps
@@ -61,11 +68,11 @@ async def ask(
     ``names`` and ``settings`` as in ``sleep``.
 
     Raises:
-        InvalidRequestError: there is no such task, or it is switched off.
+        InvalidRequestError: there is no such task, it is switched off, or it cannot keep to one node.
     """
     runs = [
         (await open_run(db, owner, task.name, cause="asked", scope=scope, budget=budget)).run
-        for task in await _wanted(db, owner, names, settings, None)
+        for task in await _wanted(db, owner, names, scope, settings=settings)
     ]
 
     async def job(connection: AsyncConnection) -> UUID:
@@ -101,7 +108,7 @@ async def sleep(
         progress: called after each page.
 
     Raises:
-        InvalidRequestError: there is no such task, or it is switched off.
+        InvalidRequestError: there is no such task, it is switched off, or it cannot keep to one node.
         SleepBusyError: another process runs this user's tasks.
         MemsvcError: a task failed, which its run says, too; raised after all tasks have run.
     """
@@ -109,7 +116,7 @@ async def sleep(
     async with db.holding(lock_of(owner.user_id)) as mine:
         if not mine:
             raise SleepBusyError
-        for task in await _wanted(db, owner, names, settings, extractors):
+        for task in await _wanted(db, owner, names, scope, settings=settings, extractors=extractors):
             opened = await open_run(db, owner, task.name, cause="asked", scope=scope, budget=budget)
             try:
                 await _work(db, owner, task, opened, progress)
@@ -135,20 +142,36 @@ async def dry_run(
     """Yield what tasks would do, page by page; nothing is stored. ``names`` and ``settings`` as in ``sleep``.
 
     Raises:
-        InvalidRequestError: there is no such task, or it is switched off.
+        InvalidRequestError: there is no such task, it is switched off, or it cannot keep to one node.
     """
     dry = msgspec.structs.replace(scope or Scope(), dry=True)
-    for task in await _wanted(db, owner, names, settings, None):
+    for task in await _wanted(db, owner, names, scope, settings=settings):
         async with aclosing(task.pages(db, owner, dry, None)) as pages:
             async for page in pages:
                 yield task.name, page
 
 
 async def _wanted(
-    db: Database, owner: Owner, names: Sequence[str], settings: Settings | None, extractors: Extractors | None
+    db: Database,
+    owner: Owner,
+    names: Sequence[str],
+    scope: Scope | None,
+    *,
+    settings: Settings | None,
+    extractors: Extractors | None = None,
 ) -> list[Task]:
-    """Return the named tasks, or all that are switched on, in the order in which they run."""
+    """Return the named tasks, or all that are switched on, in the order in which they run.
+
+    Where a run is about one node, these are tasks that can keep to one.
+    """
     chosen, tasks = named(names, settings), tasks_of(settings, extractors)
+    if scope is not None and scope.from_node is not None:
+        able = [name for name, offer in offers().items() if offer.of_node]
+        if unable := [name for name in chosen if name not in able]:
+            raise InvalidRequestError(
+                f"The task {unable[0]} cannot keep to one node.", hint=f"These can: {', '.join(able)}.", field="tasks"
+            )
+        tasks = {name: task for name, task in tasks.items() if name in able}
     if not chosen:
         async with db.transaction(owner.user_id) as connection:
             row = (await connection.execute(query("tasks_off"), {"user_id": owner.user_id})).one_or_none()

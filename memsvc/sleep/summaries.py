@@ -22,6 +22,7 @@ from memsvc.db.files import query
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Operation, Retract, Thread, new_id
 from memsvc.settings import Settings
+from memsvc.sleep.recalled import ordered, sources_first
 from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 from memsvc.summaries import abstractive
 from memsvc.summaries.extractive import SHORTENS, SHORTENS_SUMMARIES, Line, Message, lines_of, summary, words_in
@@ -101,6 +102,7 @@ class Summaries:
         if scope.from_node is not None:
             return
         plan, done = await self._plan(db, owner, scope), int(place.get("told", 0)) if place else 0
+        hot = set(await sources_first(db, owner, None))
         left = len(plan.due)
         if scope.dry:
             yield Page(place={}, examined=left, left=0)
@@ -111,7 +113,8 @@ class Summaries:
             yield Page(place={"told": done}, examined=0, left=left, work=work)
         told: dict[str, _Written] = {}
         for level in LEVELS:
-            for some in _batches([one for one in plan.due if one.level == level]):
+            due = [one for one in plan.due if one.level == level]
+            for some in _batches(ordered(due, lambda one: one.sitting is not None and one.sitting.source_id in hot)):
                 written = await self._tell(writer, some, plan.known, told)
                 told |= {one.period.key: one for one in written}
                 done, left = done + len(some), left - len(some)
@@ -224,6 +227,7 @@ OFFER = Offer(
     help="tells sittings, days, weeks, months and years in a few lines",
     order=400,
     done="summarised",
+    of_node=False,
     on=lambda settings: settings.summaries != "off",
     switch="Set MEMSVC_SUMMARIES to words or model.",
 )

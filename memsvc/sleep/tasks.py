@@ -137,5 +137,7 @@ class Offer(NamedTuple):
     """Whether the settings switch it on."""
     switch: str = ""
     """What to set, for people who want it and have it switched off."""
+    of_node: bool = True
+    """Whether it can keep to what concerns one node (``Scope.from_node``)."""
     stays: Mapping[str, str] = PROPOSALS_STAY
     """Kinds of changes that stay when a run is undone, each with what they are and what a person can do."""

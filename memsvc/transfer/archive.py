@@ -53,6 +53,8 @@ LEFT_OUT = {
     "ingest_files": "files on their way into one service; their messages are exported",
     "rereadings": "operations of one service's extractors; their results are facts",
     "sleep_runs": "nightly runs of one service; their results are in changes and duplicate_candidates",
+    "node_salience": "computed from the graph and from what is recalled, each night",
+    "proposals": "proposals of one service; accepted ones are facts and names, rejections stay there",
     "cards_compared": "how far one service has compared cards, by vectors that an export does not contain",
     "analysis_runs": "analyses of one service; they can be computed again from the facts",
     "analysis_results": "analyses of one service; they can be computed again from the facts",

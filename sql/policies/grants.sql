@@ -18,7 +18,8 @@ memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_vers
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
 memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls, memsvc.procedures,
-memsvc.document_signals, memsvc.document_history, memsvc.agent_days, memsvc.instructions_used
+memsvc.document_signals, memsvc.document_history, memsvc.agent_days, memsvc.instructions_used, memsvc.node_salience,
+memsvc.proposals
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -36,7 +37,8 @@ memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_ca
 memsvc.sleep_runs, memsvc.rereadings, memsvc.cards_compared, memsvc.profile_versions, memsvc.profile_evidence,
 memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations, memsvc.document_versions, memsvc.ingests,
-memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls
+memsvc.ingest_files, memsvc.vaults, memsvc.feeds, memsvc.turns, memsvc.tool_calls, memsvc.node_salience,
+memsvc.proposals
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
@@ -76,6 +78,8 @@ GRANT UPDATE (state, place, examined, applied, proposed, counts, seconds, model_
 within_budget, error_code, finished_at, announced, undone_at)
 ON memsvc.sleep_runs TO memsvc_app;
 GRANT UPDATE (made_at, passage_id) ON memsvc.cards_compared TO memsvc_app;
+GRANT UPDATE (salience, before, sleep_run_id, written_at) ON memsvc.node_salience TO memsvc_app;
+GRANT UPDATE (state, decided_at, decided_by) ON memsvc.proposals TO memsvc_app;
 GRANT UPDATE (state, found, figures, seconds, error_code, finished_at) ON memsvc.analysis_runs TO memsvc_app;
 GRANT UPDATE (state, dry_run, choices, job_id, error_code, started_at, finished_at) ON memsvc.ingests TO memsvc_app;
 GRANT UPDATE (flavours, write_back, read_at, odd) ON memsvc.vaults TO memsvc_app;

@@ -25,7 +25,8 @@ BEGIN
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
     'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs', 'rereadings', 'cards_compared',
     'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results',
-    'locations', 'document_versions', 'ingests', 'ingest_files', 'vaults', 'feeds', 'turns', 'tool_calls'
+    'locations', 'document_versions', 'ingests', 'ingest_files', 'vaults', 'feeds', 'turns', 'tool_calls',
+    'node_salience', 'proposals'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

@@ -368,10 +368,13 @@ ORDER BY r.review_id DESC
 LIMIT :limit;
 
 -- name: reviews_to_judge
--- Doubtful facts that were not judged yet, the oldest first; a judge that is unsure leaves another reason.
+-- Doubtful facts that were not judged yet, those from the most recalled sources first, then the oldest; a judge that is
+-- unsure leaves another reason.
 SELECT r.review_id FROM memsvc.fact_reviews AS r
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND r.passage_id = p.passage_id
+LEFT JOIN memsvc.recalled_sources(:user_id, clock_timestamp()) AS s ON p.source_id = s.source_id
 WHERE r.user_id = :user_id AND r.state = 'doubtful' AND r.reason = 'doubtful'
-ORDER BY r.review_id
+ORDER BY coalesce(s.strength, 0) DESC, r.review_id
 LIMIT :limit;
 
 -- name: put_review_aside

@@ -223,8 +223,8 @@ WITH best AS MATERIALIZED (
   ) AS t
 )
 SELECT
-  s.*, t.remark, t.whole, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, b.recalls, b.used,
-  b.irrelevant, b.judged, b.at
+  s.*, t.remark, t.whole, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, b.salience, b.recalls,
+  b.used, b.irrelevant, b.judged, b.at
 FROM (SELECT array_agg(o.memory_id ORDER BY o.score DESC, o.at DESC, o.memory_id ASC) AS ids FROM best AS o) AS a
 CROSS JOIN LATERAL memsvc.memories_shown(
   :user_id, a.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)

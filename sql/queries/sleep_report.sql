@@ -145,4 +145,8 @@ SELECT
     WHERE
       v.user_id = :user_id AND v.type = 'Critique' AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
       AND v.data @> '{"state": "proposed"}'
-  ) AS lessons;
+  ) AS lessons,
+  (
+    SELECT count(*) FROM memsvc.proposals AS p
+    WHERE p.user_id = :user_id AND p.state = 'open'
+  ) AS proposals;

@@ -40,6 +40,7 @@ COMMANDS = [
     ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
+    ("proposals",), *(("proposals", does) for does in ("list", "accept", "reject")),
     ("feed",), *(("feed", does) for does in ("add", "list", "show", "run", "pause", "resume", "remove")),
     ("archive",), *(("archive", does) for does in ("show", "forgetting", "restore")),
     ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),

@@ -120,6 +120,8 @@ EVERY_ROUTE = [
     ("GET", "/v1/duplicates", "read"),
     *(("POST", f"/v1/duplicates/{NOTHING}/{NOTHING}/{does}", "write") for does in ("accept", "reject")),
     ("POST", f"/v1/duplicates/{NOTHING}/split", "write"),
+    ("GET", "/v1/proposals", "read"),
+    *(("POST", f"/v1/proposals/{NOTHING}/{does}", "write") for does in ("accept", "reject")),
     ("POST", "/v1/sleep", "write"),
     ("GET", "/v1/sleep/runs", "read"),
     ("GET", f"/v1/sleep/runs/{NOTHING}", "read"),

@@ -28,7 +28,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence",
     "used_tickets", "answered_requests", "analysis_runs", "analysis_results", "locations", "ingests", "ingest_files",
-    "feeds", "document_versions", "vaults", "turns", "tool_calls", *ONTOLOGY,
+    "feeds", "document_versions", "vaults", "turns", "tool_calls", "node_salience", "proposals", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -157,6 +157,8 @@ UPDATED = {
         "undone_at",
     },
     "cards_compared": {"made_at", "passage_id"},
+    "node_salience": {"salience", "before", "sleep_run_id", "written_at"},
+    "proposals": {"state", "decided_at", "decided_by"},
     "analysis_runs": {"state", "found", "figures", "seconds", "error_code", "finished_at"},
     "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }

@@ -61,6 +61,8 @@ INSERTS = {
     "used_tickets": "(user_id, ticket_id, expires_at) VALUES (%(user)s, gen_random_uuid(), 'infinity')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
+    "node_salience": "(user_id, node_id, salience) VALUES (%(user)s, %(node)s, 0.5)",
+    "proposals": "(user_id, kind, key, node_id, score) VALUES (%(user)s, 'split', %(node)s, %(node)s, 0.5)",
     "document_versions": "(user_id, source_id, version, sha256, bytes, format, title, path, characters, recorded_from, "
     "recorded_to) VALUES (%(user)s, %(source)s, 9, repeat('a', 64), 1, 'md', 'x', 'x', 1, '2000-01-01', '2000-01-02')",
     "vaults": "(user_id, folder, flavours) VALUES (%(user)s, '/probe', '{markdown}')",
@@ -104,6 +106,8 @@ CHANGES = {
     "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
+    "node_salience": "UPDATE memsvc.node_salience SET salience = 1",
+    "proposals": "UPDATE memsvc.proposals SET decided_by = 'changed'",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {

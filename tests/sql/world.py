@@ -35,7 +35,7 @@ USER_TABLES = (
     "sleep_runs", "rereadings", "cards_compared", "profile_versions", "profile_evidence", "used_tickets",
     "answered_requests", "analysis_runs", "analysis_results",
     "locations", "ingests", "ingest_files", "document_versions", "vaults", "feeds",
-    "turns", "tool_calls",
+    "turns", "tool_calls", "node_salience", "proposals",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -297,6 +297,9 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         third = value(app, "SELECT uuidv7()")  # so that the pair of the other two can be added by a probe
         history_rows(app, user_id, [{"op": "node", "node_id": third, "fresh": True, "type": "Person", "label": "Eda"}])
         app.execute("SELECT memsvc.decide_duplicates(%s, %s, %s, 'rejected', 'user')", [user_id, node_id, third])
+        app.execute("SELECT memsvc.note_salience(%s, ARRAY[%s::uuid], '{0.5}', 0.05)", [user_id, third])
+        split = json.dumps([{"key": str(third), "node_id": str(third), "score": 0.5}])
+        app.execute("SELECT memsvc.note_proposals(%s, 'split', %s, 5)", [user_id, split])
         embed(app, user_id)
     return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3], second, written[1][2])
 

@@ -505,6 +505,28 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.known_with(uuid, uuid[]) IS 'Passages that repeat versions, and go with them.';
 
+-- Proposals that rest on what goes: passages, nodes, versions of edges, a source.
+CREATE OR REPLACE FUNCTION memsvc.proposals_about(
+  p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_versions uuid[], p_source_id uuid
+) RETURNS TABLE (proposal_id uuid)
+LANGUAGE sql STABLE ROWS 10
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT r.proposal_id FROM memsvc.proposals AS r WHERE r.user_id = p_user_id AND r.passage_id = ANY (p_passages)
+  UNION
+  SELECT r.proposal_id FROM memsvc.proposals AS r WHERE r.user_id = p_user_id AND r.node_id = ANY (p_nodes)
+  UNION
+  SELECT r.proposal_id FROM memsvc.proposals AS r WHERE r.user_id = p_user_id AND r.other_id = ANY (p_nodes)
+  UNION
+  SELECT r.proposal_id FROM memsvc.proposals AS r WHERE r.user_id = p_user_id AND r.version_id = ANY (p_versions)
+  UNION
+  SELECT r.proposal_id FROM memsvc.proposals AS r
+  WHERE r.user_id = p_user_id AND r.kind = 'split' AND p_source_id = ANY (r.sources);
+END;
+COMMENT ON FUNCTION memsvc.proposals_about(uuid, uuid[], uuid[], uuid[], uuid) IS 'Proposals that rest on what goes.';
+
 -- What an erasure would remove now: rows by table, and versions that would keep less evidence. Null: the subject does
 -- not exist. Terms: those that no other passage has.
 CREATE OR REPLACE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS jsonb
@@ -544,6 +566,14 @@ BEGIN ATOMIC
       'duplicate_candidates', (
         SELECT count(*) FROM memsvc.duplicate_candidates AS d
         WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))
+      ),
+      'node_salience', (
+        SELECT count(*) FROM memsvc.node_salience AS n WHERE n.user_id = p_user_id AND n.node_id = ANY (p.nodes)
+      ),
+      'proposals', (
+        SELECT count(*) FROM memsvc.proposals_about(
+          p_user_id, s.passages || k.passages, p.nodes, p.edge_versions, s.source_id
+        ) AS q
       ),
       'profile_versions', (
         SELECT count(*) FROM memsvc.profile_versions AS v

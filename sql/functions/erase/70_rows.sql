@@ -117,6 +117,8 @@ DECLARE
   reviews bigint := 0;
   documents bigint := 0;
   pairs bigint := 0;
+  proposed bigint := 0;
+  salient bigint := 0;
   block CONSTANT uuid := (
     SELECT e.subject_id FROM erasures AS e
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.kind = 'block'
@@ -155,6 +157,14 @@ BEGIN
   PERFORM memsvc.keep_derivations(
     proved, plan.links, plan.node_versions || plan.edge_versions || plan.aliases || plan.locations
   );
+  DELETE FROM proposals AS d WHERE d.user_id = proved AND d.proposal_id IN (
+    SELECT q.proposal_id FROM memsvc.proposals_about(
+      proved, gone, plan.nodes, plan.edge_versions, scope.source_id
+    ) AS q
+  );
+  GET DIAGNOSTICS proposed = ROW_COUNT;
+  DELETE FROM node_salience AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
+  GET DIAGNOSTICS salient = ROW_COUNT;
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -223,7 +233,8 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'document_versions', documents, 'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms,
+      'document_versions', documents, 'duplicate_candidates', pairs, 'proposals', proposed, 'node_salience', salient,
+      'profile_versions', profile, 'analysis_results', results, 'terms', terms,
       'sources', whole + cardinality(emptied)
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id

@@ -1,8 +1,8 @@
 -- Reading again what older versions of an extractor have read: where it goes on, and what it changed.
 
 -- Sources that an extractor is to read again, the most recalled ones first: by how strong the memory of their messages
--- is, and of facts that they support, added up at p_moment (memsvc.recall_strength with a half-life of 30 days). At most
--- p_limit, after the one with p_strength and p_source_id (null: from the first).
+-- is, and of facts that they support, added up at p_moment (memsvc.recalled_sources). At most p_limit, after the one
+-- with p_strength and p_source_id (null: from the first).
 CREATE OR REPLACE FUNCTION memsvc.sources_to_reread(
   p_user_id uuid, p_extractor text, p_moment timestamptz, p_strength double precision, p_source_id uuid,
   p_limit integer
@@ -12,27 +12,10 @@ SET search_path = memsvc, pg_temp
 -- callers: app
 -- plans: by-key
 BEGIN ATOMIC
-  WITH recalled AS (
-    SELECT p.source_id,
-      round(
-        sum(memsvc.recall_strength(s.recalls, p_moment - s.last_recalled_at, interval '30 days'))::numeric, 6
-      )::double precision AS strength
-    FROM memsvc.memory_signals AS s
-    CROSS JOIN LATERAL (
-      SELECT s.passage_id
-      WHERE s.passage_id IS NOT NULL
-      UNION
-      SELECT l.passage_id FROM memsvc.source_links AS l
-      WHERE l.user_id = p_user_id AND l.edge_version_id = s.version_id AND l.stance = 'supports'
-    ) AS m
-    INNER JOIN memsvc.passages AS p ON p.user_id = p_user_id AND p.passage_id = m.passage_id
-    WHERE s.user_id = p_user_id AND s.last_recalled_at IS NOT NULL
-    GROUP BY p.source_id
-  ),
-  ranked AS (
+  WITH ranked AS (
     SELECT e.source_id, coalesce(r.strength, 0) AS strength, e.again_upto, e.begun_after
     FROM memsvc.extractions AS e
-    LEFT JOIN recalled AS r ON r.source_id = e.source_id
+    LEFT JOIN memsvc.recalled_sources(p_user_id, p_moment) AS r ON r.source_id = e.source_id
     WHERE e.user_id = p_user_id AND e.extractor = p_extractor
       AND (e.again_upto < e.begun_after OR (e.again_upto IS NULL AND e.begun_after IS NOT NULL))
   )

@@ -142,9 +142,10 @@ COMMENT ON FUNCTION memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz
 -- What is salient without a query: ids, best first, with the points of each factor and what they were made of.
 -- Candidates: the 200 messages said last (part 0 of each, of p_kinds), the 100 open facts learnt last, and of
 -- memory_signals 50 pinned ones, the 100 recalled last and the 100 most important ones, notes and cards of nodes too, as
--- their present versions. Points: recency by p_half_life
--- since it was said or learnt (1 at most), importance (a tenth of 1 to 10, nothing where nobody has judged), recall
--- strength (1), usefulness (-1/2 to 1/2), pinned (2). Of a message in parts the best one.
+-- their present versions; and cards of the 50 most salient nodes (memsvc.node_salience). Points: recency by p_half_life
+-- since it was said or learnt (1 at most; none for a card that is here for its node's salience), importance (a tenth of
+-- 1 to 10, nothing where nobody has judged), recall strength (1), usefulness (-1/2 to 1/2), pinned (2), salience (of a
+-- card its node's, of a fact half the sum of its ends'; 1 at most). Of a message in parts the best one.
 -- p_as_of: messages said by then, facts valid then, ages counted back from then. p_known_at: what was recorded by then;
 -- signals are not kept for past times, so none counts there, and ages are counted from then, where p_as_of is null.
 -- Bounded: of what was said last it looks at 2,000 rows, of facts at 1,000, whatever filters leave.
@@ -154,7 +155,7 @@ CREATE OR REPLACE FUNCTION memsvc.top_of_mind(
 ) RETURNS TABLE (
   memory_id uuid, score double precision, recency double precision, importance double precision,
   strength double precision, usefulness double precision, pinned double precision, recalls integer, used integer,
-  irrelevant integer, judged smallint, at timestamptz
+  irrelevant integer, judged smallint, at timestamptz, salience double precision
 )
 LANGUAGE plpgsql STABLE ROWS 10
 SET search_path = memsvc, pg_temp
@@ -184,9 +185,9 @@ BEGIN
     LIMIT 200
   ),
   learnt AS MATERIALIZED (
-    SELECT n.version_id AS id, n.recorded_from AS at
+    SELECT n.version_id AS id, n.recorded_from AS at, n.from_node, n.to_node
     FROM (
-      SELECT v.version_id, v.type, v.recorded_from, v.recorded_to, v.valid_from, v.valid_to
+      SELECT v.version_id, v.type, v.recorded_from, v.recorded_to, v.valid_from, v.valid_to, v.from_node, v.to_node
       FROM edge_versions AS v WHERE p_facts AND v.user_id = p_user_id AND v.recorded_from <= known
       ORDER BY v.recorded_from DESC LIMIT 1000
     ) AS n
@@ -206,11 +207,31 @@ BEGIN
     WHERE p_known_at IS NULL AND s.user_id = p_user_id AND s.importance IS NOT NULL
     ORDER BY s.importance DESC LIMIT 100)
   ),
+  salient AS MATERIALIZED (
+    SELECT s.node_id, s.salience FROM node_salience AS s
+    WHERE p_known_at IS NULL AND s.user_id = p_user_id AND s.salience > 0 ORDER BY s.salience DESC LIMIT 50
+  ),
+  described AS MATERIALIZED (
+    SELECT p.passage_id AS id, p.source_id, p.session, p.ordinal, p.recorded_at AS at, n.node_id
+    FROM salient AS n
+    CROSS JOIN LATERAL (
+      SELECT v.version_id FROM node_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = n.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_from <= holds AND v.valid_to > holds OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (
+      SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = v.version_id OFFSET 0
+    ) AS p
+    WHERE p.kind = 'card' AND p.kind = ANY (p_kinds) AND p.archived_at IS NULL
+      AND p.passage_id NOT IN (SELECT g.memory_id FROM signal AS g)
+  ),
   candidate AS (
     SELECT n.id, n.source_id, n.session, n.ordinal, n.at, s.recalls, s.last_recalled_at, s.used, s.irrelevant,
-      s.importance, s.pinned
+      s.importance, s.pinned, n.from_node, n.to_node, n.ages
     FROM (
-      SELECT d.* FROM said AS d UNION ALL SELECT l.id, NULL, NULL, NULL, l.at FROM learnt AS l
+      SELECT d.*, NULL::uuid AS from_node, NULL::uuid AS to_node, true AS ages FROM said AS d
+      UNION ALL SELECT l.id, NULL, NULL, NULL, l.at, l.from_node, l.to_node, true FROM learnt AS l
+      UNION ALL SELECT d.id, d.source_id, d.session, d.ordinal, d.at, d.node_id, NULL, false FROM described AS d
     ) AS n
     LEFT JOIN LATERAL (
       SELECT r.* FROM memory_signals AS r
@@ -218,15 +239,16 @@ BEGIN
     ) AS s ON true
     UNION ALL
     SELECT g.memory_id, m.source_id, m.session, m.ordinal, m.at, g.recalls, g.last_recalled_at, g.used, g.irrelevant,
-      g.importance, g.pinned
+      g.importance, g.pinned, m.from_node, m.to_node, true
     FROM signal AS g
     CROSS JOIN LATERAL (
       (SELECT r.source_id, r.session, r.ordinal, r.said_at AS at, r.kind,
+        CASE WHEN r.kind = 'card' THEN r.subject_id END AS from_node, NULL::uuid AS to_node,
         r.said_at <= latest AND r.archived_at IS NULL AND (r.version_id IS NULL
           OR (r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds)) AS visible
       FROM passages AS r WHERE g.kind = 'passage' AND r.user_id = p_user_id AND r.passage_id = g.memory_id OFFSET 0)
       UNION ALL
-      (SELECT NULL, NULL, NULL, r.recorded_from, NULL,
+      (SELECT NULL, NULL, NULL, r.recorded_from, NULL, r.from_node, r.to_node,
         p_facts AND r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds
           AND NOT memsvc.is_archived(p_user_id, r.version_id)
       FROM edge_versions AS r WHERE g.kind = 'fact' AND r.user_id = p_user_id AND r.version_id = g.memory_id OFFSET 0)
@@ -235,16 +257,20 @@ BEGIN
       AND g.memory_id NOT IN (SELECT n.id FROM said AS n) AND g.memory_id NOT IN (SELECT n.id FROM learnt AS n)
   ),
   rated AS (
-    SELECT c.id, c.source_id, c.session, c.ordinal, c.at, memsvc.recency(moment - c.at, p_half_life) AS recency,
+    SELECT c.id, c.source_id, c.session, c.ordinal, c.at,
+      CASE WHEN c.ages THEN memsvc.recency(moment - c.at, p_half_life) ELSE 0 END AS recency,
       coalesce(c.importance / 10.0::double precision, 0) AS importance,
       memsvc.recall_strength(c.recalls, moment - c.last_recalled_at, p_half_life) AS strength,
       memsvc.usefulness(c.used, c.irrelevant) / 2 AS usefulness,
       CASE WHEN c.pinned THEN 2 ELSE 0 END::double precision AS pinned, c.recalls, c.used, c.irrelevant,
-      c.importance AS judged
+      c.importance AS judged, coalesce((
+        SELECT sum(n.salience) / CASE WHEN c.to_node IS NULL THEN 1 ELSE 2 END FROM salient AS n
+        WHERE n.node_id IN (c.from_node, c.to_node)
+      ), 0)::double precision AS salience
     FROM candidate AS c
   ),
   best AS (
-    SELECT r.*, r.recency + r.importance + r.strength + r.usefulness + r.pinned AS score FROM rated AS r
+    SELECT r.*, r.recency + r.importance + r.strength + r.usefulness + r.pinned + r.salience AS score FROM rated AS r
   ),
   placed AS (
     SELECT b.*, row_number() OVER (
@@ -253,7 +279,7 @@ BEGIN
     FROM best AS b
   )
   SELECT b.id, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, coalesce(b.recalls, 0),
-    coalesce(b.used, 0), coalesce(b.irrelevant, 0), b.judged, b.at
+    coalesce(b.used, 0), coalesce(b.irrelevant, 0), b.judged, b.at, b.salience
   FROM placed AS b
   WHERE b.nth = 1
   ORDER BY b.score DESC, b.at DESC, b.id
