@@ -83,17 +83,18 @@ async def scene(db: Database, owner: Owner, settings: Settings) -> Scene:
     nodes = dict(zip([*PEOPLE, *THINGS], [one.node_id for one in made.results if one.node_id], strict=True))
     boat, office = TALKS["boat"], TALKS["office"]
     jan = [
-        ("Jan Berg", "LIVES_IN", "Porto", [boat[3], boat[2]]), ("Jan Berg", "LIKES", "Riverside Choir", [boat[3]]),
-        ("Jan Berg", "LIVES_IN", "Lima", [office[0], office[2]]), ("Jan Berg", "LIKES", "Chess Club", [office[0]]),
+        ("Jan Berg", "LIVES_IN", "Lima", [office[0]]), ("Jan Berg", "LIKES", "Chess Club", [office[0]]),
+        ("Jan Berg", "LIVES_IN", "Porto", [boat[2], boat[3]]), ("Jan Berg", "LIKES", "Riverside Choir", [boat[3]]),
+        ("Jan Berg", "LIVES_IN", "Lima", [office[2]]),
     ]  # fmt: skip
     known = [
         (one, "KNOWS", other, [])
         for one in ("Robert Stone", "Mara Linden") for other in ("Bo Fisk", "Cy Young", "Dora Ek")
     ]  # fmt: skip
-    for one, type_, other, said in jan + known:
+    for day, (one, type_, other, said) in enumerate(jan + known):
         edge = Edge(
             from_node=nodes[one], type=type_, to_node=nodes[other], fact=f"{one} {type_} {other}.",
-            key="beside" if type_ == "LIVES_IN" else "",
+            valid_from=begin + timedelta(days=day),
             evidence=[Evidence(passage_id=passages[text]) for text in said],
         )  # fmt: skip
         await write(db, owner, [edge], asserted_by="tests")

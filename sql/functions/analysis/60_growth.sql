@@ -222,9 +222,10 @@ BEGIN
     )
     SELECT p_user_id, p_kind, f.key, f.node_id, f.other_id, f.passage_id, f.version_id, f.span_from, f.span_to,
       coalesce(f.sources, '{}'), f.score, coalesce(f.evidence, '{}')
-    FROM jsonb_to_recordset(p_found) WITH ORDINALITY AS f (
+    FROM jsonb_array_elements(p_found) WITH ORDINALITY AS e (value, nth)
+    CROSS JOIN LATERAL jsonb_to_record(e.value) AS f (
       key uuid, node_id uuid, other_id uuid, passage_id uuid, version_id uuid, span_from integer, span_to integer,
-      sources uuid[], score real, evidence jsonb, nth bigint
+      sources uuid[], score real, evidence jsonb
     )
     WHERE NOT EXISTS (SELECT FROM joined AS j WHERE j.node_id = f.node_id AND j.other_id = f.other_id)
       AND NOT EXISTS (SELECT FROM known AS k WHERE k.node_id IS NOT DISTINCT FROM f.node_id AND k.key = f.key)
@@ -240,7 +241,7 @@ BEGIN
       AND (f.version_id IS NULL OR EXISTS (
         SELECT FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = f.version_id
       ))
-    ORDER BY f.nth
+    ORDER BY e.nth
     LIMIT greatest(p_most - (SELECT count(*) FROM known AS k WHERE k.state = 'open'), 0)
     ON CONFLICT DO NOTHING
     RETURNING 1
