@@ -73,7 +73,6 @@ export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>
 export type CypherIn = { query: string; parameters?: Record<string, unknown>; limit?: number };
 export type DatedWords = { words: string; means: string; stop: number };
 export type Decided = { review: Review; change: Change | null };
-export type Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type DegreeBucket = { from: number; to: number; nodes: number };
 export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
 export type Did = { task: string; kind: string; number: number };
@@ -124,7 +123,7 @@ export type Item = { id: string; kind: "message" | "trace" | "block" | "card" | 
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
 export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "enroll" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
-export type Known = { name: string; help: string; order: number; on: boolean; why_off: string | null };
+export type Known = { name: string; help: string; order: number; on: boolean; why_off: string | null; of_node: boolean };
 export type Learnt = { id: string; fact: string };
 export type Left = { what: string; code: string; change_id: string | null };
 export type LessonIn = { text?: string | null };
@@ -191,6 +190,7 @@ export type Page_memsvc_lessons_reflections_Reflection_ = { items: Array<Reflect
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
+export type Page_memsvc_sleep_proposals_Proposed_ = { items: Array<Proposed>; next_cursor: string | null };
 export type Page_memsvc_sleep_registry_Known_ = { items: Array<Known>; next_cursor: string | null };
 export type Page_memsvc_sleep_runs_Run_ = { items: Array<Run>; next_cursor: string | null };
 export type Page_memsvc_sources_document_reads_Document_ = { items: Array<Document>; next_cursor: string | null };
@@ -221,6 +221,7 @@ export type Profile = { core: Array<Block>; working: Array<Block>; working_trunc
 export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; again: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
 export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
+export type Proposed = { proposal_id: string; kind: "link" | "alias" | "split" | "core"; node_id: string | null; label: string | null; other_id: string | null; other_label: string | null; text: string | null; passage_id: string | null; version_id: string | null; sources: Array<string>; score: number; evidence: Record<string, number>; found_at: string; state: "open" | "accepted" | "rejected" | "withdrawn"; decided_at: string | null; decided_by: string | null };
 export type Pushed = { ingest_id: string | null; message: StoredMessage | null };
 export type QuestionIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; include_archived?: boolean; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
 export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends" | "validated" | "disputed"; confidence: number; asserted_by: string; recorded_from: string };
@@ -303,7 +304,9 @@ export type api_controllers_erasures_Preview = { kind: string; counts: Record<st
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
+export type identity_review_Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type sleep_proposals_Decision = { proposal_id: string; state: "open" | "accepted" | "rejected" | "withdrawn"; change_id?: string | null };
 export type sources_previewing_Preview = { messages: number; conversations: number; speakers: Array<Speaker>; first_said_at: string | null; last_said_at: string | null; owner: Array<string>; must_ask: boolean; odd: Record<string, number> };
 export class Memsvc {
   constructor(url: string, options?: Options);
@@ -376,9 +379,9 @@ export class Memsvc {
   /** Split a node. */
   splitNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: SplitIn }): Promise<Split>;
   /** Merge a pair of duplicates. */
-  acceptDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
+  acceptDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<identity_review_Decision>;
   /** Reject a pair of duplicates. */
-  rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
+  rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<identity_review_Decision>;
   /** List erasures. */
   listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_erasing_memories_Receipt_>;
   /** Check an erasure. */
@@ -601,6 +604,12 @@ export class Memsvc {
   blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
+  /** List proposals. */
+  listProposals(input?: { query?: { "status"?: "open" | "accepted" | "rejected" | "withdrawn"; "kind"?: "link" | "alias" | "split" | "core" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_proposals_Proposed_>;
+  /** Accept a proposal. */
+  acceptProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
+  /** Reject a proposal. */
+  rejectProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
   /** Recall memories. */
   recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
   /** Give feedback on a recall. */

@@ -18,6 +18,7 @@ from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
 from memsvc.chat.forgetting import Forget
 from memsvc.chat.verifying import Verified
+from memsvc.client import archive as archived
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
@@ -43,6 +44,7 @@ from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.sleep.archive import Archive, Restored
 from memsvc.sources.document_reads import Document, ReadDocument
 from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
@@ -232,6 +234,18 @@ class AsyncMemory(AsyncLessons):
     async def remove_feed(self, feed_id: str | UUID) -> FeedRemoved:
         """Remove a feed. What it stored stays."""
         return await self.send(calls.remove_feed(feed_id))
+
+    async def archive(self) -> Archive:
+        """Return how much forgetting has archived, and whether it goes on."""
+        return await self.send(archived.archive())
+
+    async def switch_forgetting(self, *, on: bool | None) -> Archive:
+        """Let sleep mode archive what is not recalled (True), or not; None: as the service is set."""
+        return await self.send(archived.switch_forgetting(on=on))
+
+    async def restore_memories(self, memory_ids: Iterable[str | UUID]) -> Restored:
+        """Take messages, facts and nodes out of the archive, by short or full ids."""
+        return await self.send(archived.restore_memories(memory_ids))
 
     async def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
         """Recall the memories that matter for a query, best first."""

@@ -108,13 +108,13 @@ def _found(
             yield node, "also", match.span("name")
     words = list(WORD.finditer(said.text))
     for number, match in enumerate(words):
-        node = firsts.get(_bare(match[0]))
-        if node is not None and not _goes_on(said.text, words, number):
-            yield node, "first", (match.start(), match.start() + len(_bare(match[0])))
+        called = firsts.get(_bare(match[0]))
+        if called is not None and not _goes_on(said.text, words, number):
+            yield called, "first", (match.start(), match.start() + len(_bare(match[0])))
     for match in INITIALS.finditer(said.text) if initials else ():
-        node = initials.get(_folded(match[0]))
-        if node is not None:
-            yield node, "initials", (match.start(), match.start() + len(match[0].rstrip()))
+        short = initials.get(_folded(match[0]))
+        if short is not None:
+            yield short, "initials", (match.start(), match.start() + len(match[0].rstrip()))
 
 
 def _bare(word: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from datetime import datetime
 from hashlib import md5
 from itertools import groupby
 from typing import Any
@@ -206,9 +207,9 @@ def _groups(told: Sequence[Any]) -> list[list[Any]]:
 
 def _overlap(one: Sequence[Any], other: Sequence[Any]) -> bool:
     """Whether two lives are told over the same time: else somebody may just have moved."""
-    return min(row.first_at for row in one) < max(row.last_at for row in other) and min(
-        row.first_at for row in other
-    ) < max(row.last_at for row in one)
+    begun: datetime = max(min(row.first_at for row in life) for life in (one, other))
+    ended: datetime = min(max(row.last_at for row in life) for life in (one, other))
+    return begun < ended
 
 
 OFFER = Offer(

@@ -28,10 +28,12 @@ from memsvc.sleep.tasks import Offer, Page, Place, Scope
 
 CONSIDERED = 500
 """Pairs with neighbours in common whose descriptions are compared."""
-MEANING = 1.0
+MEANING = 4.0
 """How much a cosine of 1 adds to the score of the neighbours, as a share of it."""
-HALF = 2.0
-"""The score of neighbours that is worth one half."""
+UNKNOWN = 0.25
+"""The cosine that counts where one of two has no vector: about that of two descriptions by chance."""
+HALF = 4.0
+"""The combined score that is worth one half."""
 LEAST = 0.4
 """Least score of a proposal."""
 LEAST_DAYS = 3
@@ -100,7 +102,9 @@ async def _near(db: Database, owner: Owner, nodes: Sequence[UUID], likely: Seque
     """Return pairs with neighbours in common, the more likely the nearer their descriptions are."""
     if not likely:
         return []
-    found = [(*sorted((nodes[one.one], nodes[one.other])), one) for one in likely]
+    found = [
+        (min(nodes[pair.one], nodes[pair.other]), max(nodes[pair.one], nodes[pair.other]), pair) for pair in likely
+    ]
     model = next((one for one in await known_models(db) if one.state == "active"), None)
     cosines: dict[int, float] = {}
     if model is not None:
@@ -113,7 +117,7 @@ async def _near(db: Database, owner: Owner, nodes: Sequence[UUID], likely: Seque
             cosines = {row.nth - 1: float(row.cosine) for row in rows if row.cosine is not None}
     pairs = []
     for nth, (one, other, pair) in enumerate(found):
-        near = max(cosines.get(nth, 0.0), 0.0)
+        near = max(cosines.get(nth, UNKNOWN), 0.0)
         evidence = {"common": float(pair.common), "neighbours": round(pair.score, 3)}
         if nth in cosines:
             evidence["meaning"] = round(near, 3)
@@ -122,7 +126,7 @@ async def _near(db: Database, owner: Owner, nodes: Sequence[UUID], likely: Seque
 
 
 def combined(neighbours: float, meaning: float) -> float:
-    """Combine the score of common neighbours with the cosine of two descriptions (0: not known, or not alike)."""
+    """Combine the score of common neighbours with the cosine of two descriptions, from 0 to 1."""
     return neighbours * (1 + MEANING * meaning)
 
 
@@ -146,7 +150,7 @@ def _mentioned(network: Network, counts: Sequence[bool], index: dict[UUID, int],
             counts[end] and network.starts[end + 1] - network.starts[end] <= MOST_NEIGHBOURS for end in near & others
         )
         if part >= LEAST_SHARE and not linked and not between:
-            score = share(part * row.days / 2)
+            score = share(part * row.days)
             evidence = {"days": float(row.days), "share": round(part, 3)}
             pairs.append(_Pair(row.node_id, row.other_id, score, evidence))
     return pairs

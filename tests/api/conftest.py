@@ -24,11 +24,14 @@ from memsvc.extract.run import Extractors
 from memsvc.feeds.feeds import add
 from memsvc.feeds.wanted import Door, FeedIn, Mailbox
 from memsvc.graph.history import write
-from memsvc.graph.operations import Node
+from memsvc.graph.operations import Evidence, Node
 from memsvc.identity.candidates import Suspicion, note
 from memsvc.llm.upstream import Upstream, anthropic_server
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
+from memsvc.sleep.proposals import proposals
+from memsvc.sleep.runner import sleep
+from memsvc.sources.messages import MessageIn, append
 from tests.api.story import Stage
 from tests.fakes.extractors import SayingExtractor
 from tests.fakes.upstream import Asked, response, says, serving
@@ -174,6 +177,21 @@ async def stage(db: Database, connect: Connect, chatting: Settings, monkeypatch:
             await note(connection, marcel.owner, [Suspicion(node=first, other=second, score=0.5)], found_by="tests")
         return str(first), str(second)
 
+    async def propose() -> list[str]:
+        texts = [f"{name} Winter, aka {other}, called." for name, other in (("Clara", "Kiki"), ("Hugo", "Hu"))]
+        said = await append(db, marcel.owner, [MessageIn(conversation="calls", text=one) for one in texts], chatting)
+        nodes = [
+            Node(
+                type="Person", label=" ".join(text.split()[:2]).rstrip(","),
+                evidence=[Evidence(passage_id=one.passage_id)] if one.passage_id else [],
+            )
+            for text, one in zip(texts, said, strict=True)
+        ]  # fmt: skip
+        await write(db, marcel.owner, nodes, asserted_by="tests")
+        await sleep(db, marcel.owner, ["aliases"], settings=chatting)
+        found = await proposals(db, marcel.owner, kind="alias")
+        return [str(one.proposal_id) for one in found.items if one.text in {"Kiki", "Hu"}]
+
     async def renew(version: str) -> None:
         extractor = await Extractors(chatting).get()
         monkeypatch.setattr(extractor, "name", version)
@@ -185,4 +203,4 @@ async def stage(db: Database, connect: Connect, chatting: Settings, monkeypatch:
         return str(feed.feed_id)
 
     user = await connect("read", "write", "forget", user=marcel.owner, app_name=name)
-    return Stage(user, await connect("admin", app_name=name), work, suspect, renew, watch)
+    return Stage(user, await connect("admin", app_name=name), work, suspect, propose, renew, watch)

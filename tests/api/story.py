@@ -32,6 +32,8 @@ class Stage:
     """Lets all waiting jobs be done."""
     suspect: Callable[[str, str], Awaitable[tuple[str, str]]]
     """Makes two nodes of these labels that may be the same."""
+    propose: Callable[[], Awaitable[list[str]]]
+    """Lets sleep propose two names; the ids."""
     renew: Callable[[str], Awaitable[None]]
     """Installs a version of the extractor."""
     watch: Callable[[], Awaitable[str]]
@@ -296,6 +298,9 @@ async def doubts(stage: Stage) -> None:
         sources.append(said["conversation_id"])
     tom = await post(user, "/v1/nodes", type="Person", label="Tom Berg", evidence=evidence)
     await post(user, f"/v1/duplicates/{tom['results'][0]['node_id']}/split", sources=sources[:1])
+    for proposal, decision in zip(await stage.propose(), ("accept", "reject"), strict=True):
+        await get(user, "/v1/proposals")
+        await user.post(f"/v1/proposals/{proposal}/{decision}")
 
 
 async def work(stage: Stage) -> None:

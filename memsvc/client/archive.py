@@ -1,0 +1,23 @@
+"""Calls about the archive of forgetting; ``memsvc.client.calls`` has all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memsvc.client.calls import Call
+from memsvc.sleep.archive import Archive, Restored
+
+
+def archive() -> Call[Archive]:
+    """Return how much is archived."""
+    return Call("GET", "/v1/archive", Archive)
+
+
+def switch_forgetting(*, on: bool | None) -> Call[Archive]:
+    """Switch forgetting on or off."""
+    return Call("PUT", "/v1/archive", Archive, {"forgetting": on})
+
+
+def restore_memories(memory_ids: Iterable[object]) -> Call[Restored]:
+    """Take memories out of the archive."""
+    return Call("POST", "/v1/archive/restore", Restored, {"memory_ids": [str(one) for one in memory_ids]})
