@@ -77,8 +77,13 @@ async def scene(db: Database, owner: Owner, settings: Settings) -> Scene:
     await run_due(db)
     made = await write(
         db, owner,
-        [Node(type="Person", label=name, evidence=_evidence(passages, name)) for name in PEOPLE]
-        + [Node(type="Organization" if " " in name else "Place", label=name, description=f"{name}.") for name in THINGS],
+        [
+            *(Node(type="Person", label=name, evidence=_evidence(passages, name)) for name in PEOPLE),
+            *(
+                Node(type="Organization" if " " in name else "Place", label=name, description=f"{name}.")
+                for name in THINGS
+            ),
+        ],
         asserted_by="tests",
     )  # fmt: skip
     nodes = dict(zip([*PEOPLE, *THINGS], [one.node_id for one in made.results if one.node_id], strict=True))
