@@ -289,6 +289,7 @@ OFFER = Offer(
     make=lambda means: Concepts(means.settings),
     help="groups what is of one kind, and what hangs together",
     order=300,
+    of_node=False,
     done="grouped",
     on=lambda settings: settings.concepts != "off",
     switch="Set MEMSVC_CONCEPTS to words or model.",

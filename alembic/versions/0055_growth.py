@@ -1,6 +1,6 @@
 """How salient nodes are, and what sleep proposes to a person: links, names, splits, lines of core memory.
 
-Revision: 0056, after 0053. Two new tables, which the older version neither reads nor writes.
+Revision: 0055, after 0054. Two new tables, which the older version neither reads nor writes.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0056"
-down_revision = "0053"
+revision = "0055"
+down_revision = "0054"
 branch_labels = None
 depends_on = None
 
