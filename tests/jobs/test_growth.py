@@ -73,6 +73,7 @@ async def scene(db: Database, owner: Owner, settings: Settings) -> Scene:
         ]  # fmt: skip
         for text, stored in zip(texts, await append(db, owner, messages, settings), strict=True):
             assert stored.passage_id is not None
+            assert stored.conversation_id is not None
             passages[text], sources[conversation] = stored.passage_id, stored.conversation_id
     await run_due(db)
     made = await write(

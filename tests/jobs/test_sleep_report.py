@@ -118,7 +118,7 @@ async def test_it_tells_what_happened_since_the_night_before(
     assert [(one.task, one.error_code) for one in found.failed] == [("faulty", "job_failed")]
     text = page(found)
     assert "3 new facts, 1 change of mind and 1 merge since" in text
-    assert headings(text) == ["Due today", "Learnt", "Changed its mind", "Merged", "Went wrong"]
+    assert headings(text) == ["Due today", "Learnt", "Changed its mind", "Merged", "Done besides", "Went wrong"]
     assert "Remind me to buy milk today" in text
     assert "- Ines lives in Lisbon. (until 1 March 2026)" in text
     assert "Zephyrine" in text

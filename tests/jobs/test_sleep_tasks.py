@@ -156,7 +156,10 @@ async def test_a_user_switches_a_task_off(
     assert names_of(admin, owner) == ["Ines Albrecht"], "what is asked for by its name runs"
     assert (await switch_task(db, owner.user_id, settings, "titles", on=True)).on
     listed = {task.name: task for task in await list_tasks(db, owner.user_id, settings)}
-    assert [*listed] == ["duplicates", "reread", "reviews", "summaries", "forgetting", "titles", "versions"]
+    assert [*listed] == [
+        "duplicates", "reread", "concepts", "reviews", "summaries", "reflection", "forgetting", "titles", "salience",
+        "promotion", "links", "aliases", "versions",
+    ]  # fmt: skip
     assert "MEMSVC_LLM_REVIEWS_PER_NIGHT" in (listed["reviews"].why_off or "")
 
 
@@ -301,7 +304,9 @@ async def test_a_night_of_many_slices_runs_every_task_once(
     monkeypatch.setattr(runner, "SLICE_S", 0.0)
     await people(db, owner, [*TWICE[:2], (DOCTORS[0], {})])
     done = await night(db, owner, settings)
-    assert sorted(run.task for run in done) == ["duplicates", "faulty", "titles"]
+    assert sorted(run.task for run in done) == [
+        "aliases", "concepts", "duplicates", "faulty", "links", "salience", "titles",
+    ]  # fmt: skip
     assert {run.state for run in done} == {"done"}
 
 
@@ -319,7 +324,7 @@ async def test_a_night_without_news_writes_nothing(
 ) -> None:
     plugged(titles=sample()["OFFER"])
     await people(db, owner, [*TWICE, (DOCTORS[0], {})])
-    assert len(await night(db, owner, settings)) == 2
+    assert len(await night(db, owner, settings)) == 6
     before = contents(admin, owner)
     for _ in range(2):
         await night(db, owner, settings)

@@ -69,6 +69,7 @@ TYPES = {
 """The same of the ontology, which goes with the whole user only."""
 OURS = {
     ("fact_reviews", "reason"), ("duplicate_candidates", "evidence"), ("duplicate_candidates", "found_by"),
+    ("proposals", "evidence"),
     ("model_calls", "task"), ("model_calls", "model"), ("model_calls", "prompt_version"), ("model_calls", "outcome"),
     ("sleep_runs", "task"), ("sleep_runs", "place"), ("sleep_runs", "counts"), ("sleep_runs", "cause"),
     ("schedules", "tasks_off"), ("schedules", "woken_for"), ("rereadings", "counts"),

@@ -81,8 +81,8 @@ class SleepController(Controller):
         "extractor read again what an older one has read. The task reviews, if it is switched on, lets a language "
         "model judge facts that wait for review. The task forgetting, if it is on for the user, archives what nobody "
         "recalls. The task salience rates what is on the user's mind; promotion, links and aliases propose what a "
-        "person decides (`GET /v1/proposals`). With `from_node` only tasks run that can keep to one node. If a task has "
-        "an open run, it continues that run.",
+        "person decides (`GET /v1/proposals`). With `from_node` only tasks run that can keep to one node. If a task "
+        "has an open run, it continues that run.",
         response_description="The job and its runs.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
