@@ -106,8 +106,9 @@ def _steps(some: Sequence[Found], known: Mapping[str, Known]) -> Iterator[Operat
 OFFER = Offer(
     make=lambda means: Reflecting(means.settings),
     help="tells habits, changed minds, contradictions and open loops, and what follows from them",
-    order=500,
+    order=450,
     done="reflected",
     on=lambda settings: settings.reflection != "off",
     switch="Set MEMSVC_REFLECTION to words or model.",
+    of_node=False,
 )

@@ -65,8 +65,9 @@ class Versions:
 OFFER = Offer(
     make=lambda means: Versions(means.settings),
     help="deletes old versions of documents to which no turn refers",
-    order=600,
+    order=900,
     done="pruned",
+    of_node=False,
     on=lambda settings: settings.versions_kept > 0,
     switch="Set MEMSVC_VERSIONS_KEPT to how many versions of a document are enough.",
     stays={"pruned": "deleted versions of documents: they are gone"},

@@ -1,6 +1,6 @@
 """How salient nodes are, and what sleep proposes to a person: links, names, splits, lines of core memory.
 
-Revision: 0055, after 0054. Two new tables, which the older version neither reads nor writes.
+Revision: 0057, after 0056. Two new tables, which the older version neither reads nor writes.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0055"
-down_revision = "0054"
+revision = "0057"
+down_revision = "0056"
 branch_labels = None
 depends_on = None
 
