@@ -198,7 +198,7 @@ VALUES ('{USER}', '{THING}', '{THING}', 'one', '2026-01-02Z');
 INSERT INTO memsvc.tool_calls (user_id, turn_id, number, tool, arguments, told, document_id)
 VALUES ('{USER}', '{THING}', 0, 'READ', '{{"path": "study.md"}}', 'READ study.md', '{THING}');
 """,
-    "0055": f"""
+    "0057": f"""
 INSERT INTO memsvc.node_salience (user_id, node_id, salience, before)
 SELECT '{USER}', min(node_id::text)::uuid, 0.6, 0.2 FROM memsvc.nodes WHERE user_id = '{USER}';
 INSERT INTO memsvc.proposals (user_id, proposal_id, kind, key, node_id, score, state, decided_at, decided_by)
