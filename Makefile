@@ -97,6 +97,12 @@ client: $(BIN)/.installed ## Write the sync client anew from the async one, and 
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py memsvc/client/lessons.py
 	@$(BIN)/python -m memsvc.api.typescript
 
+web: ## Build the web page from web/ into memsvc/web/dist, which is committed (needs Node 20.19 or newer, and npm)
+	@cd web && npm ci --no-progress && npm run --silent build
+
+web-dev: ## Serve the web page from its sources, with the API of a running 'memsvc up'; prints its address
+	@cd web && npm ci --no-progress && npm run --silent dev
+
 examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI document anew, from a run of all operations
 	@MEMSVC_TEST_ANSWERS=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 

@@ -213,9 +213,10 @@ export class Memsvc {
   #timeoutMs;
   #longestMs;
 
-  constructor(url, { key, user, tries = 4, timeoutMs = 30_000, longestMs = 10_000 } = {}) {
+  constructor(url, { key, user, headers = {}, tries = 4, timeoutMs = 30_000, longestMs = 10_000 } = {}) {
     this.#url = url.replace(/\/$/, "");
-    this.#headers = { ...(key && { Authorization: `Bearer ${key}` }), ...(user && { "X-Memsvc-User": latin1(user) }) };
+    const own = { ...(key && { Authorization: `Bearer ${key}` }), ...(user && { "X-Memsvc-User": latin1(user) }) };
+    this.#headers = { ...headers, ...own };
     this.#tries = tries;
     this.#timeoutMs = timeoutMs;
     this.#longestMs = longestMs;

@@ -1,7 +1,8 @@
-"""Tickets: a browser puts one into the URL of a live connection, instead of a key.
+"""Tickets: a browser uses one once, where a key does not belong.
 
-A ticket is ``mt_`` and, in base64, user, id, expiry and an HMAC-SHA256 with a key derived from the identity secret, so
-it is made without the database. It is valid for seconds and only once: its id is stored in ``used_tickets`` on use.
+A ticket is a prefix and, in base64, user, id, expiry and an HMAC-SHA256 with a key derived from the identity secret,
+so it is made without the database. It is valid for a short time and only once: its id is stored in ``used_tickets`` on
+use. What it is good for, a live connection or signing in to the web page, decides its prefix and its key.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hmac
 import secrets
 import struct
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -23,10 +25,24 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import TicketInvalidError, UserUnknownError
 
-PREFIX = "mt_"
-LIFE_S = 30
 MAC_BYTES = 16
 CLAIM = struct.Struct(">16s16sI")
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a ticket is good for."""
+
+    prefix: str
+    secret: str
+    """The name of the derived key that signs it."""
+    life_s: int
+
+
+LIVE = Purpose("mt_", "ticket", 30)
+"""One live connection."""
+PAGE = Purpose("ml_", "page link", 600)
+"""Signing in to the web page."""
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,31 +54,32 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
 
 
-def _mac(db: Database, claim: bytes) -> bytes:
-    return hmac.new(db.signer.derived("ticket"), claim, hashlib.sha256).digest()[:MAC_BYTES]
+def _mac(db: Database, purpose: Purpose, claim: bytes) -> bytes:
+    return hmac.new(db.signer.derived(purpose.secret), claim, hashlib.sha256).digest()[:MAC_BYTES]
 
 
-def issue_ticket(db: Database, owner: Owner, *, life_s: int = LIFE_S) -> Ticket:
-    """Return a ticket that opens one live connection of this user within ``life_s`` seconds."""
-    expiry = int(time.time()) + life_s
+def issue_ticket(db: Database, owner: Owner, *, purpose: Purpose = LIVE, life_s: int | None = None) -> Ticket:
+    """Return a ticket of this user. Default of ``life_s``: that of the purpose, in seconds."""
+    life = purpose.life_s if life_s is None else life_s
+    expiry = int(time.time()) + life
     claim = CLAIM.pack(owner.user_id.bytes, secrets.token_bytes(16), expiry)
-    text = base64.urlsafe_b64encode(claim + _mac(db, claim)).decode().rstrip("=")
-    return Ticket(ticket=PREFIX + text, expires_in=life_s, expires_at=datetime.fromtimestamp(expiry, UTC))
+    text = base64.urlsafe_b64encode(claim + _mac(db, purpose, claim)).decode().rstrip("=")
+    return Ticket(ticket=purpose.prefix + text, expires_in=life, expires_at=datetime.fromtimestamp(expiry, UTC))
 
 
-async def use_ticket(db: Database, ticket: str) -> Owner:
+async def use_ticket(db: Database, ticket: str, *, purpose: Purpose = LIVE) -> Owner:
     """Return the user of a ticket, and mark the ticket as used.
 
     Raises:
-        TicketInvalidError: the ticket is forged, expired or already used.
+        TicketInvalidError: the ticket is forged, expired, already used, or for another purpose.
     """
-    text = ticket.removeprefix(PREFIX)
+    text = ticket.removeprefix(purpose.prefix)
     try:
         whole = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error) as error:
         raise TicketInvalidError from error
     claim, mac = whole[: CLAIM.size], whole[CLAIM.size :]
-    if not ticket.startswith(PREFIX) or not hmac.compare_digest(mac, _mac(db, claim)):
+    if not ticket.startswith(purpose.prefix) or not hmac.compare_digest(mac, _mac(db, purpose, claim)):
         raise TicketInvalidError
     user, ticket_id, expiry = CLAIM.unpack(claim)
     if expiry <= time.time():

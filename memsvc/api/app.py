@@ -59,6 +59,7 @@ from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
+from memsvc.api.controllers.page import PageController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.plans import PlansController
 from memsvc.api.controllers.profile import ProfileController
@@ -306,6 +307,7 @@ def create_app(
             Router("/", route_handlers=[ShortcutsController], guards=GUARDS),
             *MCP_HANDLERS,
             ServiceController,
+            PageController,
             live_socket,
         ],
         lifespan=[database, mcp_served],

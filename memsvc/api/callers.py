@@ -20,6 +20,7 @@ from litestar.params import HeaderParameter
 from memsvc.access import keys
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
+from memsvc.api.sessions import credential_of
 from memsvc.chat.admitting import Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.engine import Database
@@ -148,6 +149,8 @@ def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
 
 def _credential(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
     scheme, _, credential = connection.headers.get("authorization", "").partition(" ")
+    if not scheme:
+        return credential_of(connection)
     return credential.strip() if scheme.lower() == "bearer" else ""
 
 

@@ -79,6 +79,7 @@ def _root(
 
 app.command("demo")(demo.demo)
 app.command("up")(service.up)
+app.command("web")(service.web)
 app.command("api")(service.api)
 app.command("worker")(service.worker)
 app.command("mcp")(mcp.mcp)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from memsvc.cli.common import note
+from memsvc.cli.common import AppName, UserRef, note
 
 if TYPE_CHECKING:
+    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
@@ -79,6 +80,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     serving = asyncio.create_task(server.serve())
     warming = asyncio.create_task(warm(db, models))
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs). Press Ctrl-C to stop.")
+    await _say_the_page(db, settings)
     try:
         async with working(settings, url, models) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
@@ -96,6 +98,39 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
             models.close()
         await db.close()
         traces.stop()
+
+
+async def _say_the_page(db: Database, settings: Settings) -> None:
+    """Print the address of the web page, on a terminal as a link that signs the only user in.
+
+    Elsewhere this output may be a log, where no link belongs.
+    """
+    from memsvc.access.page import page_address, page_link
+    from memsvc.access.users import DEFAULT_APP, find_app
+    from memsvc.cli.common import chosen_user
+    from memsvc.errors import MemsvcError, NotFoundError, UserUnknownError
+
+    shown, hint = page_address(settings), "'memsvc web' prints a link that signs you in"
+    if sys.stderr.isatty():
+        try:
+            user = await chosen_user(db, await find_app(db, os.environ.get("MEMSVC_APP", DEFAULT_APP)), None)
+            shown, hint = page_link(db, settings, user.owner), "the link signs you in once, within ten minutes"
+        except (NotFoundError, UserUnknownError):
+            hint = "first 'memsvc user add --name YOUR-NAME', then 'memsvc web'"
+        except MemsvcError:  # there are several users, or the database is not there yet
+            hint = "'memsvc web --user NAME' prints a link that signs you in"
+    note(f"Look inside at {shown} ({hint}).")
+
+
+def web(user: str | None = UserRef, app: str = AppName) -> None:
+    """Print a link that signs you in to the web page of a running 'memsvc up'. It works once, within ten minutes."""
+    from memsvc.access.page import page_link
+    from memsvc.cli.common import for_owner_with
+
+    async def link(db: Database, owner: Owner, settings: Settings) -> str:
+        return page_link(db, settings, owner)
+
+    print(for_owner_with(user, app, link))
 
 
 async def warm(db: Database, models: Residents | None) -> None:

@@ -11,6 +11,7 @@ from memsvc.errors.base import MemsvcError
 from memsvc.errors.callers import (
     ForbiddenError,
     HostRefusedError,
+    LinkInvalidError,
     OriginRefusedError,
     QuotaExceededError,
     RateLimitedError,
@@ -229,6 +230,7 @@ __all__ = [
     "JobFailedError",
     "JobStateError",
     "JobTimeoutError",
+    "LinkInvalidError",
     "LlmAnswerError",
     "LlmBudgetError",
     "LlmContextError",

@@ -61,6 +61,13 @@ class TicketInvalidError(UnauthenticatedError):
     hint = "POST /v1/live/ticket returns a new one. It works once, within 30 seconds."
 
 
+class LinkInvalidError(UnauthenticatedError):
+    """The link to the web page is malformed, expired or already used."""
+
+    code = "link_invalid"
+    hint = "'memsvc web' prints a new one. It works once, within ten minutes."
+
+
 class TooManyConnectionsError(MemsvcError):
     """Too many live connections are open."""
 

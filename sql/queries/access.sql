@@ -50,6 +50,12 @@ SELECT u.name, u.time_zone, u.language
 FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
+-- name: app_of
+-- The app that a user belongs to.
+SELECT u.app_id
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
+
 -- name: authenticate_key
 -- The owner of a key, and how long to wait if its minute is used up. One statement, so that a key without a limit costs
 -- no more than its look-up.

@@ -13,7 +13,7 @@ from memsvc.cli.app import app
 pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
-    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
+    ("demo",), ("up",), ("web",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
     ("documents",), ("documents", "show"), ("documents", "history"), ("vault",),
     *(("vault", does) for does in ("add", "list", "status", "links", "remove", "watch", "write", "undo")),
     ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",), ("summaries",),

@@ -1,0 +1,56 @@
+"""The built web page: it is what its sources say, small, and asks nobody but its own server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from memsvc.api.page import CONTENT_SECURITY_POLICY, DIST, page_files
+
+WEB = Path(__file__).resolve().parents[2] / "web"
+MOST_GZIP_BYTES = 350_000
+MOST_LINES = 300
+
+
+def sources() -> dict[str, Path]:
+    """Everything that decides on the built files, as web/digest.mjs lists it."""
+    named = [WEB / name for name in ("index.html", "package-lock.json", "tsconfig.json", "vite.config.ts")]
+    inside = [path for path in (WEB / "src").rglob("*") if path.is_file()]
+    return {path.relative_to(WEB).as_posix(): path for path in (*inside, *named)}
+
+
+def test_the_built_page_is_made_of_these_sources() -> None:
+    whole = hashlib.sha256()
+    for name, path in sorted(sources().items()):
+        whole.update(f"{name}\n".encode() + hashlib.sha256(path.read_bytes()).hexdigest().encode())
+    assert (DIST / "sources.sha256").read_text().strip() == whole.hexdigest(), "run 'make web'"
+
+
+def test_the_page_is_small_and_loads_only_its_own_files() -> None:
+    files = page_files()
+    assert sum(len(file.packed) for name, file in files.items() if name.endswith((".js", ".css"))) < MOST_GZIP_BYTES
+    page = files["index.html"].body.decode()
+    loaded = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert sorted(path.removeprefix("/assets/") for path in loaded) == sorted(set(files) - {"index.html"})
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", page), "the policy would refuse it"
+    assert "unsafe" not in CONTENT_SECURITY_POLICY
+    assert "http" not in CONTENT_SECURITY_POLICY
+
+
+def test_sources_keep_the_rules_of_the_house() -> None:
+    for name, path in sources().items():
+        if name.startswith("src/"):
+            text = path.read_text(encoding="utf-8")
+            assert text.count("\n") <= MOST_LINES, name
+            assert "dangerouslySetInnerHTML" not in text, f"{name}: text is always shown as text"
+            assert "innerHTML" not in text, name
+
+
+def test_the_lock_pins_versions_and_names_no_registry() -> None:
+    lock = (WEB / "package-lock.json").read_text()
+    assert "://" not in re.sub(r'"(?:url|funding|license)": .*', "", lock)
+    wanted = json.loads((WEB / "package.json").read_text())
+    pinned = {**wanted["dependencies"], **wanted["devDependencies"]}
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in pinned.values())

@@ -1,0 +1,85 @@
+// What every screen works with: the client of the signed-in user, reading with it, and changing with it.
+import { type Me, type Memsvc, MemsvcError } from "@memsvc/client";
+import { createContext, type DependencyList, use, useCallback, useEffect, useState } from "react";
+import { useWords, type Words } from "../words";
+import { useNotices } from "../ui/notices";
+
+export interface Memory {
+  client: Memsvc;
+  me: Me;
+  /** The user's time zone. */
+  zone: string;
+  may: (scope: string) => boolean;
+  /** Ends the session because the service no longer accepts it. */
+  ended: () => void;
+}
+export const MemoryContext = createContext<Memory | null>(null);
+
+export function useMemory(): Memory {
+  const found = use(MemoryContext);
+  if (!found) throw new Error("Nobody is signed in.");
+  return found;
+}
+
+export interface Asked<T> {
+  data: T | undefined;
+  error: string;
+  loading: boolean;
+  again: () => void;
+}
+
+export function told(error: unknown, words: Words): string {
+  if (!(error instanceof MemsvcError)) return `${words.common.error} ${String(error)}`;
+  if (error.code === "unreachable") return words.common.unreachable;
+  const message = error.message.slice(error.message.indexOf(": ") + 2);
+  return [message, error.hint].filter(Boolean).join(" ");
+}
+
+const hasEnded = (error: unknown) => error instanceof MemsvcError && error.code === "unauthenticated";
+
+/** Reads something when the values it depends on change. Undefined instead of a function: nothing to read. */
+export function useAsked<T>(ask: ((client: Memsvc) => Promise<T>) | undefined, on: DependencyList): Asked<T> {
+  const { client, ended } = useMemory();
+  const words = useWords();
+  const [times, setTimes] = useState(0);
+  const [state, setState] = useState<Omit<Asked<T>, "again">>({ data: undefined, error: "", loading: Boolean(ask) });
+  useEffect(() => {
+    let current = true;
+    if (!ask) {
+      setState({ data: undefined, error: "", loading: false });
+      return;
+    }
+    setState((before) => ({ ...before, error: "", loading: true }));
+    ask(client).then(
+      (data) => current && setState({ data, error: "", loading: false }),
+      (error: unknown) => {
+        if (!current) return;
+        if (hasEnded(error)) ended();
+        else setState({ data: undefined, error: told(error, words), loading: false });
+      },
+    );
+    return () => {
+      current = false;
+    };
+    // What is asked depends on these values alone; the functions are made anew with each drawing.
+  }, [client, times, ...on]);
+  return { ...state, again: useCallback(() => setTimes((before) => before + 1), []) };
+}
+
+/** Changes something and says so. True: it worked. */
+export function useAct(): <T>(act: (client: Memsvc) => Promise<T>, done?: (result: T) => void) => Promise<boolean> {
+  const { client, ended } = useMemory();
+  const words = useWords();
+  const { say } = useNotices();
+  return async (act, done) => {
+    try {
+      const result = await act(client);
+      done?.(result);
+      return true;
+    } catch (error) {
+      if (hasEnded(error)) ended();
+      else say(told(error, words), { bad: true });
+      return false;
+    }
+  };
+}

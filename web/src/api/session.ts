@@ -1,0 +1,66 @@
+// The page's half of its session. The other half is a cookie that no script can read (docs/adr/0061).
+import { Memsvc, MemsvcError } from "@memsvc/client";
+
+export interface Session {
+  /** Sent in the header X-Memsvc-Page. */
+  page: string;
+  expires_at: string;
+  /** For a key that may act for several users. */
+  user?: string;
+}
+export interface SignIn {
+  key?: string;
+  user?: string;
+  ticket?: string;
+}
+const KEPT = "memsvc.session";
+
+export function keptSession(): Session | null {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEPT) ?? "null") as Session | null;
+    return found?.page ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+export function dropSession(): void {
+  localStorage.removeItem(KEPT);
+}
+
+async function call(method: string, headers: Record<string, string>, body?: SignIn): Promise<unknown> {
+  let answer: Response;
+  try {
+    answer = await fetch("/page/session", { method, headers, body: body ? JSON.stringify(body) : null });
+  } catch (error) {
+    throw new MemsvcError("unreachable", String(error));
+  }
+  const told: unknown = answer.status === 204 ? null : await answer.json();
+  if (answer.ok) return told;
+  const { code, detail, hint } = told as { code: string; detail: string; hint: string };
+  throw new MemsvcError(code, detail, { hint, status: answer.status });
+}
+
+export async function signIn(given: SignIn): Promise<Session> {
+  const made = (await call("POST", { "Content-Type": "application/json" }, given)) as Session;
+  const session = { ...made, ...(given.user && { user: given.user }) };
+  localStorage.setItem(KEPT, JSON.stringify(session));
+  return session;
+}
+
+export async function signOut(session: Session): Promise<void> {
+  dropSession();
+  await call("DELETE", { "X-Memsvc-Page": session.page });
+}
+
+export function clientOf(session: Session): Memsvc {
+  const headers = { "X-Memsvc-Page": session.page };
+  return new Memsvc(location.origin, { headers, tries: 2, ...(session.user && { user: session.user }) });
+}
+
+/** The ticket of a link, taken out of the address so that neither history nor a bookmark has it. */
+export function takeTicket(): string | null {
+  const found = /^#token=([\w-]+)$/.exec(location.hash);
+  if (found) history.replaceState(null, "", "/#/ask");
+  return found?.[1] ?? null;
+}

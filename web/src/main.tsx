@@ -1,0 +1,8 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/App";
+import "./styles/base.css";
+import "./styles/controls.css";
+
+const page = document.getElementById("page");
+if (page) createRoot(page).render(<StrictMode><App /></StrictMode>);

@@ -1,0 +1,96 @@
+// Forgets a thing or a fact for good: first what would go, then the receipt.
+import type { Memsvc, Receipt } from "@memsvc/client";
+import { useEffect, useState } from "react";
+import { useAct, useAsked } from "../api/memory";
+import { Dialog } from "../ui/Dialog";
+import { useTimes } from "../ui/times";
+import { useWords } from "../words";
+
+const LOOK_AGAIN_MS = 1_000;
+
+function forget(client: Memsvc, kind: "node" | "fact", id: string, preview: boolean) {
+  const query = { preview };
+  return kind === "node"
+    ? client.forgetNode({ path: { node_id: id }, query })
+    : client.forgetFact({ path: { edge_id: id }, query });
+}
+
+export function Forget({ what, kind, id, onClose, onForgotten }: {
+  what: string;
+  kind: "node" | "fact";
+  id: string;
+  onClose: () => void;
+  onForgotten: () => void;
+}) {
+  const words = useWords();
+  const act = useAct();
+  const [receipt, setReceipt] = useState<Receipt | null>(null);
+  const [busy, setBusy] = useState(false);
+  const preview = useAsked((client) => forget(client, kind, id, true), [kind, id]);
+  const submit = async () => {
+    setBusy(true);
+    await act((client) => forget(client, kind, id, false), (made) => setReceipt(made as Receipt));
+    setBusy(false);
+  };
+  useEffect(() => {
+    if (receipt?.state !== "pending") return;
+    const look = setTimeout(
+      () => void act((client) => client.getErasure({ path: { erasure_id: receipt.erasure_id } }), setReceipt),
+      LOOK_AGAIN_MS,
+    );
+    return () => clearTimeout(look);
+  });
+  const close = receipt ? () => { onClose(); onForgotten(); } : onClose;
+  return (
+    <Dialog title={receipt ? words.forget.receipt : words.forget.title(what)} onClose={close}>
+      <div className="fields">
+        {!receipt && <p>{words.forget.lead}</p>}
+        {receipt && <ReceiptShown receipt={receipt} />}
+        {preview.error && <p className="said bad" role="alert">{preview.error}</p>}
+        {(receipt ?? preview.data) && <Counts counts={(receipt ?? preview.data)?.counts ?? {}} title={receipt ? words.forget.done : words.forget.would} />}
+        <footer>
+          {receipt ? (
+            <button type="button" className="primary" onClick={close}>{words.common.close}</button>
+          ) : (
+            <>
+              <button type="button" onClick={close}>{words.common.cancel}</button>
+              <button type="button" className="danger" disabled={busy || !preview.data} onClick={submit}>
+                {busy ? words.forget.busy : words.forget.submit}
+              </button>
+            </>
+          )}
+        </footer>
+      </div>
+    </Dialog>
+  );
+}
+
+function Counts({ counts, title }: { counts: Record<string, number>; title: string }) {
+  const words = useWords();
+  return (
+    <div className="counts">
+      <h3>{title}</h3>
+      <dl>
+        {Object.entries(counts).map(([table, n]) => (
+          <div key={table}>
+            <dt>{words.forget.tables[table] ?? table}</dt>
+            <dd>{n.toLocaleString(words.code)}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function ReceiptShown({ receipt }: { receipt: Receipt }) {
+  const words = useWords();
+  const times = useTimes();
+  const checked = receipt.verified === null ? words.forget.pending : receipt.verified ? words.forget.clean : words.forget.left;
+  return (
+    <dl className="receipt">
+      <div><dt>{words.forget.number}</dt><dd>{receipt.erasure_id}</dd></div>
+      {receipt.finished_at && <div><dt>{words.forget.when}</dt><dd>{times.minute(receipt.finished_at)}</dd></div>}
+      <div><dt>{words.forget.verified}</dt><dd>{checked}</dd></div>
+    </dl>
+  );
+}
