@@ -11,7 +11,7 @@ import base64
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -56,14 +56,17 @@ class Browser:
         told = self._folder / "DevToolsActivePort"
         wait_until(lambda: told.exists() and len(told.read_text().splitlines()) > 1, seconds=OPEN_S)
         port, path = told.read_text().splitlines()[:2]
-        self._socket: ClientConnection = connect(f"ws://127.0.0.1:{port}{path}", max_size=None)
+        self._open = ExitStack()
+        self._socket: ClientConnection = self._open.enter_context(
+            connect(f"ws://127.0.0.1:{port}{path}", max_size=None)
+        )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End it."""
-        self._socket.close()
+        self._open.close()
         self._process.terminate()
         self._process.wait(OPEN_S)
 

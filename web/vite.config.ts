@@ -8,6 +8,12 @@ export default defineConfig({
   plugins: [react()],
   resolve: { alias: { "@memsvc/client": new URL("../examples/typescript/memsvc.mjs", import.meta.url).pathname } },
   // No inline data: the policy of the page allows nothing but files of this server.
-  build: { outDir: "../memsvc/web/dist", emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    outDir: "../memsvc/web/dist",
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: "licences.md" },
+  },
   server: { proxy: Object.fromEntries(["/v1", "/page", "/docs", "/schema"].map((path) => [path, api])) },
 });

@@ -13,6 +13,8 @@ import { Menu } from "./Menu";
 import { Palette } from "./Palette";
 import { href, type Route, useRoute } from "./route";
 
+const APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
 export function SignedIn({ session, onEnded, onLeave, onLanguage }: {
   session: Session;
   onEnded: () => void;
@@ -87,10 +89,10 @@ function Frame({ onLeave, onLanguage }: { onLeave: () => void; onLanguage: (word
           {link("ask", words.nav.ask)}
           {link("things", words.nav.things)}
         </nav>
-        <button type="button" className="finder" onClick={() => setFinding(true)} aria-label={words.nav.find} aria-keyshortcuts="Control+K /">
+        <button type="button" className="finder" onClick={() => setFinding(true)} aria-keyshortcuts="Control+K Meta+K /">
           <Icon name="search" />
           <span>{words.nav.find}</span>
-          <kbd>/</kbd>
+          <kbd aria-hidden="true">{APPLE ? "⌘K" : "Ctrl K"}</kbd>
         </button>
         <Menu onLeave={onLeave} onLanguage={onLanguage} />
       </header>
