@@ -22,7 +22,8 @@ SELECT EXISTS(
 -- name: last_news
 -- When somebody last said or recalled something; null: never.
 SELECT least(clock_timestamp(), greatest(
-  (SELECT max(s.last_ingested_at) FROM memsvc.sources AS s WHERE s.user_id = :user_id),
+  (SELECT max(s.last_ingested_at) FROM memsvc.sources AS s
+  WHERE s.user_id = :user_id),
   (SELECT max(m.last_recalled_at) FROM memsvc.memory_signals AS m
   WHERE m.user_id = :user_id AND m.last_recalled_at IS NOT NULL)
 )) AS last_news;
@@ -52,7 +53,10 @@ FROM memsvc.resolve_nodes(:user_id, array(
 
 -- name: note_salience
 -- Stores how salient nodes are, where it changed noticeably.
-SELECT memsvc.note_salience(:user_id, CAST(:nodes AS uuid []), CAST(:values AS real []), CAST(:least AS real)) AS changed;
+SELECT
+  memsvc.note_salience(
+    :user_id, CAST(:nodes AS uuid []), CAST(:values AS real []), CAST(:least AS real)
+  ) AS changed;
 
 -- name: undo_salience
 -- Gives nodes the salience that they had before a run, where no later run wrote it.
@@ -200,7 +204,8 @@ RETURNING p.proposal_id;
 -- A page of proposals in one state, the most likely first, with the names of nodes and the words that they rest on.
 SELECT
   p.proposal_id, p.kind, p.node_id, p.other_id, p.passage_id, p.version_id, p.sources, p.score,
-  CAST(p.evidence AS text) AS evidence, p.found_at, p.state, p.decided_at, p.decided_by, n.label, o.label AS other_label,
+  CAST(p.evidence AS text) AS evidence, p.found_at, p.state, p.decided_at, p.decided_by, n.label,
+  o.label AS other_label,
   CASE
     WHEN p.kind = 'alias' THEN substr(t.text, p.span_from + 1, p.span_to - p.span_from)
     ELSE coalesce(f.fact, t.text)

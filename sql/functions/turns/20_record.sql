@@ -172,7 +172,7 @@ SET search_path = memsvc, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-  fresh CONSTANT jsonb := (
+  lacking CONSTANT jsonb := (
     SELECT coalesce(jsonb_agg(c.value), '[]') FROM jsonb_array_elements(p_calls) AS c (value)
     WHERE NOT EXISTS (
       SELECT FROM tool_calls AS k
@@ -182,7 +182,7 @@ DECLARE
   );
 BEGIN
   RETURN QUERY
-  WITH touched AS MATERIALIZED (SELECT t.* FROM memsvc.touch_documents(p_user_id, fresh) AS t),
+  WITH touched AS MATERIALIZED (SELECT t.* FROM memsvc.touch_documents(p_user_id, lacking) AS t),
   stored AS (
     INSERT INTO tool_calls (
       user_id, turn_id, number, call_id, tool, arguments, told, document_id, version, wrote, ok, exit_code, ms,
@@ -191,7 +191,7 @@ BEGIN
     SELECT p_user_id, p_turn_id, c.number, c.id, c.tool, c.arguments, c.told, t.document_id, t.version,
       coalesce((c.document ->> 'wrote')::boolean, false), c.ok, c.exit_code, c.ms, c.result_head, c.result_tail,
       c.result_bytes, decode(c.result_sha256, 'hex')
-    FROM jsonb_to_recordset(fresh) AS c (
+    FROM jsonb_to_recordset(lacking) AS c (
       id text, number integer, tool text, arguments jsonb, told text, document jsonb, ok boolean, exit_code integer,
       ms bigint, result_head text, result_tail text, result_bytes bigint, result_sha256 text
     )
@@ -202,7 +202,7 @@ BEGIN
       result_tail = excluded.result_tail, result_bytes = excluded.result_bytes,
       result_sha256 = excluded.result_sha256
   )
-  SELECT jsonb_array_length(fresh), count(*) FILTER (WHERE t.fresh)::integer, coalesce(jsonb_agg(jsonb_build_object(
+  SELECT jsonb_array_length(lacking), count(*) FILTER (WHERE t.fresh)::integer, coalesce(jsonb_agg(jsonb_build_object(
     'number', t.number, 'document_id', t.document_id, 'version', t.version, 'fresh', t.fresh
   ) ORDER BY t.number) FILTER (WHERE t.document_id IS NOT NULL), '[]')
   FROM touched AS t;
