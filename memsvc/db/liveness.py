@@ -84,7 +84,8 @@ def roll_back(engine: AsyncEngine) -> None:
 
     @event.listens_for(engine.sync_engine, "rollback_savepoint")
     def rolled_back_to(connection: Connection, _name: str, _context: None) -> None:
-        _doubt(connection)
+        if not connection.invalidated:
+            _doubt(connection)
 
 
 def _doubt(connection: Any) -> None:

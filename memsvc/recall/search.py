@@ -48,11 +48,11 @@ from memsvc.recall.options import (
 )
 from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
-from memsvc.recall.overview import asks_overview
 from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
+from memsvc.recall.with_summaries import LOOKED_AT, POOL, asks_summaries, quotes_of, with_summaries
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
@@ -61,8 +61,6 @@ from memsvc.times.reading import QueryTimes, read_times
 MAX_METADATA_BYTES, MOST_IMPORTANT = 10_000, 10
 WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")
 """What of the parameters says which words are known."""
-SUMMARIES = 5
-"""So many summaries come first, and at most half of the answer, where a question asks for an overview."""
 BEYOND = RERANKED + CUT_SHOWN
 """Rows behind a page at most: to choose from, and to tell what was left out."""
 
@@ -355,6 +353,9 @@ async def recall(
     degraded += ["order"] if shipped() is None else []
     if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
         degraded.append("words")
+    plain = not chosen.kinds and place is None and not explain and mode != "deliberate"
+    asks = asks_summaries(query) if plain else None
+    asked_for, limit = limit, limit if asks is None else min(MAX_LIMIT, POOL * limit)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.today or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(
@@ -403,14 +404,15 @@ async def recall(
         told = await answer(rows, asked, reranker)
     for missing in told.degraded:
         observe.DEGRADED.labels(missing).inc()
-    if not chosen.kinds and asks_overview(query) and place is None and not explain and mode != "deliberate":
-        narrowed = msgspec.structs.replace(chosen, kinds=["summary"])
-        most = min(SUMMARIES, limit // 2)
+    if asks is not None:
         tells = await recall(
-            db, owner, query, settings, embedder=embedder, limit=most, form=form, mode=mode, weights=weights,
-            filters=narrowed,
-        ) if most else None  # fmt: skip
-        if tells is not None and tells.memories:
-            rest = told.memories[: limit - len(tells.memories)]
-            told = msgspec.structs.replace(told, memories=[*tells.memories, *rest], relevant=True)
+            db, owner, query, settings, embedder=embedder, limit=LOOKED_AT, form=form, mode=mode, weights=weights,
+            filters=msgspec.structs.replace(chosen, kinds=["summary"]),
+        )  # fmt: skip
+        async with db.transaction(owner.user_id) as connection:
+            quotes = await quotes_of(connection, owner, tells.memories)
+        kept = with_summaries(asks, tells.memories, told.memories, quotes, asked_for)
+        told = msgspec.structs.replace(
+            told, memories=kept, relevant=told.relevant or (asks == "overview" and bool(quotes))
+        )
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

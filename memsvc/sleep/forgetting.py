@@ -10,6 +10,7 @@ docs/sleep.md has the figures behind the constants.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -57,8 +58,12 @@ class Forgetting:
         self._settings = settings
 
     async def has_work(self, db: Database, owner: Owner) -> bool:
-        """Whether forgetting is on for the user, and anything is old enough."""
-        return (await self._bound(db, owner)) > 0
+        """Whether forgetting is on for the user, and anything is to be archived."""
+        async with aclosing(self.pages(db, owner, Scope(nightly=True), None)) as pages:
+            async for page in pages:
+                if page.work:
+                    return True
+        return False
 
     async def pages(self, db: Database, owner: Owner, scope: Scope, place: Place | None) -> AsyncGenerator[Page]:
         """Yield pages in the order of the ids; a run that concerns one node, or what is new, has none."""

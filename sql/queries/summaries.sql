@@ -134,6 +134,16 @@ SELECT NULL, coalesce(sum(c.passages), 0)
 FROM memsvc.corpora AS c
 WHERE c.user_id = :user_id AND c.kind = 'message' AND c.form = 'simple';
 
+-- name: summaries_quote
+-- Which passages versions of summaries quote, and the level of each.
+SELECT v.version_id, v.data ->> 'level' AS level, array_agg(DISTINCT l.passage_id) AS passages
+FROM memsvc.node_versions AS v
+INNER JOIN memsvc.source_links AS l ON v.user_id = l.user_id AND v.version_id = l.node_version_id
+WHERE
+  v.user_id = :user_id AND v.version_id = any(CAST(:versions AS uuid [])) AND v.type = 'Summary'
+  AND l.recorded_to = 'infinity'
+GROUP BY v.version_id, v.data ->> 'level';
+
 -- name: list_summaries
 -- Summaries that stand, of some levels or all, whose period meets a span; the latest period first; a page. Data that
 -- somebody else wrote, so that no period can be read in it, are passed over.
