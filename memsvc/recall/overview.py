@@ -66,9 +66,10 @@ INTENT = frozenset(_INTENT.split())
 """Words of a question that name no topic."""
 WORDS = 230
 """Of an overview, at most."""
-BESIDE_TOPIC, NAMED, POINTS, SAME_DAY = 0.05, 0.3, 2.0, 0.2
+BESIDE_TOPIC, NAMED, POINTS, SAME_DAY = 0.05, 0.3, 2.0, 0.3
 """What a line is worth that a question's topic neither names nor finds, beside the best one found (1); what it is worth
-more for the topic's words; and the points of the learnt order behind the best after which it is worth a third."""
+more for the topic's words; the points of the learnt order behind the best after which it is worth a third; and what it
+is worth more for the best one of its day."""
 
 
 class Wanted(NamedTuple):

@@ -16,11 +16,14 @@ from memsvc.db.engine import Database
 from memsvc.erasing.memories import erase
 from memsvc.errors import LlmError, NotFoundError
 from memsvc.graph.history import undo
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sleep.runner import dry_run, sleep
 from memsvc.sleep.summaries import Summaries
 from memsvc.sources.messages import MessageIn, append
+from memsvc.sources.opening import find_memory
 from memsvc.summaries.stored import Summary, list_summaries
+from tests.conftest import remembered
 from tests.fakes.chat_server import ChatServer, Dies, Say, serving
 
 _models = (f"telling-{number}" for number in count())
@@ -134,6 +137,27 @@ async def test_a_night_without_news_writes_nothing_and_news_make_versions_of_the
     assert {name for name in now if now[name].version_id != first[name].version_id} == {
         "Summary of 4 March 2026, 19:00", "Summary of the week of 2 March 2026",
     }  # fmt: skip
+
+
+async def test_in_an_overview_summaries_rank_above_what_they_quote_and_it_opens_from_them(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    await told(db, owner, settings)
+    await slept(db, owner, settings)
+    await run_due(db)
+    found = await remembered(db, owner, "What have we talked about so far about the ceremony?", settings, limit=6)
+    stored = {one.version_id: one for one in (await all_of(db, owner)).values()}
+    ranks = {one.memory_id: rank for rank, one in enumerate(found)}
+    summaries = [one for one in found if one.kind == "summary"]
+    assert len(summaries) in {1, 2, 3, 4}
+    assert "ceremony" in summaries[0].text
+    for one in summaries:
+        quoted = {passage for line in stored[one.memory_id].sources for passage in line}
+        assert all(ranks[one.memory_id] < ranks.get(passage, len(found)) for passage in quoted)
+        opened = await find_memory(db, owner, str(quoted.pop()))
+        assert opened.kind == "message"
+    plain = await remembered(db, owner, "Who plays during the ceremony?", settings, limit=6)
+    assert "summary" not in {one.kind for one in plain}
 
 
 async def test_a_night_is_undone_as_one_and_not_done_again(
