@@ -3,9 +3,9 @@
 The set is stored and embedded as ``bench.recall`` does it, and asked. Then sleep mode runs for each user, what it wrote
 is embedded, and the set is asked again. A summary stands for the turns that it quotes, at its one rank: ``recall@10``
 is the share of a question's evidence that the first ten memories are or quote. ``<category>.before`` and ``.after`` are
-by the defaults, by which recall finds summaries only for questions that ask for an overview. ``.always``: it finds them
-for every question. ``.unquoted``: by the defaults, but a summary stands for nothing. ``--first 1``: only so many
-conversations.
+by the defaults, by which recall finds summaries only for questions that ask for an overview or for several things
+(``memsvc.recall.with_summaries``). ``.always``: it finds them for every question. ``.unquoted``: by the defaults, but a
+summary stands for nothing. ``--first 1``: only so many conversations.
 """
 
 from __future__ import annotations

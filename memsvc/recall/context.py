@@ -29,6 +29,7 @@ from memsvc.recall.block import GroupBy
 from memsvc.recall.changes import later_words
 from memsvc.recall.due import NOT_ALL, Due, plans_asked
 from memsvc.recall.items import CHANCE, SALIENT, Context, Format, Item, Why, memory_item
+from memsvc.recall.kinds import RECALLED
 from memsvc.recall.options import (
     EFFORTS,
     MAX_LIMIT,
@@ -41,7 +42,7 @@ from memsvc.recall.options import (
     Weights,
     Worth,
 )
-from memsvc.recall.overview import overview_asked
+from memsvc.recall.overview import asks_overview, overview_asked
 from memsvc.recall.packing import Material, Packed, Packer
 from memsvc.recall.present import Present, without_present, without_words
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
@@ -306,6 +307,10 @@ class _Asked:
         if not options.memories:
             await trip.send()
             return Recalled(memories=[], degraded=[])
+        filters = options.filters
+        if not filters.kinds and not filters.narrows and asks_overview(self.query):
+            # The overview chooses lines of all summaries, by what is near to the question and not by what they leave.
+            filters = msgspec.structs.replace(filters, kinds=list(RECALLED))
         return await recall(
             self.db,
             self.owner,
@@ -316,7 +321,7 @@ class _Asked:
             form=options.form,
             mode=options.mode,
             weights=options.weights,
-            filters=options.filters,
+            filters=filters,
             trip=trip,
         )
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -66,10 +66,9 @@ INTENT = frozenset(_INTENT.split())
 """Words of a question that name no topic."""
 WORDS = 230
 """Of an overview, at most."""
-BESIDE_TOPIC, NAMED, POINTS, SAME_DAY = 0.05, 0.3, 2.0, 0.3
+BESIDE_TOPIC, NAMED, POINTS = 0.05, 0.3, 2.0
 """What a line is worth that a question's topic neither names nor finds, beside the best one found (1); what it is worth
-more for the topic's words; the points of the learnt order behind the best after which it is worth a third; and what it
-is worth more for the best one of its day."""
+more for the topic's words; and the points of the learnt order behind the best after which it is worth a third."""
 
 
 class Wanted(NamedTuple):
@@ -144,10 +143,9 @@ def _overviews(rows: Sequence[Any], wanted: Wanted, found: Sequence[Memory]) -> 
         return []
     given = [*nodes, *(_found_lines(found, {line.quoted for line in nodes}) if wanted.topic else ())]
     near = _nearness(found) if wanted.topic else {}
-    days = _days(found, near)
     quotes = {line.quoted: node for line, node in nodes.items()}
     lines = [
-        msgspec.structs.replace(line, worth=line.worth * _fit(line, wanted, near, days))
+        msgspec.structs.replace(line, worth=line.worth * _fit(line, wanted, near))
         for line in sorted(given, key=lambda line: line.at)
         if not wanted.spans or any(begin <= line.at < end for begin, end in wanted.spans)
     ]
@@ -182,12 +180,12 @@ def _item(lines: Sequence[Line], quotes: Mapping[tuple[Quoted, ...], UUID]) -> I
 def _text(lines: Sequence[Line]) -> str:
     """Lines by day, and by who speaks: a day and a name stand once in front of what follows."""
     days = []
-    for day_of, of_day in groupby(lines, key=lambda line: line.at.date()):
+    for date, of_day in groupby(lines, key=lambda line: line.at.date()):
         said = []
         for name, of_name in groupby((line.text.partition(": ") for line in of_day), key=lambda parts: parts[0]):
             told = " ".join(parts[2] for parts in of_name)
             said.append(told if name == "user" else f"{name}: {told}")
-        days.append(f"{day_of.day} {day_of:%B}: {' '.join(said)}")
+        days.append(f"{date.day} {date:%B}: {' '.join(said)}")
     return "\n".join(days)
 
 
@@ -197,19 +195,9 @@ def _nearness(found: Sequence[Memory]) -> Mapping[UUID, float]:
     return {one.memory_id: math.exp((one.score - said[0].score) / POINTS) for one in said}
 
 
-def _days(found: Sequence[Memory], near: Mapping[UUID, float]) -> Mapping[date, float]:
-    """How near the nearest is that was said on each day."""
-    days: dict[date, float] = {}
-    for one in found:
-        said = one.said_at.date()
-        days[said] = max(days.get(said, 0.0), near.get(one.memory_id, 0.0))
-    return days
-
-
-def _fit(line: Line, wanted: Wanted, near: Mapping[UUID, float], days: Mapping[date, float]) -> float:
+def _fit(line: Line, wanted: Wanted, near: Mapping[UUID, float]) -> float:
     """How well a line fits the topic; 1 where there is none."""
     if not wanted.topic:
         return 1.0
     named = len(wanted.topic & {stem(word) for word in content_of(line.text)}) / len(wanted.topic)
-    own = max((near.get(quote.passage_id, 0.0) for quote in line.quoted), default=0.0)
-    return BESIDE_TOPIC + own + NAMED * named + SAME_DAY * days.get(line.at.date(), 0.0)
+    return BESIDE_TOPIC + max((near.get(quote.passage_id, 0.0) for quote in line.quoted), default=0.0) + NAMED * named
