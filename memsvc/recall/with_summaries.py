@@ -24,7 +24,7 @@ from memsvc.recall.overview import LONGEST, asks_overview
 from memsvc.recall.results import Memory
 
 Asks = Literal["overview", "several"]
-MOST, MOST_LAST = 7, 3
+MOST, MOST_LAST = 7, 2
 """Summaries in the answer to an overview, and in another one; of ten memories also at most so many."""
 LOOKED_AT = 30
 """Summaries to choose from."""

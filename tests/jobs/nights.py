@@ -21,13 +21,17 @@ from sqlalchemy import event
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.graph.history import write
+from memsvc.graph.operations import Annotate, Edge, Evidence
 from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.fakes.chat_server import Body, Say
 from tests.jobs.reading import Desk
+from tests.jobs.test_concepts import said as groceries
 from tests.jobs.test_forgetting import pass_days
+from tests.jobs.test_pruning import ingest
 from tests.jobs.test_sleep import TWICE, people
 from tests.jobs.test_summaries import DAYS
 from tests.sql.world import USER_TABLES
@@ -52,7 +56,7 @@ WHERE user_id = %(user)s
 UNION ALL
 SELECT 'review ' || concat_ws('|', state, reason) FROM memsvc.fact_reviews WHERE user_id = %(user)s
 UNION ALL
-SELECT 'run ' || concat_ws('|', task, state, examined, applied, proposed, counts, error_code) FROM memsvc.sleep_runs
+SELECT 'run ' || concat_ws('|', task, state, applied, proposed, counts, error_code) FROM memsvc.sleep_runs
 WHERE user_id = %(user)s
 """
 
@@ -75,7 +79,7 @@ AGREEING = Say(reads_and_agrees)
 def wide_awake(settings: Settings, url: str | None = None) -> Settings:
     """Settings that switch every task on; with a language model where one answers."""
     model = {"llm_url": url, "llm_model": next(MODELS), "llm_reviews_per_night": 10, "summaries": "model"}
-    on = {"forgetting": True, "extractor": "saying", "reread_messages": 24}
+    on = {"forgetting": True, "extractor": "saying", "reread_messages": 24, "versions_kept": 1}
     return settings.model_copy(update=on | (model if url else {}))
 
 
@@ -94,6 +98,18 @@ async def fill(desk: Desk) -> None:
         ]
         await append(desk.db, desk.owner, said, desk.settings)
     await desk.read()
+    bought = await groceries(desk.db, desk.owner, desk.settings)
+    likes = Edge(
+        from_node=bought["Mara"], type="LIKES", to_node=bought["naan"], fact="Mara likes naan.",
+        evidence=[Evidence(passage_id=bought["I bake naan every Saturday."])],
+    )  # fmt: skip
+    change = await write(desk.db, desk.owner, [likes], asserted_by="tests")
+    doubt = [Evidence(passage_id=bought["Mara lives next door."])]
+    disputed = Annotate(version=change.results[0].versions[0], stance="disputed", evidence=doubt)
+    await write(desk.db, desk.owner, [disputed], asserted_by="user")
+    for text in ("An old plan.", "A new plan."):
+        await ingest(desk.db, desk.owner, desk.settings, "plan.md", text)
+    await run_due(desk.db, desk.steps_of_none)
     desk.extractor.name, desk.extractor.without = "saying/2", frozenset({"OWNS"})
     pass_days(desk.admin, desk.owner, 15)
 
