@@ -25,10 +25,11 @@ from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep import described, duplicates
 from memsvc.sleep.runner import dry_run, sleep
-from memsvc.sleep.runs import Budget, Run, list_runs
+from memsvc.sleep.runs import Budget, Run
 from memsvc.sleep.tasks import Scope
 from memsvc.sources.embedding import embedding_steps
 from tests.fakes.embedders import Alone, resident
+from tests.jobs.test_sleep import own_runs
 
 REAL = "onnx:all-MiniLM-L6-v2"
 PHONE = ("Smartphone", "The user's Android phone, with a cracked screen.")
@@ -114,7 +115,7 @@ async def night(db: Database, owner: Owner, settings: Settings) -> Run:
     """Run what a night does."""
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, {"sleep": all_steps(settings, None)["sleep"]})
-    return (await list_runs(db, owner.user_id))[0]
+    return (await own_runs(db, owner))[0]
 
 
 def age(admin: psycopg.Connection, owner: Owner, minutes: int, *nodes: UUID) -> None:

@@ -25,7 +25,7 @@ from memsvc.settings import Settings
 from memsvc.sleep import duplicates, runner
 from memsvc.sleep.blocking import Blocks, keys_of
 from memsvc.sleep.runner import ask, dry_run, sleep
-from memsvc.sleep.runs import Budget, list_runs
+from memsvc.sleep.runs import Budget, Run, list_runs
 from memsvc.sleep.tasks import Scope
 from tests.sql.world import value
 
@@ -55,6 +55,11 @@ def merged(admin: psycopg.Connection, owner: Owner) -> set[frozenset[UUID]]:
         [owner.user_id],
     )
     return {frozenset(row) for row in rows.fetchall()}
+
+
+async def own_runs(db: Database, owner: Owner) -> list[Run]:
+    """Runs of the task duplicates, the newest first; nights run other tasks, too."""
+    return [run for run in await list_runs(db, owner.user_id) if run.task == "duplicates"]
 
 
 async def test_what_stands_twice_becomes_one_and_namesakes_do_not(
@@ -140,13 +145,13 @@ async def test_at_night_only_what_is_new_is_looked_at(
     steps = {"sleep": all_steps(settings, None)["sleep"]}
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    [first] = await list_runs(db, owner.user_id)
+    [first] = await own_runs(db, owner)
     assert (first.state, first.since, first.applied) == ("done", None, 2)
 
     [late] = await people(db, owner, [("Zephyrine Oakthorpe", HOME)])
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    second = (await list_runs(db, owner.user_id))[0]
+    second = (await own_runs(db, owner))[0]
     assert second.since == first.started_at
     assert second.applied == 1
     assert second.examined < first.examined
@@ -154,7 +159,7 @@ async def test_at_night_only_what_is_new_is_looked_at(
 
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    assert len(await list_runs(db, owner.user_id)) == 2, "nothing was new but what the task did itself"
+    assert len(await own_runs(db, owner)) == 2, "nothing was new but what the task did itself"
 
 
 async def test_a_merge_that_was_taken_back_is_only_proposed(
@@ -178,14 +183,14 @@ async def test_a_run_of_the_day_leaves_no_gap_for_the_night(db: Database, owner:
     await people(db, owner, [("Bo", {})])
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    [first] = await list_runs(db, owner.user_id)
+    [first] = await own_runs(db, owner)
     await people(db, owner, TWICE[:2])
     [day] = await sleep(db, owner, scope=Scope(since=datetime.now(UTC)))
     assert day.applied == 0
 
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
-    night = (await list_runs(db, owner.user_id))[0]
+    night = (await own_runs(db, owner))[0]
     assert (night.since, night.applied) == (first.started_at, 1)
 
 
@@ -199,7 +204,7 @@ async def test_old_runs_go_but_for_the_last_two(
     )
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, {"sleep": all_steps(settings, None)["sleep"]})
-    assert len(await list_runs(db, owner.user_id)) == 2
+    assert len(await own_runs(db, owner)) == 2
 
 
 async def test_nodes_of_which_nothing_is_known_hide_none_behind_them(

@@ -107,7 +107,7 @@ CHANGES = {
     "used_tickets": "DELETE FROM memsvc.used_tickets",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
     "node_salience": "UPDATE memsvc.node_salience SET salience = 1",
-    "proposals": "UPDATE memsvc.proposals SET decided_by = 'changed'",
+    "proposals": "UPDATE memsvc.proposals SET state = 'rejected', decided_at = now(), decided_by = 'changed'",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {
