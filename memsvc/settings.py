@@ -250,6 +250,9 @@ class Settings(BaseSettings):
         default="words",
         description="Whether sleep mode reflects: by words and counts alone, or by the language model, too.",
     )
+    propose_links: bool = Field(
+        default=False, description="Whether sleep mode proposes links between people and things; most are wrong."
+    )
 
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")

@@ -161,4 +161,6 @@ OFFER = Offer(
     help="proposes links between people and things that probably belong together",
     order=700,
     stays={},
+    on=lambda settings: settings.propose_links,
+    switch="Set MEMSVC_PROPOSE_LINKS=true.",
 )

@@ -60,6 +60,12 @@ class Scene:
 
 
 @pytest.fixture
+def linking(settings: Settings) -> Settings:
+    """With links, which nights do not propose by themselves."""
+    return settings.model_copy(update={"propose_links": True})
+
+
+@pytest.fixture
 async def scene(db: Database, owner: Owner, settings: Settings) -> Scene:
     passages, sources = dict[str, UUID](), dict[str, UUID]()
     begin = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -148,13 +154,13 @@ async def grow(db: Database, owner: Owner, settings: Settings, **scope: Any) -> 
 
 
 async def test_a_night_rates_and_proposes_and_one_without_news_writes_nothing(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, scene: Scene
+    db: Database, owner: Owner, linking: Settings, admin: psycopg.Connection, scene: Scene
 ) -> None:
     boat, office = TALKS["boat"], TALKS["office"]
     recalled(admin, owner, [scene.passages[boat[0]], scene.passages[boat[3]]])
-    dry = [one async for _task, page in dry_run(db, owner, TASKS[1:], settings=settings) for one in page.work or ()]
+    dry = [one async for _task, page in dry_run(db, owner, TASKS[1:], settings=linking) for one in page.work or ()]
     assert (await proposals(db, owner)).items == []
-    runs = {run.task: run for run in await night(db, owner, settings)}
+    runs = {run.task: run for run in await night(db, owner, linking)}
     assert {runs[task].state for task in TASKS} == {"done"}
     found = await waiting(db, owner)
     assert Counter(one.kind for one in dry) == Counter({kind: len(some) for kind, some in found.items()})
@@ -170,18 +176,18 @@ async def test_a_night_rates_and_proposes_and_one_without_news_writes_nothing(
     assert runs["salience"].counts["rated"] > 0
 
     before = stored(admin, owner)
-    await night(db, owner, settings)
+    await night(db, owner, linking)
     assert stored(admin, owner) == before
-    assert [(run.applied, run.proposed) for run in await grow(db, owner, settings)] == [(0, 0)] * len(TASKS)
+    assert [(run.applied, run.proposed) for run in await grow(db, owner, linking)] == [(0, 0)] * len(TASKS)
     recalled(admin, owner, [scene.passages[office[0]]], times=2)
-    assert "salience" in {run.task for run in await night(db, owner, settings) if run.run_id > runs["aliases"].run_id}
+    assert "salience" in {run.task for run in await night(db, owner, linking) if run.run_id > runs["aliases"].run_id}
 
 
 async def test_what_is_accepted_is_done_and_what_is_rejected_or_withdrawn_never_comes_back(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, scene: Scene
+    db: Database, owner: Owner, linking: Settings, admin: psycopg.Connection, scene: Scene
 ) -> None:
     recalled(admin, owner, [scene.passages[TALKS["boat"][0]]])
-    runs = {run.task: run for run in await grow(db, owner, settings)}
+    runs = {run.task: run for run in await grow(db, owner, linking)}
     found = await waiting(db, owner)
     done = {kind: await accept(db, owner, some[0].proposal_id) for kind, some in found.items()}
     assert {kind for kind, one in done.items() if one.change_id is None} == {"core"}
@@ -204,61 +210,61 @@ async def test_what_is_accepted_is_done_and_what_is_rejected_or_withdrawn_never_
     }
     rejected = found["alias"][1]
     await reject(db, owner, rejected.proposal_id)
-    undone = await undo_run(db, owner, runs["aliases"].run_id, settings)
+    undone = await undo_run(db, owner, runs["aliases"].run_id, linking)
     assert undone.other == len(found["alias"]) - 2, "what was decided stays"
     with pytest.raises(ProposalDecidedError):
         await accept(db, owner, rejected.proposal_id)
     with pytest.raises(ProposalUnknownError):
         await accept(db, owner, UUID(int=7))
-    await grow(db, owner, settings)
+    await grow(db, owner, linking)
     assert "alias" not in await waiting(db, owner)
 
 
 async def test_a_rejected_link_stays_rejected_when_its_node_is_merged(
-    db: Database, owner: Owner, settings: Settings, scene: Scene
+    db: Database, owner: Owner, linking: Settings, scene: Scene
 ) -> None:
-    await grow(db, owner, settings)
+    await grow(db, owner, linking)
     for one in (await waiting(db, owner))["link"]:
         await reject(db, owner, one.proposal_id)
     made = await write(db, owner, [Node(type="Person", label="Rob Stone")], asserted_by="tests")
     [rob] = [one.node_id for one in made.results if one.node_id]
     await merge(db, owner, scene.nodes["Robert Stone"], rob, asserted_by="tests")
-    await grow(db, owner, settings)
+    await grow(db, owner, linking)
     assert "link" not in await waiting(db, owner)
 
 
 async def test_salience_is_on_top_of_mind_and_undoing_its_run_takes_it_back(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, scene: Scene
+    db: Database, owner: Owner, linking: Settings, admin: psycopg.Connection, scene: Scene
 ) -> None:
     recalled(admin, owner, [scene.passages[TALKS["office"][0]]])
     before = {one.memory_id: one.score for one in await top_of_mind(db, owner, limit=50)}
-    [run] = await sleep(db, owner, ["salience"], settings=settings)
+    [run] = await sleep(db, owner, ["salience"], settings=linking)
     rated = {one.memory_id: one for one in await top_of_mind(db, owner, limit=50)}
     gained = {rated[memory].text: rated[memory].score - score for memory, score in before.items()}
     told = max(gained, key=lambda text: gained[text])
     assert "Lima" in told or "Chess Club" in told, "what was recalled"
     assert rated.keys() - before.keys(), "descriptions of nodes"
     assert all("salience" in rated[memory].factors for memory in rated.keys() - before.keys())
-    await undo_run(db, owner, run.run_id, settings)
+    await undo_run(db, owner, run.run_id, linking)
     assert {one.memory_id: one.score for one in await top_of_mind(db, owner, limit=50)} == pytest.approx(
         before, abs=0.01
     )
 
 
 async def test_what_is_recalled_most_comes_first_and_a_run_may_keep_to_a_node(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, scene: Scene
+    db: Database, owner: Owner, linking: Settings, admin: psycopg.Connection, scene: Scene
 ) -> None:
     recalled(admin, owner, [scene.passages[TALKS["office"][0]]])
     assert await sources_first(db, owner, None) == [scene.sources["office"]]
     hot = {scene.nodes[name] for name in ("Jan Berg", "Lima", "Chess Club")}
     assert set(await nodes_first(db, owner, None)) == hot
     places = [
-        page.place async for _, page in dry_run(db, owner, ["aliases"], settings=settings) if "first" in page.place
+        page.place async for _, page in dry_run(db, owner, ["aliases"], settings=linking) if "first" in page.place
     ]
     assert places[0]["first"] == [str(scene.sources["office"])]
     with pytest.raises(InvalidRequestError, match="cannot keep to one node"):
-        await sleep(db, owner, ["salience"], Scope(from_node=scene.nodes["Jan Berg"]), settings=settings)
-    runs = await sleep(db, owner, [], Scope(from_node=scene.nodes["Robert Stone"]), settings=settings)
+        await sleep(db, owner, ["salience"], Scope(from_node=scene.nodes["Jan Berg"]), settings=linking)
+    runs = await sleep(db, owner, [], Scope(from_node=scene.nodes["Robert Stone"]), settings=linking)
     assert {run.task for run in runs} == {"duplicates", "promotion", "links", "aliases"}
     robert = scene.nodes["Robert Stone"]
     found = await waiting(db, owner)

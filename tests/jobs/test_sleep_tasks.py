@@ -304,9 +304,7 @@ async def test_a_night_of_many_slices_runs_every_task_once(
     monkeypatch.setattr(runner, "SLICE_S", 0.0)
     await people(db, owner, [*TWICE[:2], (DOCTORS[0], {})])
     done = await night(db, owner, settings)
-    assert sorted(run.task for run in done) == [
-        "aliases", "concepts", "duplicates", "faulty", "links", "salience", "titles",
-    ]  # fmt: skip
+    assert sorted(run.task for run in done) == ["aliases", "concepts", "duplicates", "faulty", "salience", "titles"]
     assert {run.state for run in done} == {"done"}
 
 
@@ -324,7 +322,7 @@ async def test_a_night_without_news_writes_nothing(
 ) -> None:
     plugged(titles=sample()["OFFER"])
     await people(db, owner, [*TWICE, (DOCTORS[0], {})])
-    assert len(await night(db, owner, settings)) == 6
+    assert len(await night(db, owner, settings)) == 5
     before = contents(admin, owner)
     for _ in range(2):
         await night(db, owner, settings)
