@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,11 +40,13 @@ from tests.sql.world import USER_TABLES
 SAID = ["I LIVES_IN Porto.", "I OWNS a boat.", "Ana WORKS_AT Lidl.", "maybe Ana LIKES tea.", "maybe Rui LIKES wine."]
 TRIFLES = [f"Thanks {number}!" for number in range(6)]
 MODELS = (f"dreaming-{number}" for number in count())
+KEY = re.compile(r"\b[0-9a-f]{8}\b")
+"""Made of ids, as labels of reflections hold it."""
 COMMIT, SOME = "COMMIT", 10
 MINUTE = timedelta(minutes=1)
-UNLIKE_A_TWIN = frozenset({"users", "jobs", "outbox", "model_calls", "term_deltas"})
+UNLIKE_A_TWIN = frozenset({"users", "jobs", "outbox", "model_calls", "term_deltas", "changes"})
 """Tables in which a night that was interrupted may leave more, or an earlier step of the same work: what was asked,
-announced, and spent."""
+announced and spent, and into how many changes the work was parted."""
 TEXTS = """
 SELECT 'node ' || concat_ws('|', type, label, description, valid_to, recorded_to = 'infinity') FROM memsvc.node_versions
 WHERE user_id = %(user)s
@@ -133,7 +136,7 @@ def left(admin: psycopg.Connection, owner: Owner) -> tuple[dict[str, int], list[
         table: admin.execute(f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s".encode(), [owner.user_id])
         for table in tables
     }
-    texts = sorted(row[0] for row in admin.execute(TEXTS.encode(), {"user": owner.user_id}))
+    texts = sorted(KEY.sub("#", row[0]) for row in admin.execute(TEXTS.encode(), {"user": owner.user_id}))
     return {table: int(rows.fetchone()[0]) for table, rows in counted.items()}, texts  # type: ignore[index]
 
 

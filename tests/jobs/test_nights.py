@@ -86,7 +86,10 @@ async def test_a_night_that_is_killed_before_every_statement_ends_as_one_that_wa
         now = full.rows("SELECT task, state, applied, proposed FROM memsvc.sleep_runs WHERE user_id = %s")
         point, reached = (1, now) if now != reached else (point + 1, reached)
     assert len(deadly.killed) > 20
-    assert left(full.admin, full.owner) == left(twin.admin, twin.owner)
+    (rows, texts), (other_rows, other_texts) = left(full.admin, full.owner), left(twin.admin, twin.owner)
+    assert set(texts) ^ set(other_texts) == set()
+    assert {table: (rows[table], other_rows[table]) for table in rows if rows[table] != other_rows[table]} == {}
+    assert texts == other_texts
 
 
 INVENTED = "Zorblax bought 99871 llamas."
