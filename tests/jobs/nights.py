@@ -44,7 +44,7 @@ KEY = re.compile(r"\b[0-9a-f]{8}\b")
 """Made of ids, as labels of reflections hold it."""
 COMMIT, SOME = "COMMIT", 10
 MINUTE = timedelta(minutes=1)
-UNLIKE_A_TWIN = frozenset({"users", "jobs", "outbox", "model_calls", "term_deltas", "changes"})
+UNLIKE_A_TWIN = frozenset({"users", "jobs", "outbox", "model_calls", "terms", "term_deltas", "changes"})
 """Tables in which a night that was interrupted may leave more, or an earlier step of the same work: what was asked,
 announced and spent, and into how many changes the work was parted."""
 TEXTS = """
