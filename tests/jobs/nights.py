@@ -1,7 +1,7 @@
 """What tests of whole nights share: a memory in which every task of the registry finds work, and what a night leaves.
 
 Tests go through the registry and not through names, so a new task is tested by all of them. Where it finds no work in
-this memory, ``test_every_task_has_work_here`` says so: then something for it to do belongs into ``fill``.
+this memory, ``test_every_task_has_work_here…`` says so: then something for it to do belongs into ``fill``.
 """
 
 from __future__ import annotations
