@@ -32,7 +32,8 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError, MemsvcError
 from memsvc.server import embedded
 from memsvc.server.upgrade import upgrade
-from memsvc.settings import SECRET_NAMES, Settings
+from memsvc.settings import Settings
+from memsvc.settings.secrets import SECRET_NAMES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS = REPOSITORY / "bench" / "results"

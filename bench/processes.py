@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.harness import Bench
 from memsvc.errors import ConfigurationError
-from memsvc.settings import SECRET_NAMES
+from memsvc.settings.secrets import SECRET_NAMES
 
 HOST = "127.0.0.1"
 START_S, END_S, LOOK_S = 120.0, 20.0, 0.05

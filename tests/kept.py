@@ -28,7 +28,8 @@ import psycopg
 from memsvc.db.files import folder
 from memsvc.server import embedded
 from memsvc.server.upgrade import upgrade
-from memsvc.settings import Settings, read_or_make_secrets
+from memsvc.settings import Settings
+from memsvc.settings.secrets import read_or_make_secrets
 from tests.cluster import FAST, Cluster
 
 TOP = Path(__file__).resolve().parents[1]
@@ -37,7 +38,7 @@ PAUSE_S = 2.0
 RUNS_AT_ONCE = 100
 TEMPLATE = "memsvc_test_template"
 # What decides how the template looks, beside sql/ and alembic/.
-CODE = ("memsvc/db/**/*.py", "memsvc/server/**/*.py", "memsvc/settings.py")
+CODE = ("memsvc/db/**/*.py", "memsvc/server/**/*.py", "memsvc/settings/*.py")
 
 
 def caches() -> Path:

@@ -26,7 +26,8 @@ from memsvc.feeds.icalendar import MOST_BYTES, read_calendar
 from memsvc.feeds.mailboxes import fetch_new
 from memsvc.feeds.planning import settle
 from memsvc.feeds.wanted import Mailbox, Reads, check_allowed, reads_of
-from memsvc.settings import Settings, secret_at
+from memsvc.settings import Settings
+from memsvc.settings.secrets import secret_at
 from memsvc.sources.documents import mark_gone
 from memsvc.sources.fetching import Fetcher
 from memsvc.sources.ingests import Chosen, clean_name

@@ -22,7 +22,8 @@ import typer.main
 import yaml
 
 from memsvc.cli.app import app
-from memsvc.settings import MIN_SECRET_CHARS, SECRET_NAMES, SECRETS_DIR, Settings
+from memsvc.settings import MIN_SECRET_CHARS, SECRETS_DIR, Settings
+from memsvc.settings.secrets import SECRET_NAMES
 from ops.postgres.image import PACKAGES
 
 TOP = Path(__file__).resolve().parents[2]

@@ -53,7 +53,7 @@ def test_the_template_is_made_anew_where_what_makes_it_has_changed(
 ) -> None:
     for name in ("sql", "alembic"):
         shutil.copytree(files.folder(name), tmp_path / name)
-    for path in ("memsvc/server/upgrade.py", "memsvc/settings.py"):
+    for path in ("memsvc/server/upgrade.py", "memsvc/settings/secrets.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(kept.TOP / path, tmp_path / path)
     monkeypatch.setattr(kept, "TOP", tmp_path)

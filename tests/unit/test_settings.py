@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from memsvc.errors import ConfigurationError
-from memsvc.settings import MIN_SECRET_CHARS, SECRET_NAMES, Settings, read_or_make_secrets
+from memsvc.settings import MIN_SECRET_CHARS, Settings
+from memsvc.settings.secrets import SECRET_NAMES, read_or_make_secrets
 
 SECRET = "a-secret-that-must-never-be-shown-anywhere"
 URL = f"postgresql://me:{SECRET}@host/db"

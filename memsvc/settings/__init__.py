@@ -1,4 +1,4 @@
-"""The settings; the only module that reads the environment.
+"""The settings; the only package that reads the environment.
 
 Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, from a file ``memsvc_<name>``
 in the folder ``MEMSVC_SECRETS_DIR`` (as containers receive secrets), or from the default below. Secrets that are not
@@ -8,24 +8,21 @@ configuration. Several machines that share a database need the same secrets by v
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from memsvc.errors import ConfigurationError
+from memsvc.settings.nights import Nights
+from memsvc.settings.secrets import passwords_in, read_or_make_secrets
 
-SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password", "analyst_password")
 MIN_SECRET_CHARS = 32
 HOST = re.compile(r"[A-Za-z0-9._-]*|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", re.ASCII)
 SECRETS_DIR = "MEMSVC_SECRETS_DIR"
@@ -41,7 +38,7 @@ def default_data_dir() -> Path:
     return Path(base).expanduser() / "memsvc"
 
 
-class Settings(BaseSettings):
+class Settings(Nights):
     """All settings of memsvc; ``docs/configuration.md`` documents them."""
 
     model_config = SettingsConfigDict(env_prefix="MEMSVC_", env_file=".env", extra="ignore", frozen=True)
@@ -199,60 +196,6 @@ class Settings(BaseSettings):
         default=50_000, ge=1_000, le=2_000_000, description="Most characters of one dry run of extraction."
     )
     dry_run_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest duration of a dry run of extraction.")
-    forgetting: bool = Field(
-        default=False,
-        description="Archive what nobody recalls, each night, for users who have not chosen themselves.",
-    )
-    forgetting_threshold: float = Field(
-        default=0.05, ge=0, le=1, description="What is retained less is archived (docs/sleep.md)."
-    )
-    forgetting_lambda: float = Field(
-        default=0.0005, ge=0, le=1, description="How fast retention falls with each day that a memory is idle."
-    )
-    forgetting_half_life_days: float = Field(
-        default=1_461,
-        ge=1,
-        le=36_500,
-        description="Days after which what was never recalled has half its strength; each recall adds as many.",
-    )
-    forgetting_silent_days: int = Field(
-        default=1_096,
-        ge=1,
-        le=36_500,
-        description="Days without a message and a recall after which a whole conversation is archived.",
-    )
-    versions_kept: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="How many of its newest versions a document keeps; sleep mode deletes older ones to which no turn "
-        "of an agent refers. 0: all stay.",
-    )
-    reread_messages: int = Field(
-        default=6_000,
-        ge=0,
-        le=10_000_000,
-        description="Most messages of a user that a new version of an extractor reads again in one night; 0: none.",
-    )
-
-    summaries: Literal["off", "words", "model"] = Field(
-        default="words",
-        description="Whether sleep mode writes summaries, in people's own words or by the language model.",
-    )
-
-    concepts: Literal["off", "words", "model"] = Field(
-        default="words",
-        description="Whether sleep mode groups what is of one kind, and what hangs together; model: also by the "
-        "language model.",
-    )
-
-    reflection: Literal["off", "words", "model"] = Field(
-        default="words",
-        description="Whether sleep mode reflects: by words and counts alone, or by the language model, too.",
-    )
-    propose_links: bool = Field(
-        default=False, description="Whether sleep mode proposes links between people and things; most are wrong."
-    )
 
     # The language model; any OpenAI-compatible server.
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of the language model's server.")
@@ -511,75 +454,11 @@ class Settings(BaseSettings):
         kept: Mapping[str, str] = {}
         with suppress(ConfigurationError):
             kept = self._stored_secrets if (self.data_dir / "secrets.json").exists() else {}
-        passwords = [password for address in addresses for password in _passwords(address)]
+        passwords = [password for address in addresses for password in passwords_in(address)]
         return frozenset(secret.strip() for secret in (*given, *kept.values(), *passwords)) - {""}
-
-
-def _passwords(address: str) -> list[str]:
-    """Return the passwords in a URL, both percent-encoded as written and decoded."""
-    try:
-        parts = urlsplit(address)
-        found = [parts.password or "", *(value for key, value in parse_qsl(parts.query) if "password" in key)]
-    except ValueError:
-        return []
-    return [form for password in found for form in (password, unquote(password))]
-
-
-def read_or_make_secrets(path: Path) -> dict[str, str]:
-    """Read the generated secrets and first generate missing ones; safe when two processes start at the same time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            draft = _secrets_draft(path, {})
-            try:
-                os.link(draft, path)  # fails if another process was faster; then its secrets are used
-            except FileExistsError:
-                pass
-            finally:
-                draft.unlink()
-        with path.open() as file:
-            stored: dict[str, str] = json.load(file)
-            if not stored.keys() >= set(SECRET_NAMES):  # written by an older version
-                fcntl.flock(file, fcntl.LOCK_EX)
-                _secrets_draft(path, json.loads(path.read_text())).replace(path)
-                stored = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(
-            f"The secrets in {path} cannot be read: {error.__class__.__name__}.",
-            hint="Set MEMSVC_DATA_DIR to a folder that you can write to, or give the secrets by variable.",
-        ) from error
-    return stored
-
-
-def _secrets_draft(path: Path, known: Mapping[str, str]) -> Path:
-    """Write a private file next to ``path`` with the known secrets and new ones for the rest."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        json.dump({**{name: secrets.token_urlsafe(32) for name in SECRET_NAMES}, **known}, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    return draft
 
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
     """Return the settings of this process."""
     return Settings.load()
-
-
-def secret_at(reference: str) -> str:
-    """Return a secret by where the operator keeps it: ``env:NAME`` or ``file:PATH``, without the line's end.
-
-    Raises:
-        ConfigurationError: there is none; names the place.
-    """
-    place, _, name = reference.partition(":")
-    found: str | None = None
-    if place == "env":
-        found = os.environ.get(name)
-    elif place == "file":
-        with suppress(OSError, UnicodeError):
-            found = Path(name).read_text(encoding="utf-8").rstrip("\r\n")
-    if not found:
-        raise ConfigurationError(f"There is no secret at {reference}.", hint="Set the variable, or write the file.")
-    return found
