@@ -249,7 +249,8 @@ async def test_a_model_that_fails_at_night_ends_the_run_and_the_next_night_goes_
         await run_due(model.db, {"sleep": steps["sleep"]})
         runs = reversed(await list_runs(model.db, model.owner.user_id))  # the last one of each task counts
         ended = {run.task: (run.state, run.error_code) for run in runs}
-        assert ended == {"duplicates": ("done", None), "reread": outcome}
+        assert ended.pop("reread") == outcome
+        assert set(ended.values()) == {("done", None)}, "the other tasks go on"
         assert {job.state for job in await list_jobs(model.db, model.owner.user_id) if job.kind == "sleep"} == {"done"}
 
 
