@@ -160,6 +160,9 @@ async def example_ids(
     looked = (await ada.post("/v1/documents", json={"text": '{"text": "I like oak."}\n', "dry_run": True})).json()
     await run_due(db, all_steps(reading, None))
     [review] = (await ada.get("/v1/reviews")).json()["items"]
+    wrong = {"question": "Is it an oak?", "correction": "An elm.", "lesson": "Look at the bark."}
+    critique = (await ada.post("/v1/critique", json=wrong)).json()["critique_id"]
+    plan = (await ada.post("/v1/plans", json={"task": "Plant an oak", "steps": ["Dig", "Plant"]})).json()["plan_id"]
     return {
         "{ingest_id}": looked["ingest_id"], "{split}": str(tom), "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44": str(source),
         "{recall_id}": recall_id, "{memory_id}": first, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
@@ -167,6 +170,7 @@ async def example_ids(
         "01a2007c-7ed4-7af6-abd2-0a5dd06857e7": notes[0], "01a2007c-7eda-79b5-9796-f9665ec27871": notes[1],
         "01a2007c-7eda-7cfc-8e66-461d27fa4b50": link, "{note_id}": notes[0],
         "{types}": "node-types", "{name}": "Documented", "{review_id}": review["review_id"],
+        "{critique_id}": critique, "{plan_id}": plan,
     }  # fmt: skip
 
 
