@@ -40,6 +40,22 @@ def nobody_archives_or_restores_passages_of_others(doors: Doors, world: World) -
 
 
 @probe
+def uses_of_instructions_are_of_ones_own(doors: Doors, world: World) -> None:
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        for tenant in (world.bob, world.ada):
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(tenant)])
+            used = (
+                "INSERT INTO memsvc.recall_events "
+                "(user_id, recall_id, door, mode, memories, conversation_id, instructions) "
+                "SELECT v.user_id, uuidv7(), 'probe', 'eager', '{}', s.source_id, ARRAY[v.version_id] FROM "
+                "memsvc.node_versions AS v INNER JOIN memsvc.sources AS s USING (user_id) WHERE v.user_id = %s LIMIT 1"
+            )
+            connection.execute(used, [tenant.user_id])
+        found = rows(connection, "SELECT DISTINCT user_id FROM memsvc.instructions_used")
+        assert found == [(world.ada.user_id,)], "Ada sees instructions of others"
+
+
+@probe
 def signals_of_documents_are_of_ones_own(doors: Doors, world: World) -> None:
     with doors.enter(APP, world.token(world.ada)) as connection:
         for tenant in (world.bob, world.ada):

@@ -58,8 +58,8 @@ DOCUMENTS = {"document_versions": ("title", "path", "metadata", "sha256")}
 VAULTS = {"vaults": ("folder", "odd")}
 """The same of folders of notes, which 'memsvc vault remove' takes away."""
 TURNS = {
-    "turns": ("session", "project", "agent", "commit_id"),
-    "tool_calls": ("tool", "arguments", "told", "result_head", "result_tail"),
+    "turns": ("session", "project", "agent", "commit_id", "chat_messages"),
+    "tool_calls": ("call_id", "tool", "arguments", "told", "result_head", "result_tail"),
 }
 """The same of turns of agents; tests/sql/test_agent_turns.py erases one."""
 TYPES = {
