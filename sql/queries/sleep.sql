@@ -344,7 +344,8 @@ SELECT memsvc.restore_memories(:user_id, CAST(:ids AS uuid []), CAST(:run_id AS 
 SELECT
   u.forgetting, count(*) FILTER (WHERE p.kind = 'message') AS messages,
   count(*) FILTER (WHERE p.kind = 'fact') AS facts,
-  count(*) FILTER (WHERE p.kind = 'card') AS cards, count(*) FILTER (WHERE p.kind = 'turn') AS turns, max(p.archived_at) AS last_at
+  count(*) FILTER (WHERE p.kind = 'card') AS cards,
+  count(*) FILTER (WHERE p.kind = 'turn') AS turns, max(p.archived_at) AS last_at
 FROM memsvc.users AS u
 LEFT JOIN memsvc.passages AS p ON u.user_id = p.user_id AND p.archived_at IS NOT NULL AND p.part = 0
 WHERE u.user_id = :user_id
