@@ -77,6 +77,18 @@ class QueryEmbedder(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """A query's vectors that are known already, as a ``QueryEmbedder``: the model is not asked again."""
+
+    vectors: tuple[QueryVector | None, QueryVector | None]
+
+    async def query_vectors(
+        self, _db: Database, _query: str, _timeout_ms: int
+    ) -> tuple[QueryVector | None, QueryVector | None]:
+        return self.vectors
+
+
 @asynccontextmanager
 async def _stage(name: str) -> AsyncIterator[None]:
     """Time a stage of recall."""
@@ -378,11 +390,14 @@ async def recall(
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     rows = trip.ask(named("recall"), values)
     words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
+    told_in_short = trip.ask(named("has_summaries"), {"user_id": owner.user_id}) if asks is not None else []
     async with _stage("wait"):
         turn = await db.recalls.turn(owner.user_id)
     with turn:
         async with _stage("database"):
             await trip.send()
+    if asks is not None and not told_in_short[0].has_summaries:
+        asks, limit = None, asked_for
     asked = Asked(
         query=query,
         limit=limit,
@@ -406,8 +421,8 @@ async def recall(
         observe.DEGRADED.labels(missing).inc()
     if asks is not None:
         tells = await recall(
-            db, owner, query, settings, embedder=embedder, limit=LOOKED_AT, form=form, mode=mode, weights=weights,
-            filters=msgspec.structs.replace(chosen, kinds=["summary"]),
+            db, owner, query, settings, embedder=_Computed(vectors), limit=LOOKED_AT, form=form, mode=mode,
+            weights=weights, filters=msgspec.structs.replace(chosen, kinds=["summary"]),
         )  # fmt: skip
         async with db.transaction(owner.user_id) as connection:
             quotes = await quotes_of(connection, owner, tells.memories)

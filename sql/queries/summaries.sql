@@ -174,3 +174,13 @@ WHERE
   )
 ORDER BY t.period_end DESC, v.node_id DESC
 LIMIT :limit;
+
+-- name: has_summaries
+-- Whether sleep mode has told anything of the user's memory in short, by the statistics of words.
+SELECT EXISTS (
+  SELECT FROM memsvc.corpora AS c
+  WHERE c.user_id = :user_id AND c.kind = 'summary' AND c.passages > 0
+) OR EXISTS (
+  SELECT FROM memsvc.term_deltas AS d
+  WHERE d.user_id = :user_id AND d.kind = 'summary'
+) AS has_summaries;

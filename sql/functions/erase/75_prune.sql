@@ -42,6 +42,7 @@ BEGIN
     SELECT o.version FROM memsvc.prunable_of(p_user_id, s.source_id, p_keep) AS o (version) ORDER BY o.version
   ) AS v
   WHERE s.source_id > p_after OR v.version > p_version
+  ORDER BY s.source_id, v.version
   LIMIT p_limit;
 END
 $$;
