@@ -39,13 +39,14 @@ WHERE r.user_id = :user_id AND r.started_at <= CAST(:last AS timestamptz);
 
 -- name: facts_learnt
 -- Facts that were learnt between two moments, hold still, and were not known before; those first that matter most:
--- about the user, then by the importance of the people and things, by confidence, and the newest.
+-- about the user, then by the importance of the people and things, by confidence, and the newest. What sleep mode
+-- itself ties to what it wrote is none.
 WITH learnt AS MATERIALIZED (
   SELECT v.version_id, v.edge_id, v.from_node, v.to_node, v.fact, v.confidence, v.recorded_from
   FROM memsvc.edge_versions AS v
   WHERE v.user_id = :user_id AND v.recorded_to = 'infinity' AND v.valid_to > CAST(:until AS timestamptz)
     AND v.recorded_from > CAST(:since AS timestamptz) AND v.recorded_from <= CAST(:until AS timestamptz)
-    AND v.type <> 'REFLECTS_ON'
+    AND v.type NOT IN ('REFLECTS_ON', 'SUMMARIZES', 'DERIVED_FROM') AND v.asserted_by <> 'concepts'
     AND NOT EXISTS (
       SELECT FROM memsvc.edge_versions AS o
       WHERE o.user_id = :user_id AND o.edge_id = v.edge_id AND o.recorded_from <= CAST(:since AS timestamptz)
