@@ -66,6 +66,28 @@ export function useAsked<T>(ask: ((client: Memsvc) => Promise<T>) | undefined, o
   return { ...state, again: useCallback(() => setTimes((before) => before + 1), []) };
 }
 
+/** A list that comes in pages; `more` reads the next one, and is undefined at the end. */
+export interface Paged<T> extends Asked<{ items: T[] }> {
+  items: readonly T[];
+  more: (() => void) | undefined;
+}
+
+/** Reads a list page by page, from the beginning when the values it depends on change. */
+export function usePages<T>(
+  ask: (client: Memsvc, cursor: string | null) => Promise<{ items: T[]; next_cursor: string | null }>,
+  on: DependencyList,
+): Paged<T> {
+  const act = useAct();
+  const first = useAsked((client) => ask(client, null), on);
+  const [rest, setRest] = useState<{ items: T[]; cursor: string | null } | null>(null);
+  useEffect(() => setRest(null), [first.data]);
+  const cursor = rest ? rest.cursor : (first.data?.next_cursor ?? null);
+  const items = [...(first.data?.items ?? []), ...(rest?.items ?? [])];
+  const next = (page: { items: T[]; next_cursor: string | null }) =>
+    setRest({ items: [...(rest?.items ?? []), ...page.items], cursor: page.next_cursor });
+  return { ...first, items, more: cursor ? () => void act((client) => ask(client, cursor), next) : undefined };
+}
+
 /** Changes something and says so. True: it worked. */
 export function useAct(): <T>(act: (client: Memsvc) => Promise<T>, done?: (result: T) => void) => Promise<boolean> {
   const { client, ended } = useMemory();

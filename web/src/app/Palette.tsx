@@ -1,10 +1,11 @@
 // Find by keyboard: people and things by name, screens, settings; or ask what was typed.
 import { Command } from "cmdk";
 import { useDeferredValue, useEffect, useState } from "react";
-import { useAsked } from "../api/memory";
+import { useAsked, useMemory } from "../api/memory";
 import { Dialog } from "../ui/Dialog";
 import { LANGUAGES, useWords, type Words } from "../words";
 import { go } from "./route";
+import { SCREENS } from "./screens";
 import { showTheme, THEMES } from "./theme";
 import "./palette.css";
 
@@ -17,6 +18,7 @@ export function Palette({ onClose, onLeave, onLanguage }: {
   onLanguage: (words: Words) => void;
 }) {
   const words = useWords();
+  const memory = useMemory();
   const [typed, setTyped] = useState("");
   const name = useDeferredValue(typed.trim());
   const { data } = useAsked(
@@ -24,7 +26,7 @@ export function Palette({ onClose, onLeave, onLanguage }: {
     [name],
   );
   const [chosen, setChosen] = useState("");
-  useEffect(() => setChosen(data?.items[0]?.node_id ?? (name ? ASK : words.nav.ask)), [data, name, words]);
+  useEffect(() => setChosen(data?.items[0]?.node_id ?? (name ? ASK : words.ask.title)), [data, name, words]);
   const item = (label: string, act: () => void, value = label) => (
     <Command.Item
       key={value}
@@ -43,10 +45,9 @@ export function Palette({ onClose, onLeave, onLanguage }: {
     ...LANGUAGES.map((one): [string, () => void] => [`${words.menu.language}: ${one.language}`, () => onLanguage(one)]),
     [words.menu.signOut, onLeave],
   ];
-  const pages: [string, () => void][] = [
-    [words.nav.ask, () => go(["ask"])],
-    [words.nav.things, () => go(["things"])],
-  ];
+  const pages = SCREENS.filter(({ may }) => may?.(memory) ?? true).map(({ title, path }): [string, () => void] => [
+    title(words), () => go([path]),
+  ]);
   const group = (heading: string, entries: [string, () => void][]) => {
     const fitting = entries.filter(([label]) => shown(label));
     return fitting.length > 0 && (

@@ -1,17 +1,17 @@
 // The frame around every screen: who it is, where one can go, and the screen itself.
 import type { Me } from "@memsvc/client";
 import { MemsvcError } from "@memsvc/client";
-import { useEffect, useMemo, useState } from "react";
-import { AskPage } from "../ask/AskPage";
-import { type Memory, MemoryContext, told } from "../api/memory";
+import { Suspense, useEffect, useMemo, useState } from "react";
+import { LiveProvider } from "../api/live";
+import { type Memory, MemoryContext, told, useMemory } from "../api/memory";
 import { clientOf, type Session } from "../api/session";
-import { ThingPage } from "../things/ThingPage";
-import { ThingsPage } from "../things/ThingsPage";
 import { Icon } from "../ui/Icon";
 import { useWords, type Words } from "../words";
 import { Menu } from "./Menu";
+import { Nav } from "./Nav";
 import { Palette } from "./Palette";
 import { href, type Route, useRoute } from "./route";
+import { SCREENS } from "./screens";
 
 const APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
@@ -51,7 +51,9 @@ export function SignedIn({ session, onEnded, onLeave, onLanguage }: {
   if (!memory) return <p className="waiting" aria-live="polite">{words.common.loading}</p>;
   return (
     <MemoryContext value={memory}>
-      <Frame onLeave={onLeave} onLanguage={onLanguage} />
+      <LiveProvider>
+        <Frame onLeave={onLeave} onLanguage={onLanguage} />
+      </LiveProvider>
     </MemoryContext>
   );
 }
@@ -71,10 +73,6 @@ function Frame({ onLeave, onLanguage }: { onLeave: () => void; onLanguage: (word
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);
   }, []);
-  const at = route.path[0];
-  const link = (path: string, label: string) => (
-    <a href={href([path])} aria-current={at === path ? "page" : undefined}>{label}</a>
-  );
   return (
     <>
       <a className="skip" href="#content" onClick={(event) => {
@@ -84,11 +82,8 @@ function Frame({ onLeave, onLanguage }: { onLeave: () => void; onLanguage: (word
         {words.menu.skip}
       </a>
       <header className="frame">
+        <Nav />
         <a className="wordmark" href={href(["ask"])}>memsvc</a>
-        <nav aria-label={words.nav.main}>
-          {link("ask", words.nav.ask)}
-          {link("things", words.nav.things)}
-        </nav>
         <button type="button" className="finder" onClick={() => setFinding(true)} aria-keyshortcuts="Control+K Meta+K /">
           <Icon name="search" />
           <span>{words.nav.find}</span>
@@ -106,17 +101,21 @@ function Frame({ onLeave, onLanguage }: { onLeave: () => void; onLanguage: (word
 
 function Screen({ route }: { route: Route }) {
   const words = useWords();
-  const [first, second] = route.path;
-  const titles: Record<string, string> = { ask: words.ask.title, things: words.things.title };
+  const memory = useMemory();
+  const [first, ...rest] = route.path;
+  const screen = SCREENS.find(({ path, may }) => path === first && (may?.(memory) ?? true));
   useEffect(() => {
-    if (!second) document.title = `${titles[first ?? ""] ?? ""} · memsvc`;
+    if (!rest.length) document.title = `${screen?.title(words) ?? ""} · memsvc`;
   });
-  if (first === "ask") return <AskPage query={route.query} />;
-  if (first === "things" && second) return <ThingPage key={second} nodeId={second} query={route.query} />;
-  if (first === "things") return <ThingsPage query={route.query} />;
+  if (!screen)
+    return (
+      <p className="empty">
+        {words.common.notThere} <a href={href(["ask"])}>{words.common.home}</a>
+      </p>
+    );
   return (
-    <p className="empty">
-      {words.common.notThere} <a href={href(["ask"])}>{words.common.home}</a>
-    </p>
+    <Suspense fallback={<p className="waiting" aria-live="polite">{words.common.loading}</p>}>
+      <screen.page rest={rest} query={route.query} />
+    </Suspense>
   );
 }

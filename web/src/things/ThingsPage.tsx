@@ -1,7 +1,7 @@
 // All people and things, by name, description or type.
-import type { MatchedNode } from "@memsvc/client";
 import { useDeferredValue, useEffect, useState } from "react";
-import { useAct, useAsked } from "../api/memory";
+import { useAsked, usePages } from "../api/memory";
+import { useLiveAgain } from "../api/live";
 import { go, href } from "../app/route";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
@@ -12,24 +12,18 @@ const PAGE = 50;
 export function ThingsPage({ query }: { query: URLSearchParams }) {
   const words = useWords();
   const times = useTimes();
-  const act = useAct();
   const type = query.get("type") ?? "";
   const [typed, setTyped] = useState(query.get("q") ?? "");
   const name = useDeferredValue(typed.trim());
-  const asked = { q: name, limit: PAGE, ...(type && { type }) };
   const stats = useAsked((client) => client.graphStats(), []);
-  const found = useAsked((client) => client.searchNodes({ query: asked }), [name, type]);
-  const [more, setMore] = useState<{ items: MatchedNode[]; cursor: string | null } | null>(null);
-  useEffect(() => setMore(null), [found.data]);
+  const found = usePages(
+    (client, cursor) => client.searchNodes({ query: { q: name, limit: PAGE, ...(type && { type }), cursor } }),
+    [name, type],
+  );
+  useLiveAgain(["GRAPH_UPDATE"], found.again);
   useEffect(() => {
     if (name !== (query.get("q") ?? "")) go(["things"], { q: name, type }, { replace: true });
   }, [name, type, query]);
-  const items = [...(found.data?.items ?? []), ...(more?.items ?? [])];
-  const cursor = more ? more.cursor : (found.data?.next_cursor ?? null);
-  const next = () =>
-    act((client) => client.searchNodes({ query: { ...asked, cursor } }), (page) =>
-      setMore({ items: [...(more?.items ?? []), ...page.items], cursor: page.next_cursor }),
-    );
   const types = Object.entries(stats.data?.types ?? {}).sort(([, a], [, b]) => b - a);
   return (
     <div className="things">
@@ -46,9 +40,9 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
       </form>
       {found.error && <p className="said bad" role="alert">{found.error}</p>}
       {!found.data && found.loading && <p className="waiting" aria-live="polite">{words.common.loading}</p>}
-      {found.data && items.length === 0 && <p className="empty">{name || type ? words.things.none : words.things.noneAtAll}</p>}
+      {found.data && found.items.length === 0 && <p className="empty">{name || type ? words.things.none : words.things.noneAtAll}</p>}
       <ul className="rows">
-        {items.map((node) => (
+        {found.items.map((node) => (
           <li key={node.node_id}>
             <a href={href(["things", node.node_id])}>
               <span className="label" dir="auto">{node.label ?? node.name}</span>
@@ -59,7 +53,7 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
           </li>
         ))}
       </ul>
-      {cursor && <p className="further"><button type="button" onClick={next}>{words.things.more}</button></p>}
+      {found.more && <p className="further"><button type="button" onClick={found.more}>{words.things.more}</button></p>}
     </div>
   );
 }

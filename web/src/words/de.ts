@@ -6,7 +6,7 @@ const some = (n: number, one: string, many: string) => `${n.toLocaleString("de")
 export const de: Words = {
   code: "de",
   language: "Deutsch",
-  nav: { ask: "Fragen", things: "Personen & Dinge", find: "Suchen", main: "Hauptmenü" },
+  nav: { find: "Suchen", main: "Hauptmenü", groups: { find: "Finden", tend: "Pflegen", run: "Betrieb" } },
   menu: {
     theme: "Darstellung", light: "Hell", dark: "Dunkel", system: "Wie das System", language: "Sprache",
     signOut: "Abmelden", docs: "Dokumentation der API", skip: "Zum Inhalt",

@@ -5,7 +5,7 @@ const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")
 export const en = {
   code: "en",
   language: "English",
-  nav: { ask: "Ask", things: "People & things", find: "Find", main: "Main" },
+  nav: { find: "Find", main: "Main", groups: { find: "Find", tend: "Look after", run: "Run" } },
   menu: {
     theme: "Appearance", light: "Light", dark: "Dark", system: "As the system", language: "Language",
     signOut: "Log out", docs: "API documentation", skip: "Skip to the content",

@@ -1,80 +1,13 @@
-"""The web page in a real browser, against a real service with the sample conversation.
-
-Chromium refuses what the page's policy does not allow, and the tests ask that it had nothing to refuse. If ``make web``
-has installed axe-core, each screen is also checked for accessibility.
-"""
+"""The way in, Ask, and people and things, in a real browser."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import httpx
 import pytest
 
-from tests.acceptance.conftest import private_folder
-from tests.acceptance.killpoints import Rig
-from tests.browser import Browser, Page
+from tests.acceptance.web.world import HOSTILE, World, assert_clean, sign_in, told
 
 pytestmark = pytest.mark.acceptance
-ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-SERIOUS = (
-    "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations"
-    ".filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) => one.id + one.nodes[0].html))"
-)
 CONTROL = 2
-HOSTILE = [
-    "<script>window.hacked = 1</script>",
-    "<img src=x onerror='window.hacked = 2'>",
-    '"><svg onload=window.hacked=3>',
-    "javascript:window.hacked=4",
-    "<iframe srcdoc='<script>parent.hacked=5</script>'></iframe>",
-    "{{constructor.constructor('window.hacked=6')()}}",
-    "${window.hacked = 7} `</style><style>*{display:none}</style>",
-    "<a href='data:text/html,<script>opener.hacked=8</script>'>Ines</a>",
-    "\u202eevil\u202c \u200b\u2066 <b>bold</b> &lt;i&gt; ]]><!--",
-    "W" * 1_500,
-]
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """A running service, two users' keys, and a browser."""
-
-    rig: Rig
-    browser: Browser
-    marcel: str
-    bob: str
-
-    def api(self, key: str) -> httpx.Client:
-        """A client with this key."""
-        return httpx.Client(base_url=self.rig.url, headers={"Authorization": f"Bearer {key}"}, timeout=60)
-
-
-def told(answer: httpx.Response) -> Any:
-    """The body of an answer that must be good."""
-    assert answer.is_success, answer.text
-    return answer.json()
-
-
-@pytest.fixture(scope="module")
-def world(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Marcel has the sample; Bob has nothing."""
-    profile = tmp_path_factory.mktemp("browser")
-    with private_folder(prepared) as data, Rig(data, embedding_model="") as rig, rig.admin():
-        shutil.copy(ROOT / "examples" / "conversation.jsonl", rig.cwd)
-        rig.ok("user", "add", "--name", "Marcel", "--zone", "Europe/Berlin")
-        rig.ok("user", "add", "--name", "Bob")
-        rig.ok("ingest", "conversation.jsonl", "--user", "Marcel")
-        scopes = [part for scope in ("read", "write", "forget") for part in ("--scope", scope)]
-        marcel, bob = (rig.ok("key", "create", "--user", name, *scopes).strip() for name in ("Marcel", "Bob"))
-        rig.serve("api")
-        with Browser(profile) as browser:
-            yield World(rig, browser, marcel, bob)
 
 
 @pytest.fixture(scope="module")
@@ -97,23 +30,6 @@ def ines(world: World) -> dict[str, str]:
         for fact in facts:
             told(api.post("/v1/facts", json=fact))
     return dict(zip(("ines", "leipzig", "porto"), ids, strict=True))
-
-
-def sign_in(world: World, page: Page, key: str) -> None:
-    """Sign in with a key, as somebody on another machine does."""
-    page.open(world.rig.url)
-    page.fill("input[name=key]", key)
-    page.click("Sign in", "button")
-    page.until("document.querySelector('#content h2') !== null")  # it is drawn, and listens to keys
-
-
-def assert_clean(page: Page) -> None:
-    """Nothing was refused or thrown; a screen reader can use the screen; nothing is wider than the screen."""
-    assert page.complaints() == []
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")
-    if AXE.exists():
-        page.send("Runtime.evaluate", expression=AXE.read_text())
-        assert page.run(SERIOUS) == []
 
 
 def test_a_link_signs_in_once_and_logging_out_ends_the_session(world: World) -> None:

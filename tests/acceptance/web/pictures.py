@@ -1,0 +1,79 @@
+"""``python -m tests.acceptance.web.pictures FOLDER``: pictures of the screens of the web page, from the sample.
+
+A service of its own stores the sample conversation, extracts its facts and runs one night. Then each screen is drawn in
+light and dark, wide and narrow. ``--only ask,things``: only these. ``--docs``: those of the documentation, into
+docs/pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+
+from memsvc.server.locate import ready
+from memsvc.settings import Settings
+from tests.acceptance.conftest import private_folder
+from tests.acceptance.killpoints import Rig
+from tests.acceptance.web.world import ROOT, World, told
+from tests.browser import Browser, Page
+
+DOCS = ROOT / "docs" / "pictures"
+SETTLE = "new Promise((done) => setTimeout(done, 900))"
+
+
+def screens(world: World) -> dict[str, tuple[str, str]]:
+    """By name: the address, and a selector of what is there once the screen is drawn."""
+    with world.api(world.marcel) as api:
+        found = told(api.get("/v1/nodes", params={"q": "Marcel", "limit": 1}))["items"]
+        marcel = found[0]["node_id"]
+    return {
+        "start": ("#/ask", "#content h2"),
+        "ask": ("#/ask?q=When is the wedding of Ines?", ".memory"),
+        "context": ("#/ask?q=When is the wedding of Ines?&view=context", "pre"),
+        "things": ("#/things", ".rows a"),
+        "person": (f"#/things/{marcel}", ".fact"),
+    }
+
+
+def draw(page: Page, world: World, folder: Path, name: str, screen: tuple[str, str]) -> None:
+    """Draw one screen in its four forms."""
+    for theme in ("light", "dark"):
+        page.prefers(theme)
+        for width in (1280, 390):
+            page.resize(width)
+            page.open(f"{world.rig.url}/{screen[0]}")
+            page.until("document.querySelector(values[0]) !== null", screen[1])
+            page.run(SETTLE)
+            page.picture(folder / f"{name}-{theme}-{width}.png")
+
+
+def main() -> None:
+    """Start everything, draw, end everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="", help="names of screens, separated by commas")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with private_folder(None) as data, tempfile.TemporaryDirectory() as profile, Rig(data, extractor="offline") as rig:
+        data.parent.chmod(0o755)
+        with ready(Settings.model_validate({"data_dir": data, "database_url": None})), rig.admin():
+            shutil.copy(ROOT / "examples" / "conversation.jsonl", rig.cwd)
+            rig.ok("user", "add", "--name", "Marcel", "--zone", "Europe/Berlin")
+            rig.ok("ingest", "conversation.jsonl", "--user", "Marcel")
+            rig.ok("jobs", "run")
+            rig.ok("sleep", "--user", "Marcel")
+            rig.ok("jobs", "run")
+            rig.serve("up")
+            with Browser(Path(profile)) as browser, browser.visitor() as page:
+                world = World(rig, browser, rig.ok("key", "create", "--user", "Marcel").strip(), "")
+                page.open(rig.ok("web", "--user", "Marcel").strip())
+                page.sees("Marcel", "summary")
+                for name, screen in screens(world).items():
+                    if not given.only or name in given.only.split(","):
+                        draw(page, world, given.folder, name, screen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+// All screens: where they are, what they are called, and who may see them. All but the first are loaded when opened.
+import { type ComponentType, lazy } from "react";
+import { AskPage } from "../ask/AskPage";
+import type { Memory } from "../api/memory";
+import type { Words } from "../words";
+
+export interface ScreenProps {
+  /** What follows the name of the screen in the address: the id of a thing, for example. */
+  rest: readonly string[];
+  query: URLSearchParams;
+}
+export interface Screen {
+  path: string;
+  group: "find" | "tend" | "run";
+  title: (words: Words) => string;
+  page: ComponentType<ScreenProps>;
+  /** Left out: everybody who may read. */
+  may?: (memory: Memory) => boolean;
+  /** A number beside the title, such as what waits for a decision. */
+  Mark?: ComponentType;
+}
+
+export const SCREENS: readonly Screen[] = [
+  { path: "ask", group: "find", title: (words) => words.ask.title, page: AskPage },
+  {
+    path: "things", group: "find", title: (words) => words.things.title,
+    page: lazy(() => import("../things/Things").then(({ Things }) => ({ default: Things }))),
+  },
+];
+export const GROUPS = ["find", "tend", "run"] as const;
