@@ -51,7 +51,7 @@ def draw(page: Page, world: World, folder: Path, name: str, screen: tuple[str, s
 
 def main() -> None:
     """Start everything, draw, end everything."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names of screens, separated by commas")
     given = parser.parse_args()
