@@ -114,10 +114,11 @@ async def test_each_kind_is_a_sentence_with_its_evidence_that_recall_finds_and_e
     }
     assert set(found["changed_mind"].sources) == {said["lyon"], said["porto"]}
     assert found["open_loop"].sources == [said["promise"]]
-    [first, *_] = (
-        await recall(db, owner, "lease for Bettina", settings, filters=Filters(kinds=["reflection"]))
-    ).memories
-    assert (first.kind, first.node_id) == ("reflection", found["open_loop"].node_id)
+    [first, *_] = (await recall(db, owner, "choir on Mondays", settings, filters=Filters(kinds=["reflection"]))).memories
+    assert (first.kind, first.node_id) == ("reflection", found["habit"].node_id)
+    recalled = (await recall(db, owner, "lease for Bettina", settings)).memories
+    assert recalled[0].memory_id == said["promise"]  # the message itself, and not once more as an open loop
+    assert found["open_loop"].node_id not in {one.node_id for one in recalled}
     edges = admin.execute(
         "SELECT count(*) FROM memsvc.edge_versions WHERE user_id = %s AND type = 'REFLECTS_ON'", [owner.user_id]
     ).fetchone()
@@ -137,7 +138,7 @@ async def test_each_kind_is_a_sentence_with_its_evidence_that_recall_finds_and_e
         "SELECT count(*) FROM memsvc.passages WHERE user_id = %s AND (text LIKE '%%Lyon%%' OR kind = 'reflection')",
         [owner.user_id],
     ).fetchone()
-    assert left == (2,)
+    assert left == (1,)  # the contradiction
 
     await _said(db, owner, settings, "I sent the signed lease to Bettina.", 50)
     await _slept(db, owner, settings)

@@ -73,7 +73,7 @@ COMMENT ON FUNCTION memsvc.known_kind(uuid, text) IS 'The kind of passage for wh
 -- text, and its label where it has none; a summary, a concept and any other node its description, the latter as a card; a
 -- task without one its label. Versions that never stood (written and superseded at once) say nothing, nor do links between
 -- notes, because the notes say them, nor edges of summaries and reflections and from what concepts hold, which their text
--- names.
+-- names. Nor do open loops: such a reflection repeats one message, which would take two places in an answer.
 CREATE OR REPLACE FUNCTION memsvc.known_texts(p_user_id uuid, p_versions uuid[]) RETURNS TABLE (
   version_id uuid, kind text, subject_id uuid, subject_type text, title text, text text, metadata jsonb,
   valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
@@ -101,7 +101,8 @@ BEGIN
   CROSS JOIN LATERAL (SELECT btrim(v.description, E' \n\t') <> '' AS said) AS t
   CROSS JOIN LATERAL (SELECT memsvc.known_kind(p_user_id, v.type) AS kind) AS k
   WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.recorded_to > v.recorded_from
-    AND (t.said OR k.kind NOT IN ('card', 'summary', 'concept'));
+    AND (t.said OR k.kind NOT IN ('card', 'summary', 'concept'))
+    AND NOT (k.kind = 'reflection' AND v.data @> '{"kind": "open_loop"}');
 END
 $$;
 COMMENT ON FUNCTION memsvc.known_texts(uuid, uuid[]) IS 'What versions of edges and nodes say.';
