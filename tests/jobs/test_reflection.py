@@ -114,7 +114,9 @@ async def test_each_kind_is_a_sentence_with_its_evidence_that_recall_finds_and_e
     }
     assert set(found["changed_mind"].sources) == {said["lyon"], said["porto"]}
     assert found["open_loop"].sources == [said["promise"]]
-    [first, *_] = (await recall(db, owner, "choir on Mondays", settings, filters=Filters(kinds=["reflection"]))).memories
+    [first, *_] = (
+        await recall(db, owner, "choir on Mondays", settings, filters=Filters(kinds=["reflection"]))
+    ).memories
     assert (first.kind, first.node_id) == ("reflection", found["habit"].node_id)
     recalled = (await recall(db, owner, "lease for Bettina", settings)).memories
     assert recalled[0].memory_id == said["promise"]  # the message itself, and not once more as an open loop
