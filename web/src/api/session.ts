@@ -53,6 +53,12 @@ export async function signOut(session: Session): Promise<void> {
   await call("DELETE", { "X-Memsvc-Page": session.page });
 }
 
+/** What a request needs that the client does not send, such as one with files. Headers carry bytes, so names are UTF-8. */
+export function headersOf({ page, user }: Session): Record<string, string> {
+  const named = user && { "X-Memsvc-User": String.fromCharCode(...new TextEncoder().encode(user)) };
+  return { "X-Memsvc-Page": page, ...named };
+}
+
 export function clientOf(session: Session): Memsvc {
   const headers = { "X-Memsvc-Page": session.page };
   return new Memsvc(location.origin, { headers, tries: 2, ...(session.user && { user: session.user }) });

@@ -26,5 +26,9 @@ export const SCREENS: readonly Screen[] = [
     path: "things", group: "find", title: (words) => words.things.title,
     page: lazy(() => import("../things/Things").then(({ Things }) => ({ default: Things }))),
   },
+  {
+    path: "sources", group: "tend", title: (words) => words.sources.title,
+    page: lazy(() => import("../sources/Sources").then(({ Sources }) => ({ default: Sources }))),
+  },
 ];
 export const GROUPS = ["find", "tend", "run"] as const;

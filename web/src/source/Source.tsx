@@ -1,6 +1,7 @@
 // A source in place: the message or part of a document, with what stands around it and the words in question marked.
 import { useState } from "react";
 import { useAsked } from "../api/memory";
+import { href } from "../app/route";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import "./source.css";
@@ -33,6 +34,7 @@ export function Source({ passageId, span }: { passageId: string; span?: readonly
   if (!data) return <p className="source waiting" aria-live="polite">{words.common.loading}</p>;
   const messages = data.source?.messages ?? [];
   const at = messages.findIndex((one) => one.passage_id === data.message?.passage_id);
+  const sourceId = data.document?.document_id ?? (data.source?.kind === "conversation" ? data.source.source_id : undefined);
   const place = data.document ? [data.document.title, ...data.document.headings] : [data.source?.title || data.source?.identifier];
   return (
     <section className="source" aria-label={words.source.title}>
@@ -57,6 +59,11 @@ export function Source({ passageId, span }: { passageId: string; span?: readonly
       )}
       {messages.length === 0 && (
         <div className="said-here"><p dir="auto"><Marked text={data.text} span={span} /></p></div>
+      )}
+      {sourceId && (
+        <a href={href(["sources", sourceId], { at: passageId })}>
+          {data.document ? words.sources.openHere.document : words.sources.openHere.conversation}
+        </a>
       )}
     </section>
   );

@@ -10,7 +10,7 @@ import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import { EditFact } from "./EditFact";
 import { EndFact } from "./EndFact";
-import { Forget } from "./Forget";
+import { Forget } from "../ui/Forget";
 import { type Axis, barOf, hasTime } from "./span";
 import type { Changed } from "./ThingPage";
 

@@ -8,7 +8,7 @@ import { useWords } from "../words";
 import { Card, type Doing } from "./Card";
 import { EditThing } from "./EditThing";
 import { Facts } from "./Facts";
-import { Forget } from "./Forget";
+import { Forget } from "../ui/Forget";
 import { History } from "./History";
 import { Merge } from "./Merge";
 import "./thing.css";

@@ -1,23 +1,27 @@
-// Forgets a thing or a fact for good: first what would go, then the receipt.
+// Forgets something for good: first what would go, then the receipt.
 import type { Memsvc, Receipt } from "@memsvc/client";
 import { useEffect, useState } from "react";
 import { useAct, useAsked } from "../api/memory";
-import { Dialog } from "../ui/Dialog";
-import { useTimes } from "../ui/times";
+import { Dialog } from "./Dialog";
+import { useTimes } from "./times";
 import { useWords } from "../words";
 
 const LOOK_AGAIN_MS = 1_000;
 
-function forget(client: Memsvc, kind: "node" | "fact", id: string, preview: boolean) {
+/** A conversation and a document are each a source. */
+export type Forgotten = "node" | "fact" | "source" | "message";
+
+function forget(client: Memsvc, kind: Forgotten, id: string, preview: boolean) {
   const query = { preview };
-  return kind === "node"
-    ? client.forgetNode({ path: { node_id: id }, query })
-    : client.forgetFact({ path: { edge_id: id }, query });
+  if (kind === "node") return client.forgetNode({ path: { node_id: id }, query });
+  if (kind === "fact") return client.forgetFact({ path: { edge_id: id }, query });
+  if (kind === "source") return client.forgetSource({ path: { source_id: id }, query });
+  return client.forgetMessage({ path: { passage_id: id }, query });
 }
 
 export function Forget({ what, kind, id, onClose, onForgotten }: {
   what: string;
-  kind: "node" | "fact";
+  kind: Forgotten;
   id: string;
   onClose: () => void;
   onForgotten: () => void;
