@@ -171,6 +171,12 @@ class Page:
         self.run("((field) => { field.focus(); field.select(); })(document.querySelector(values[0]))", selector)
         self.send("Input.insertText", text=text)
 
+    def choose(self, selector: str, *paths: Path) -> None:
+        """Choose files in a field for files; a folder in a field for folders."""
+        self.until("document.querySelector(values[0]) !== null", selector)
+        found = self.send("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
+        self.send("DOM.setFileInputFiles", files=[str(path) for path in paths], objectId=found["result"]["objectId"])
+
     def press(self, key: str, *, code: int = 0, modifiers: int = 0) -> None:
         """Press a key and release it. ``code`` is its Windows key code, which Enter, Tab and Escape need."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 and not modifiers else {}

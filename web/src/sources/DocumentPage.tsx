@@ -9,6 +9,7 @@ import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import { documentAsPython, readAsCurl } from "./copies";
 import { LongText } from "./LongText";
+import { placeOf } from "./place";
 import { Touched } from "./Touched";
 
 const STEP = 40;
@@ -130,16 +131,13 @@ function Chunk({ chunk, before, isHere, into }: {
   isHere: boolean;
   into: React.RefObject<HTMLLIElement | null>;
 }) {
-  const { place } = useWords().sources;
+  const words = useWords();
   const headings = chunk.headings.join(" › ");
-  const where = Object.entries(place).flatMap(([name, told]) => {
-    const value = chunk.origin[name];
-    return name !== "file" && (typeof value === "string" || typeof value === "number") ? [told(String(value))] : [];
-  });
+  const where = placeOf(chunk.origin, words);
   return (
     <li className={isHere ? "said-here" : ""} ref={isHere ? into : null}>
       {headings && headings !== before?.headings.join(" › ") && <h2 dir="auto">{headings}</h2>}
-      {where.length > 0 && <p className="where" dir="auto">{where.join(", ")}</p>}
+      {where && <p className="where" dir="auto">{where}</p>}
       <LongText text={chunk.text} />
     </li>
   );

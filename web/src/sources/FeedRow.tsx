@@ -102,7 +102,7 @@ function Runs({ feed }: { feed: Feed }) {
     <>
       <h3>{words.feeds.runs}</h3>
       {runs.data.items.length === 0 && <p className="lead">{words.feeds.noRuns}</p>}
-      <ul>{runs.data.items.map((one) => <IngestCard key={one.ingest_id} ingest={one} onChanged={runs.again} onAsks={nothing} />)}</ul>
+      <ul>{runs.data.items.map((one) => <IngestCard key={one.ingest_id} ingest={one} names={feed.me} onChanged={runs.again} onAsks={nothing} />)}</ul>
     </>
   );
 }

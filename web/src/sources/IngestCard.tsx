@@ -11,6 +11,8 @@ import { WhoAmI } from "./WhoAmI";
 
 const MOST_SHOWN = 12;
 export const isActive = ({ state }: Ingest) => state === "pending" || state === "running";
+/** It was looked at and not stored; whether it can still be, its files say. */
+export const isSeen = ({ state, dry_run, refused, files }: Ingest) => state === "completed" && dry_run && refused < files;
 const waits = (item: IngestFile) => item.is_kept || (item.part > 0 && (item.outcome === "previewed" || item.outcome === "owner_required"));
 
 /** Whether somebody must say who the user is, and among whom. */
@@ -23,8 +25,10 @@ export function question(shown: IngestShown | undefined): { must: boolean; among
   return { must: among.some((item) => item.outcome === "owner_required" || item.preview?.must_ask), among };
 }
 
-export function IngestCard({ ingest, onChanged, onAsks }: {
+export function IngestCard({ ingest, names, onChanged, onAsks }: {
   ingest: Ingest;
+  /** Who the user said to be before. */
+  names: readonly string[];
   onChanged: () => void;
   onAsks: (id: string) => void;
 }) {
@@ -54,7 +58,8 @@ export function IngestCard({ ingest, onChanged, onAsks }: {
     });
   const goOn = (answer: { me?: string[]; not_me?: boolean }) =>
     act((client) => client.continueIngest({ path, body: answer }), onChanged);
-  const state = kept && must ? "asks" : kept ? "ready" : ingest.state;
+  const refused = ingest.state === "completed" && ingest.refused > 0 && ingest.refused === ingest.files;
+  const state = kept && must ? "asks" : kept ? "ready" : refused ? "refused" : data && isSeen(ingest) ? "seen" : ingest.state;
   const name = words.sources.names(items[0]?.name ?? "…", Math.max(0, ingest.files - 1));
   const share = ingest.messages ? Math.min(100, (100 * ingest.stored) / ingest.messages) : 0;
   const shown = open ? items : items.slice(0, MOST_SHOWN);
@@ -62,9 +67,11 @@ export function IngestCard({ ingest, onChanged, onAsks }: {
   return (
     <li className="ingest" aria-busy={active}>
       <div className="head">
-        <b className="name" dir="auto">{name}</b>
-        <span className={state === "failed" ? "state bad" : kept ? "state mine" : "state"}>{words.sources.states[state]}</span>
-        <time className="state" dateTime={ingest.created_at}>{times.minute(ingest.created_at)}</time>
+        <p className="whole">
+          <b className="name" dir="auto">{name}</b>
+          <span className={state === "failed" || refused ? "state bad" : kept ? "state mine" : "state"}>{words.sources.states[state]}</span>
+          <time className="state" dateTime={ingest.created_at}>{times.minute(ingest.created_at)}</time>
+        </p>
         {may("write") && (
           <span className="actions">
             <button type="button" className="quiet" aria-label={`${endLabel}: ${name}`}
@@ -90,7 +97,7 @@ export function IngestCard({ ingest, onChanged, onAsks }: {
         <button type="button" className="link small" onClick={() => setOpen(true)}>{words.sources.names("…", items.length - shown.length)}</button>
       )}
       {kept && may("write") && (asks ? (
-        <WhoAmI items={among} must={must} onAnswer={(answer) => void goOn(answer)} />
+        <WhoAmI items={among} must={must} names={names} onAnswer={(answer) => void goOn(answer)} />
       ) : (
         <div className="actions"><button type="button" className="primary" onClick={() => void goOn({})}>
           {ingest.state === "failed" || ingest.state === "cancelled" ? words.sources.goOn : words.sources.store}

@@ -4,10 +4,17 @@ import { href } from "../app/route";
 import { useTimes } from "../ui/times";
 import { useWords, type Words } from "../words";
 
+/** How programs write their names, where a capital letter is not enough. */
+const NAMES: Record<string, string> = {
+  chatgpt: "ChatGPT", whatsapp: "WhatsApp", "google-chat": "Google Chat", imessage: "iMessage", sms: "SMS", jsonl: "JSONL", "role-content": "JSON",
+};
+const nameOf = (kind: string, words: Words) =>
+  kind === "document" ? words.kinds["chunk"] : (NAMES[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1));
+
 /** What was done, in sentences. */
 function outcome({ outcome, counts, document, message, hint, preview }: IngestFile, words: Words): string[] {
   const { sources } = words;
-  if (outcome === "refused" || outcome === "passed_over") return [message, hint].filter((one) => one !== null);
+  if (outcome === "refused" || outcome === "passed_over") return [[message, hint].filter(Boolean).join(" ")];
   if (document) return [sources.document[document.outcome] ?? document.outcome];
   if (outcome !== "stored") return [];
   const { created = 0, existing = 0, erased = 0, paused = 0, differs = 0 } = counts;
@@ -28,7 +35,7 @@ export function ItemRow({ item, alone }: { item: IngestFile; alone: boolean }) {
     ? [...new Set([times.day(preview.first_said_at), times.day(preview.last_said_at)])].join(" – ") : "";
   const people = preview?.speakers.length ?? 0;
   const inside = [
-    item.kind,
+    item.kind && nameOf(item.kind, words),
     preview && sources.messages(preview.messages),
     preview && preview.conversations > 1 && sources.conversations(preview.conversations),
     people > 1 && sources.people(people),
@@ -45,7 +52,7 @@ export function ItemRow({ item, alone }: { item: IngestFile; alone: boolean }) {
         {inside.map((one, index) => <span key={index}>{one}</span>)}
         {preview && preview.owner.some(Boolean) && <span dir="auto">{sources.you(preview.owner.filter(Boolean).join(", "))}</span>}
         {item.outcome === "passed_over" && <span>{sources.passedOver}</span>}
-        {refused && <span>{sources.refused}: <code>{item.code}</code></span>}
+        {refused && <span>{!alone && `${sources.refused}: `}<code>{item.code}</code></span>}
       </p>
       {outcome(item, words).map((one) => (
         <p className={refused ? "said bad" : "became"} key={one} dir="auto">

@@ -5,14 +5,15 @@ import { useLiveAgain } from "../api/live";
 import { useAct, useMemory, usePages } from "../api/memory";
 import { useWords } from "../words";
 import { Empty } from "./Empty";
-import { IngestCard, isActive } from "./IngestCard";
+import { IngestCard, isActive, isSeen } from "./IngestCard";
 import { Uploading } from "./Uploading";
 import { useUploads } from "./uploads";
 import "./received.css";
 
 const PAGE = 50;
 const MOST_PAGES = 4;
-const FIRST_SHOWN = 5;
+/** Besides those that wait for somebody. */
+const FIRST_SHOWN = 3;
 const POLL_MS = 2_500;
 
 /** Those that a person sent; the runs of feeds are shown with their feeds. */
@@ -28,7 +29,8 @@ async function sent(client: Memsvc, cursor: string | null) {
   return { items, next_cursor: next };
 }
 
-const isReady = (one: Ingest) => one.state === "completed" && one.dry_run && one.owner_required === 0 && one.refused < one.files;
+const isReady = (one: Ingest) => isSeen(one) && one.owner_required === 0;
+const matters = (one: Ingest) => isActive(one) || isSeen(one) || one.owner_required > 0;
 
 export function Received() {
   const words = useWords();
@@ -57,8 +59,10 @@ export function Received() {
   if (list.error) return <p className="said bad" role="alert">{list.error}</p>;
   if (!list.data) return null;
   if (list.items.length === 0 && uploads.length === 0) return may("write") ? <Empty /> : null;
-  const shown = all ? list.items : list.items.slice(0, FIRST_SHOWN);
-  const further = !all && list.items.length > FIRST_SHOWN ? () => setAll(true) : list.more;
+  const names = [...new Set(list.items.flatMap((one) => one.choices.me ?? []))];
+  const rest = list.items.filter((one) => !matters(one));
+  const shown = [...list.items.filter(matters), ...(all ? rest : rest.slice(0, FIRST_SHOWN))];
+  const further = shown.length < list.items.length ? () => setAll(true) : list.more;
   return (
     <section className="received" aria-labelledby="received">
       <div className="bar">
@@ -69,7 +73,7 @@ export function Received() {
       </div>
       <ul>
         {uploads.map((upload) => <Uploading key={upload.id} upload={upload} />)}
-        {shown.map((ingest) => <IngestCard key={ingest.ingest_id} ingest={ingest} onChanged={again} onAsks={asks} />)}
+        {shown.map((ingest) => <IngestCard key={ingest.ingest_id} ingest={ingest} names={names} onChanged={again} onAsks={asks} />)}
       </ul>
       {further && <p className="further"><button type="button" className="quiet" onClick={further}>{words.sources.older}</button></p>}
     </section>

@@ -9,6 +9,7 @@ import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import { readAsCurl, talkAsPython } from "./copies";
 import { LongText } from "./LongText";
+import { fileOf, placeOf } from "./place";
 
 const STEP = 40;
 const BEFORE = 8;
@@ -76,12 +77,14 @@ export function TalkPage({ source, at }: { source: OpenedSource; at: string | nu
   };
   const begin = () => (at ? go(["sources", id]) : setFromEnd(false));
   const marked = first.data?.here;
+  const file = fileOf(span?.messages[0]?.metadata["origin"]);
   return (
     <article className="reading">
       <header className="top">
         <p className="kind">
           <a href={href(["sources"])}>{words.sources.title}</a>
           {source.title && <span dir="auto">{source.identifier}</span>}
+          {file && <span dir="auto">{file}</span>}
           {words.sources.status[source.status] && <span>{words.sources.status[source.status]}</span>}
         </p>
         <h1 dir="auto">{title}</h1>
@@ -135,12 +138,7 @@ function MessageShown({ message, source, words: marked, onForget }: {
   const words = useWords();
   const times = useTimes();
   const { may } = useMemory();
-  const { place } = words.sources;
-  const origin = (message.metadata["origin"] ?? {}) as Record<string, unknown>;
-  const whence = Object.entries(place).flatMap(([name, told]) => {
-    const value = origin[name];
-    return typeof value === "string" || typeof value === "number" ? [told(String(value))] : [];
-  });
+  const whence = placeOf(message.metadata["origin"], words);
   const isTrace = ["system", "tool", "thinking"].includes(message.role);
   const link = () => `${location.origin}${location.pathname}${href(["sources", source], { at: message.passage_id })}`;
   return (
@@ -149,7 +147,7 @@ function MessageShown({ message, source, words: marked, onForget }: {
         <b dir="auto">{message.speaker || message.role}</b>
         <time dateTime={message.said_at}>{times.minute(message.said_at)}</time>
         {isTrace && <span>{words.sources.trace}</span>}
-        {whence.length > 0 && <span className="whence" dir="auto">{whence.join(", ")}</span>}
+        {whence && <span className="whence" dir="auto">{whence}</span>}
         <span className="tools">
           <Copy label={words.sources.copyLink} text={link} />
           {may("forget") && <button type="button" className="quiet" onClick={onForget}>{words.sources.forgetMessage}</button>}

@@ -9,15 +9,17 @@ export function Uploading({ upload }: { upload: Upload }) {
   const { id, name, state, done, error, leftOut } = upload;
   const share = Math.round(done * 100);
   const why =
-    error?.code === "unreachable" ? words.sources.tooLarge
+    error?.code === "unreachable" || error?.status === 413 ? words.sources.tooLarge
     : error?.code === "file_unreadable" ? words.sources.unreadable
     : error && told(error, words);
   return (
     <li className="ingest">
       <div className="head">
-        <b className="name" dir="auto">{name}</b>
-        <span className="state">{words.sources.uploads[state]}</span>
-        {leftOut > 0 && <span className="state">{words.sources.leftOut(leftOut)}</span>}
+        <p className="whole">
+          <b className="name" dir="auto">{name}</b>
+          <span className={state === "failed" ? "state bad" : "state"}>{words.sources.uploads[state]}</span>
+          {leftOut > 0 && <span className="state">{words.sources.leftOut(leftOut)}</span>}
+        </p>
         <span className="actions">
           {state === "failed" && <button type="button" className="quiet" onClick={() => uploads.again(id)}>{words.common.retry}</button>}
           <button type="button" className="quiet" onClick={() => uploads.remove(id)}>

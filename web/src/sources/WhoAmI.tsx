@@ -5,19 +5,21 @@ import { useWords } from "../words";
 
 const MOST_SHOWN = 30;
 
-export function WhoAmI({ items, must, onAnswer }: {
+export function WhoAmI({ items, must, names, onAnswer }: {
   items: readonly IngestFile[];
   must: boolean;
+  /** What was answered before: chosen at once where such a name speaks. */
+  names: readonly string[];
   onAnswer: (answer: { me?: string[]; not_me?: boolean }) => void;
 }) {
   const words = useWords();
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [nobody, setNobody] = useState(false);
   const counted = new Map<string, number>();
   for (const { preview } of items)
     for (const { speaker, messages } of preview?.speakers ?? [])
       if (speaker) counted.set(speaker, (counted.get(speaker) ?? 0) + messages);
   const people = [...counted].sort(([, a], [, b]) => b - a).slice(0, MOST_SHOWN);
+  const [chosen, setChosen] = useState<readonly string[]>(() => people.map(([name]) => name).filter((name) => names.includes(name)));
+  const [nobody, setNobody] = useState(false);
   const turn = (name: string, on: boolean) => {
     setNobody(false);
     setChosen(on ? [...chosen, name] : chosen.filter((one) => one !== name));

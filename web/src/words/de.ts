@@ -177,7 +177,7 @@ export const de: Words = {
     received: "Eingegangen", older: "Ältere", storeAll: (n) => `Alle ${n} speichern`,
     states: {
       pending: "wartet auf einen Worker", running: "wird gelesen", completed: "fertig", failed: "fehlgeschlagen", cancelled: "abgebrochen",
-      asks: "Wer sind Sie?", ready: "noch zu speichern",
+      seen: "angesehen, nicht gespeichert", refused: "abgelehnt", asks: "Wer sind Sie?", ready: "noch zu speichern",
     },
     failedWhy: (code) => `Es hörte mittendrin auf (${code}). Was erreicht war, ist gespeichert.`,
     progress: (done, all) => `${done.toLocaleString("de")} von ${some(all, "Nachricht", "Nachrichten")}`,
@@ -211,10 +211,10 @@ export const de: Words = {
     noSource: "Das ist weder ein Gespräch noch ein Dokument.",
     earlier: "Früher", later: "Später", first: "Zum Anfang", last: "Zum Ende", showAll: (n) => `Alle ${n.toLocaleString("de")} Zeichen zeigen`,
     showLess: "Weniger zeigen", trace: "nur als Spur aufgehoben", copyLink: "Link", forget: "Vergessen …", forgetMessage: "Vergessen …", thisMessage: "Diese Nachricht",
-    from: "Aus", place: {
+    place: {
       page: (n) => `Seite ${n}`, slide: (n) => `Folie ${n}`, sheet: (n) => `Blatt ${n}`, cell: (n) => `Zelle ${n}`,
       line: (n) => `Zeile ${n}`, chapter: (n) => `Kapitel ${n}`, paragraph: (n) => `Absatz ${n}`,
-      second: (n) => `Sekunde ${n}`, file: (n) => n,
+      second: (n) => `Sekunde ${n}`,
     },
     empty: {
       title: "Bringen Sie herein, was Sie haben", lead: "Exportieren Sie es dort, wo es liegt, und ziehen Sie die Datei nach oben. ZIP-Dateien können bleiben, wie sie sind.",

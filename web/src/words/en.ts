@@ -171,7 +171,7 @@ export const en = {
     received: "Received", older: "Older", storeAll: (n: number) => `Store all ${n}`,
     states: {
       pending: "waits for a worker", running: "being read", completed: "done", failed: "failed", cancelled: "cancelled",
-      asks: "who are you?", ready: "to be stored",
+      seen: "looked at, not stored", refused: "refused", asks: "who are you?", ready: "to be stored",
     } as Record<string, string>,
     failedWhy: (code: string) => `It stopped in the middle (${code}). What it reached is stored.`,
     progress: (done: number, all: number) => `${done.toLocaleString("en")} of ${some(all, "message", "messages")}`,
@@ -205,10 +205,10 @@ export const en = {
     noSource: "This is no conversation and no document.",
     earlier: "Earlier", later: "Later", first: "To the beginning", last: "To the end", showAll: (n: number) => `Show all ${n.toLocaleString("en")} characters`,
     showLess: "Show less", trace: "kept as a trace", copyLink: "Link", forget: "Forget …", forgetMessage: "Forget …", thisMessage: "this message",
-    from: "From", place: {
+    place: {
       page: (n: string) => `page ${n}`, slide: (n: string) => `slide ${n}`, sheet: (n: string) => `sheet ${n}`, cell: (n: string) => `cell ${n}`,
       line: (n: string) => `line ${n}`, chapter: (n: string) => `chapter ${n}`, paragraph: (n: string) => `paragraph ${n}`,
-      second: (n: string) => `second ${n}`, file: (n: string) => n,
+      second: (n: string) => `second ${n}`,
     } as Record<string, (n: string) => string>,
     empty: {
       title: "Bring in what you have", lead: "Export it where it is, then drop the file above. Zip files can stay as they are.",
