@@ -177,6 +177,15 @@ class Page:
         found = self.send("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
         self.send("DOM.setFileInputFiles", files=[str(path) for path in paths], objectId=found["result"]["objectId"])
 
+    def drop(self, selector: str, *paths: Path) -> None:
+        """Drag files and folders from outside the browser onto something, and let go."""
+        self.until("document.querySelector(values[0]) !== null", selector)
+        middle = "((box) => [box.x + box.width / 2, box.y + box.height / 2])"
+        x, y = self.run(f"{middle}(document.querySelector(values[0]).getBoundingClientRect())", selector)
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.send("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
     def press(self, key: str, *, code: int = 0, modifiers: int = 0) -> None:
         """Press a key and release it. ``code`` is its Windows key code, which Enter, Tab and Escape need."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 and not modifiers else {}

@@ -18,6 +18,7 @@ from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import Rig
 from tests.acceptance.web.world import ROOT, World, told
 from tests.browser import Browser, Page
+from tests.chats import EXPORTS
 
 DOCS = ROOT / "docs" / "pictures"
 SETTLE = "new Promise((done) => setTimeout(done, 900))"
@@ -28,12 +29,18 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
     with world.api(world.marcel) as api:
         found = told(api.get("/v1/nodes", params={"q": "Marcel", "limit": 1}))["items"]
         marcel = found[0]["node_id"]
+        talk = told(api.get("/v1/conversations", params={"limit": 1}))["items"][0]["conversation_id"]
+        said = told(api.post("/v1/recall", json={"query": "a small flat in Alfama", "limit": 1}))["memories"][0]
+        chat = {"name": "WhatsApp Chat with Mila.txt", "text": EXPORTS["whatsapp"]["WhatsApp Chat with Mila.txt"]}
+        told(api.post("/v1/documents", json=chat | {"dry_run": True}))
     return {
         "start": ("#/ask", "#content h2"),
         "ask": ("#/ask?q=When is the wedding of Ines?", ".memory"),
         "context": ("#/ask?q=When is the wedding of Ines?&view=context", "pre"),
         "things": ("#/things", ".rows a"),
         "person": (f"#/things/{marcel}", ".fact"),
+        "sources": ("#/sources", ".who"),
+        "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
     }
 
 

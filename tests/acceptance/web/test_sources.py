@@ -98,13 +98,22 @@ def test_the_same_file_again_stores_nothing_and_says_so(world: World, shelf: Pat
         assert len(_messages(world, "Mila")) == 2
 
 
-def test_a_folder_is_read_as_one(world: World, tmp_path: Path) -> None:
+def test_a_folder_is_read_as_one_and_can_be_dropped(world: World, tmp_path: Path) -> None:
     folder = tmp_path / "My Slack"
     folder.mkdir()
     tree(folder, slack(slack_message("1769936400.000100", "U1", "The kettle whistles at five.")))
     (folder / "clip.mp4").write_bytes(b"x" * 5_000)
+    (tmp_path / "plan.txt").write_text("Buy a kettle that whistles.\n")
     with world.browser.visitor() as page:
         open_sources(world, page)
+        page.drop(".drop", folder, tmp_path / "plan.txt")
+        page.sees("plan.txt", ".ingest")
+        page.sees("Slack", ".ingest .meta")
+        page.until("document.querySelectorAll('.ingest .primary').length === 2")
+        page.click("Discard", ".ingest button")
+        page.until("!document.body.innerText.includes('plan.txt')")
+        page.click("Discard", ".ingest button")
+        page.until("!document.body.innerText.includes('My Slack.zip')")
         page.choose("input.folders", folder)
         page.sees("My Slack.zip", ".ingest")
         page.sees("Slack", ".ingest .meta")
@@ -129,7 +138,7 @@ def test_hostile_names_and_texts_are_shown_as_text(world: World, tmp_path: Path)
         told(api.post("/v1/messages", json={"messages": rows}))
         feed = {"kind": "push", "name": HOSTILE[1]}
         told(api.post("/v1/feeds", json=feed))
-        paper = {"text": f"# {HOSTILE[0]}\n\n{HOSTILE[2]}\n", "name": "odd.md"}
+        paper = {"text": f"{HOSTILE[2]}\n", "name": "odd.txt", "title": HOSTILE[0]}
         told(api.post("/v1/documents", json=paper))
         listed = told(api.get("/v1/conversations"))["items"]
     talk = next(one for one in listed if one["identifier"].startswith("odd <img"))["conversation_id"]
@@ -154,6 +163,11 @@ def test_hostile_names_and_texts_are_shown_as_text(world: World, tmp_path: Path)
             page.run("document.querySelectorAll('.feed .head').forEach((one) => one.click())")
             assert page.run("window.hacked ?? null") is None, address
             assert_clean(page)
+        page.open(f"{world.rig.url}/#/sources?view=documents")
+        page.click("<script>", ".listed a")
+        page.sees("<svg onload", ".chunks")
+        assert page.run("window.hacked ?? null") is None
+        assert_clean(page)
 
 
 def test_a_message_of_100_000_characters_stays_readable(world: World) -> None:

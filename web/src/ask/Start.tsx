@@ -1,5 +1,6 @@
 // Before a question: what matters at present, and questions to begin with; or what to do if nothing is stored yet.
-import { useAsked } from "../api/memory";
+import { useAsked, useMemory } from "../api/memory";
+import { href } from "../app/route";
 import { Copy } from "../ui/Copy";
 import { useWords } from "../words";
 import { MemoryCard } from "./MemoryCard";
@@ -40,6 +41,7 @@ export function Start({ onAsk }: { onAsk: (question: string) => void }) {
 
 function Nothing({ onAgain }: { onAgain: () => void }) {
   const words = useWords();
+  const { may } = useMemory();
   const { empty } = words.ask;
   const file = "memsvc ingest FILE";
   const one = `curl -s ${location.origin}/v1/messages -H "Authorization: Bearer $KEY" \\
@@ -49,6 +51,7 @@ function Nothing({ onAgain }: { onAgain: () => void }) {
     <section className="nothing">
       <h2>{empty.title}</h2>
       <p>{empty.lead}</p>
+      {may("write") && <a className="button primary" href={href(["sources"])}>{words.sources.goTo}</a>}
       <p>{empty.file}</p>
       <div className="sample"><pre>{file}</pre><Copy label={words.common.copy} text={() => file} /></div>
       <p>{empty.one}</p>

@@ -59,9 +59,10 @@ export function IngestCard({ ingest, names, onChanged, onAsks }: {
   const goOn = (answer: { me?: string[]; not_me?: boolean }) =>
     act((client) => client.continueIngest({ path, body: answer }), onChanged);
   const refused = ingest.state === "completed" && ingest.refused > 0 && ingest.refused === ingest.files;
-  const state = kept && must ? "asks" : kept ? "ready" : refused ? "refused" : data && isSeen(ingest) ? "seen" : ingest.state;
+  const state = kept && must ? "asks" : kept ? "ready" : refused ? "refused" : isSeen(ingest) ? "seen" : ingest.state;
   const name = words.sources.names(items[0]?.name ?? "…", Math.max(0, ingest.files - 1));
   const share = ingest.messages ? Math.min(100, (100 * ingest.stored) / ingest.messages) : 0;
+  if (!data) return <li className="ingest"><p className="state">{words.common.loading}</p></li>;
   const shown = open ? items : items.slice(0, MOST_SHOWN);
   const endLabel = active ? words.common.cancel : kept ? words.sources.discard : words.sources.remove;
   return (

@@ -165,7 +165,7 @@ export const de: Words = {
     pages: "Seiten", things: "Personen & Dinge", settings: "Einstellungen", ask: (words) => `Fragen: ${words}`,
   },
   sources: {
-    title: "Quellen", known: (things, facts) => `${some(things, "Person oder Ding", "Personen und Dinge")} bekannt, ${some(facts, "Fakt", "Fakten")}`,
+    title: "Quellen", goTo: "Dateien unter „Quellen“ hineinziehen", known: (things, facts) => `${some(things, "Person oder Ding", "Personen und Dinge")} bekannt, ${some(facts, "Fakt", "Fakten")}`,
     drop: "Dateien oder Ordner hierher ziehen", dropNow: "Loslassen, um sie aufzunehmen",
     dropHint: "Chats, Exporte und Dokumente, auch als ZIP-Datei. Sie sehen, was darin ist, bevor etwas gespeichert wird.",
     chooseFiles: "Dateien wählen", chooseFolder: "Ordner wählen", write: "Aufschreiben …", address: "Von einer Adresse …",

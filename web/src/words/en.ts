@@ -159,7 +159,7 @@ export const en = {
     pages: "Pages", things: "People & things", settings: "Settings", ask: (words: string) => `Ask: ${words}`,
   },
   sources: {
-    title: "Sources", known: (things: number, facts: number) => `${some(things, "person or thing", "people and things")} known, ${some(facts, "fact", "facts")}`,
+    title: "Sources", goTo: "Drop files under Sources", known: (things: number, facts: number) => `${some(things, "person or thing", "people and things")} known, ${some(facts, "fact", "facts")}`,
     drop: "Drop files or folders here", dropNow: "Let go to add them",
     dropHint: "Chats, exports and documents, also as zip files. You see what is in them before anything is stored.",
     chooseFiles: "Choose files", chooseFolder: "Choose a folder", write: "Write down …", address: "From an address …",
