@@ -3,6 +3,9 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { useWords } from "../words";
 import { Icon } from "./Icon";
 
+/** Where one begins to write; without such a field, the browser focuses the first button. */
+const FIRST = "form :is(input:not([type=radio], [type=checkbox]), textarea, select)";
+
 export function Dialog({ title, onClose, children, wide }: {
   title: string;
   onClose: () => void;
@@ -15,6 +18,7 @@ export function Dialog({ title, onClose, children, wide }: {
   useEffect(() => {
     const opened = box.current;
     if (!opened?.open) opened?.showModal();
+    opened?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => opened?.close();
   }, []);
   return (

@@ -146,7 +146,7 @@ export const de: Words = {
       nodes: "Dinge", node_versions: "Fassungen von Dingen", edges: "Fakten", edge_versions: "Fassungen von Fakten",
       aliases: "Namen", source_links: "Verweise auf Quellen", embeddings: "Vektoren", passages: "Texte",
       duplicate_candidates: "mögliche Doppelte", token_vectors: "Token-Vektoren", sources: "Quellen",
-      recall_memories: "Erinnertes", terms: "Wörter",
+      recall_memories: "Erinnertes", terms: "Wörter", document_versions: "Fassungen von Dokumenten",
     },
   },
   history: {

@@ -141,7 +141,7 @@ export const en = {
       nodes: "things", node_versions: "versions of things", edges: "facts", edge_versions: "versions of facts",
       aliases: "names", source_links: "links to sources", embeddings: "vectors", passages: "texts",
       duplicate_candidates: "possible duplicates", token_vectors: "token vectors", sources: "sources",
-      recall_memories: "recalls", terms: "words",
+      recall_memories: "recalls", terms: "words", document_versions: "versions of documents",
     } as Record<string, string>,
   },
   history: {
