@@ -3,7 +3,7 @@
 -- name: summary_sittings
 -- Sittings of conversations, in the order of their times. A session that the client names is a sitting; else a pause
 -- ends one. A long one falls into parts of so many messages, or words of others than assistants, at most. digest: of
--- the messages, which never change.
+-- the messages, which never change. left_out: kinds of sources.
 WITH said AS (
   SELECT
     p.source_id, p.session, p.ordinal, p.part, p.passage_id, p.said_at, p.recorded_at, p.length, p.role,
@@ -11,7 +11,13 @@ WITH said AS (
       WHEN p.session = '' AND p.said_at - lag(p.said_at) OVER told > CAST(:pause AS interval) THEN 1 ELSE 0
     END AS begins
   FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.kind = 'message'
+  WHERE p.user_id = :user_id AND p.kind = 'message' AND (
+      cardinality(CAST(:left_out AS text [])) = 0 OR p.source_id = any(array(
+        SELECT s.source_id FROM memsvc.sources AS s
+        WHERE s.user_id = :user_id AND s.kind = 'conversation'
+          AND memsvc.kind_of_source(:user_id, s.source_id) <> all(CAST(:left_out AS text []))
+      ))
+    )
   WINDOW told AS (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part)
 ),
 
