@@ -654,7 +654,7 @@ export class Memsvc {
   /** Forget a source. */
   forgetSource(input: { path: { "source_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List summaries. */
-  listSummaries(input?: { query?: { "level"?: "conversation" | "day" | "week" | "month" | "year" | null; "from"?: string | null; "to"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_summaries_stored_Summary_>;
+  listSummaries(input?: { query?: { "level"?: "conversation" | "day" | "week" | "month" | "year" | null; "from"?: string | null; "to"?: string | null; "node"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_summaries_stored_Summary_>;
   /** Make a token. */
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
   /** List salient memories. */

@@ -151,8 +151,9 @@ WHERE
 GROUP BY v.version_id, v.data ->> 'level';
 
 -- name: list_summaries
--- Summaries that stand, of some levels or all, whose period meets a span; the latest period first; a page. Data that
--- somebody else wrote, so that no period can be read in it, are passed over.
+-- Summaries that stand, of some levels or all, whose period meets a span, and that quote what tells of a node, if one
+-- is given; the latest period first; a page. Data that somebody else wrote, so that no period can be read in it, are
+-- passed over.
 SELECT
   v.node_id, v.version_id, v.label, v.description AS text, v.importance, v.data, t.period_end
 FROM memsvc.node_versions AS v
@@ -174,6 +175,12 @@ WHERE
   AND (CAST(:begins AS timestamptz) IS NULL OR t.period_end > CAST(:begins AS timestamptz))
   AND (CAST(:ends AS timestamptz) IS NULL OR t.period_start < CAST(:ends AS timestamptz))
   AND (CAST(:as_of AS timestamptz) IS NULL OR v.valid_from <= CAST(:as_of AS timestamptz))
+  AND (
+    CAST(:node AS uuid) IS NULL
+    OR memsvc.tells_of(:user_id, v.version_id, array(
+      SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node AS uuid)]) AS s
+    ))
+  )
   AND (
     CAST(:after_end AS timestamptz) IS NULL
     OR (t.period_end, v.node_id) < (CAST(:after_end AS timestamptz), CAST(:after_node AS uuid))
