@@ -224,7 +224,7 @@ export type Profile = { core: Array<Block>; working: Array<Block>; working_trunc
 export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; again: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
 export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
-export type Proposed = { proposal_id: string; kind: "link" | "alias" | "split" | "core"; node_id: string | null; label: string | null; other_id: string | null; other_label: string | null; text: string | null; passage_id: string | null; version_id: string | null; sources: Array<string>; score: number; evidence: Record<string, number>; found_at: string; state: "open" | "accepted" | "rejected" | "withdrawn"; decided_at: string | null; decided_by: string | null };
+export type Proposed = { proposal_id: string; kind: "link" | "alias" | "split" | "core" | "outdated"; node_id: string | null; label: string | null; other_id: string | null; other_label: string | null; text: string | null; instead: string | null; block: string | null; passage_id: string | null; version_id: string | null; sources: Array<string>; score: number; evidence: Record<string, number>; found_at: string; state: "open" | "accepted" | "rejected" | "withdrawn"; decided_at: string | null; decided_by: string | null };
 export type Pushed = { ingest_id: string | null; message: StoredMessage | null };
 export type QuestionIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; include_archived?: boolean; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
 export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends" | "validated" | "disputed"; confidence: number; asserted_by: string; recorded_from: string };
@@ -309,7 +309,7 @@ export type extract_preview_Preview = { extractor: string; facts: Array<Previewe
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type identity_review_Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
-export type sleep_proposals_Decision = { proposal_id: string; state: "open" | "accepted" | "rejected" | "withdrawn"; change_id?: string | null };
+export type sleep_proposals_Decision = { proposal_id: string; state: "open" | "accepted" | "rejected" | "withdrawn"; change_id?: string | null; block?: string | null; block_version?: number | null };
 export type sources_previewing_Preview = { messages: number; conversations: number; speakers: Array<Speaker>; first_said_at: string | null; last_said_at: string | null; owner: Array<string>; must_ask: boolean; odd: Record<string, number> };
 export class Memsvc {
   constructor(url: string, options?: Options);
@@ -608,7 +608,7 @@ export class Memsvc {
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
   /** List proposals. */
-  listProposals(input?: { query?: { "status"?: "open" | "accepted" | "rejected" | "withdrawn"; "kind"?: "link" | "alias" | "split" | "core" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_proposals_Proposed_>;
+  listProposals(input?: { query?: { "status"?: "open" | "accepted" | "rejected" | "withdrawn"; "kind"?: "link" | "alias" | "split" | "core" | "outdated" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_proposals_Proposed_>;
   /** Accept a proposal. */
   acceptProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
   /** Reject a proposal. */
@@ -654,7 +654,7 @@ export class Memsvc {
   /** Forget a source. */
   forgetSource(input: { path: { "source_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List summaries. */
-  listSummaries(input?: { query?: { "level"?: "conversation" | "day" | "week" | "month" | "year" | null; "from"?: string | null; "to"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_summaries_stored_Summary_>;
+  listSummaries(input?: { query?: { "level"?: "conversation" | "day" | "week" | "month" | "year" | null; "from"?: string | null; "to"?: string | null; "node"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_summaries_stored_Summary_>;
   /** Make a token. */
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
   /** List salient memories. */

@@ -13,6 +13,7 @@ from memsvc.cli import (
     backups,
     console,
     contexts,
+    cypher,
     database,
     demo,
     documents,
@@ -110,6 +111,7 @@ app.command("reflections")(reflections.reflections)
 app.add_typer(lessons.lessons, name="lessons")
 app.add_typer(lessons.plans, name="plan")
 app.command("sql")(console.sql)
+app.command("cypher")(cypher.cypher)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, print_json
+from memsvc.cli.deciding import Cursor, Most, chosen, show_page, show_undo
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -26,14 +27,19 @@ Other = typer.Argument(help="Id of the other node.", metavar="OTHER")
 
 def _side(side: Side) -> str:
     names = ", ".join(side.names[:4]) or "(without a name)"
-    return plain(f"{names} ({side.type or 'unknown'}; {side.facts} facts, {len(side.sources)} sources)")
+    return f"{names} ({side.type or 'unknown'}; {side.facts} facts, {len(side.sources)} sources)"
+
+
+def _lines(pair: Pair) -> list[str]:
+    ids = f"{pair.a.node_id} {pair.b.node_id}  found by {pair.found_by}"
+    return [f"{pair.score:.2f}  {_side(pair.a)}", _side(pair.b), ids]
 
 
 @duplicates.command("list")
 def list_pairs(
     status: str = typer.Option("open", "--status", help="open, merged, rejected or split."),
-    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="Most pairs to list."),
-    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the previous page."),
+    limit: int = Most,
+    cursor: str | None = Cursor,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
@@ -41,29 +47,11 @@ def list_pairs(
     """List pairs, most likely first."""
 
     async def act(db: Database, owner: Owner) -> Page[Pair]:
-        import msgspec
-
-        from memsvc.errors import InvalidRequestError
         from memsvc.identity.review import State, pairs
 
-        try:
-            wanted = msgspec.convert(status, State)
-        except msgspec.ValidationError as error:
-            raise InvalidRequestError("--status is open, merged, rejected or split.", field="status") from error
-        return await pairs(db, owner, state=wanted, cursor=cursor, limit=limit)
+        return await pairs(db, owner, state=chosen(status, State, "status"), cursor=cursor, limit=limit)
 
-    found = for_owner(user, app, act)
-    if as_json:
-        print_json(found)
-        return
-    for pair in found.items:
-        print(f"{pair.score:.2f}  {_side(pair.a)}")
-        print(f"      {_side(pair.b)}")
-        print(f"      {pair.a.node_id} {pair.b.node_id}  found by {plain(pair.found_by)}")
-    if found.next_cursor:
-        note(f"There are more: --cursor {found.next_cursor}")
-    if not found.items:
-        note(f"No pairs have the status {status}.")
+    show_page(for_owner(user, app, act), "pairs", status, _lines, as_json=as_json)
 
 
 @duplicates.command("accept")
@@ -78,8 +66,7 @@ def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef,
 
     decision = for_owner(user, app, act)
     print(f"{decision.canonical_id} now represents both.")
-    if decision.change_id is not None:
-        print(f"'memsvc undo {decision.change_id}' separates them again.")
+    show_undo(decision.change_id, "separates them again")
 
 
 @duplicates.command("reject")

@@ -238,7 +238,8 @@ async def read_stored(
         async with db.transaction(owner.user_id) as connection:
             source = await find_conversation(connection, owner, conversation)
     moment = read_moment(since, owner, "--since")
-    asked = await ask_all(db, owner, reader, backend, since=moment, source=source)
+    left_out = settings.kinds_of("extractor_skips")
+    asked = await ask_all(db, owner, reader, backend, since=moment, source=source, left_out=left_out)
     try:
         await _run(db, owner, asked.jobs, all_steps(settings, None), lambda: totals(db, owner, reader.name))
     except asyncio.CancelledError:

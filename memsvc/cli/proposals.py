@@ -1,4 +1,4 @@
-"""``memsvc proposals``: review links, names, splits and lines of core memory that sleep proposes."""
+"""``memsvc proposals``: review links, names, splits and changes of core memory that sleep proposes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner
+from memsvc.cli.deciding import Cursor, Most, chosen, show_page, show_undo
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from memsvc.sleep.proposals import Decision, Proposed
 
 proposals = typer.Typer(
-    help="Review links, names, splits and lines of core memory that sleep proposes.",
+    help="Review links, names, splits and changes of core memory that sleep proposes.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,16 +32,25 @@ def _told(one: Proposed) -> str:
         case "split":
             sources = " ".join(map(str, one.sources))
             return f"{one.label or one.node_id} is two; the other one is in {sources}"
+        case "outdated" if one.text is None:
+            return "a line of core memory that was changed meanwhile"
+        case "outdated":
+            instead = f'is to be "{one.instead}"' if one.instead is not None else "is to go"
+            return f'"{one.text}" in {one.block} {instead}'
         case _:
             return f"keep in mind: {one.text}"
+
+
+def _lines(one: Proposed) -> list[str]:
+    return [f"{one.score:.2f}  {one.kind:8}  {_told(one)}", str(one.proposal_id)]
 
 
 @proposals.command("list")
 def list_proposals(
     status: str = typer.Option("open", "--status", help="open, accepted, rejected or withdrawn."),
-    kind: str | None = typer.Option(None, "--kind", help="link, alias, split or core; default: all."),
-    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="Most proposals to list."),
-    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the previous page."),
+    kind: str | None = typer.Option(None, "--kind", help="link, alias, split, core or outdated; default: all."),
+    limit: int = Most,
+    cursor: str | None = Cursor,
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
@@ -48,31 +58,12 @@ def list_proposals(
     """List proposals, most likely first."""
 
     async def act(db: Database, owner: Owner) -> Page[Proposed]:
-        import msgspec
-
-        from memsvc.errors import InvalidRequestError
         from memsvc.sleep.proposals import Kind, State, proposals
 
-        try:
-            wanted, only = msgspec.convert(status, State), msgspec.convert(kind, Kind | None)
-        except msgspec.ValidationError as error:
-            raise InvalidRequestError(
-                "--status is open, accepted, rejected or withdrawn; --kind is link, alias, split or core.",
-                field="status",
-            ) from error
+        wanted, only = chosen(status, State, "status"), chosen(kind, Kind, "kind")
         return await proposals(db, owner, state=wanted, kind=only, cursor=cursor, limit=limit)
 
-    found = for_owner(user, app, act)
-    if as_json:
-        print_json(found)
-        return
-    for one in found.items:
-        print(f"{one.score:.2f}  {one.kind:5}  {plain(_told(one))}")
-        print(f"      {one.proposal_id}")
-    if found.next_cursor:
-        note(f"There are more: --cursor {found.next_cursor}")
-    if not found.items:
-        note(f"No proposals have the status {status}.")
+    show_page(for_owner(user, app, act), "proposals", status, _lines, as_json=as_json)
 
 
 @proposals.command("accept")
@@ -87,8 +78,9 @@ def accept_proposal(proposal: str = Id, user: str | None = UserRef, app: str = A
 
     decision = for_owner(user, app, act)
     print("Done.")
-    if decision.change_id is not None:
-        print(f"'memsvc undo {decision.change_id}' takes it back.")
+    show_undo(decision.change_id, "takes it back")
+    if decision.block is not None:
+        print(f"'memsvc profile history {decision.block}' shows what the block said before.")
 
 
 @proposals.command("reject")

@@ -20,6 +20,7 @@ def summaries(
     level: str | None = typer.Option(None, "--level", help="One of: conversation, day, week, month, year."),
     begins: str | None = typer.Option(None, "--from", help="Only periods that end after this time (ISO 8601)."),
     ends: str | None = typer.Option(None, "--to", help="Only periods that begin before this time (ISO 8601)."),
+    node: str | None = typer.Option(None, "--about", help="Only about this person or thing: its id, name or label."),
     limit: int = typer.Option(10, "--limit", "-k", min=1, max=1000, help="Most summaries to show."),
     cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the page before."),
     user: str | None = UserRef,
@@ -29,12 +30,15 @@ def summaries(
     """List summaries, the latest period first. 'memsvc sleep --tasks summaries' writes them now."""
 
     async def act(db: Database, owner: Owner) -> Page[Summary]:
+        from memsvc.graph.find import find_node
         from memsvc.sources.moments import read_moment
         from memsvc.summaries.stored import list_summaries
 
         first, last = read_moment(begins, owner, "from"), read_moment(ends, owner, "to")
         wanted = cast("Level | None", level)  # checked there
-        return await list_summaries(db, owner, level=wanted, begins=first, ends=last, cursor=cursor, limit=limit)
+        about = await find_node(db, owner, node) if node is not None else None
+        span = {"begins": first, "ends": last}
+        return await list_summaries(db, owner, level=wanted, **span, node=about, cursor=cursor, limit=limit)
 
     found = for_owner(user, app, act)
     if as_json:
@@ -45,6 +49,6 @@ def summaries(
         for line in one.text.split("\n"):
             print(plain(f"  {line}"))
     if not found.items:
-        print("There are no summaries yet.")
+        print("There are no summaries yet." if node is None else "There are no summaries about it.")
     if found.next_cursor is not None:
         note(f"There is more: --cursor {found.next_cursor}")

@@ -265,10 +265,14 @@ def agenda(
 
 
 def summaries(
-    level: Level | None, begins: o.Time | None, ends: o.Time | None, limit: int, cursor: str | None = None
+    level: Level | None,
+    span: tuple[o.Time | None, o.Time | None],
+    node: str | UUID | None,
+    limit: int,
+    cursor: str | None = None,
 ) -> Call[Page[Summary]]:
     """List what sleep mode tells of periods."""
-    query = {"level": level, "from": begins, "to": ends, "limit": limit, "cursor": cursor}
+    query = {"level": level, "from": span[0], "to": span[1], "node": node, "limit": limit, "cursor": cursor}
     return _read("/v1/summaries", Page[Summary], query)
 
 

@@ -1,4 +1,4 @@
-"""The calls about lessons, plans and reflections, as in ``memsvc.client.calls``."""
+"""The calls about lessons, plans, reflections and proposals, as in ``memsvc.client.calls``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from memsvc.db.paging import Page
 from memsvc.lessons.critiques import Critique, State
 from memsvc.lessons.plans import Plan, PlanState
 from memsvc.lessons.reflections import Reflection, ReflectionKind
+from memsvc.sleep.proposals import Decision, Kind, Proposed
+from memsvc.sleep.proposals import State as ProposalState
 
 
 def critique(question: str, correction: str, options: o.CritiqueOptions) -> Call[Critique]:
@@ -57,3 +59,14 @@ def change_plan(plan_id: UUID, changes: o.PlanChanges) -> Call[Plan]:
 def reflections(kind: ReflectionKind | None, limit: int) -> Call[Page[Reflection]]:
     """List what follows from several memories."""
     return Call("GET", "/v1/reflections", Page[Reflection], query={"kind": kind, "limit": limit}, repeatable=True)
+
+
+def proposals(kind: Kind | None, status: ProposalState, limit: int) -> Call[Page[Proposed]]:
+    """List what sleep proposes, the most likely first."""
+    query = {"kind": kind, "status": status, "limit": limit}
+    return Call("GET", "/v1/proposals", Page[Proposed], query=query, repeatable=True)
+
+
+def decide_proposal(proposal_id: UUID, does: Literal["accept", "reject"]) -> Call[Decision]:
+    """Do what is proposed, or reject it; repeating it changes nothing."""
+    return Call("POST", f"/v1/proposals/{proposal_id}/{does}", Decision, repeatable=True)

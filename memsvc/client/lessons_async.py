@@ -1,4 +1,4 @@
-"""The part of ``AsyncMemory`` about lessons, plans and reflections."""
+"""The part of ``AsyncMemory`` about lessons, plans, reflections and proposals."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from memsvc.client.calls import Call, Paged
 from memsvc.lessons.critiques import Critique, State
 from memsvc.lessons.plans import Plan, PlanState
 from memsvc.lessons.reflections import Reflection, ReflectionKind
+from memsvc.sleep.proposals import Decision, Kind, Proposed
+from memsvc.sleep.proposals import State as ProposalState
 
 T = TypeVar("T")
 
@@ -63,3 +65,17 @@ class AsyncLessons(ABC):
     def reflections(self, *, kind: ReflectionKind | None = None, page: int = 50) -> AsyncIterator[Reflection]:
         """Yield what follows from several memories, newest first: habits, changed minds, open loops, insights."""
         return self.pages(calls.reflections(kind, page))
+
+    def proposals(
+        self, *, kind: Kind | None = None, status: ProposalState = "open", page: int = 50
+    ) -> AsyncIterator[Proposed]:
+        """Yield what sleep proposes and a person decides, the most likely first."""
+        return self.pages(calls.proposals(kind, status, page))
+
+    async def accept_proposal(self, proposal_id: UUID) -> Decision:
+        """Do what is proposed. Repeating it changes nothing."""
+        return await self.send(calls.decide_proposal(proposal_id, "accept"))
+
+    async def reject_proposal(self, proposal_id: UUID) -> Decision:
+        """Reject a proposal: it is never made again."""
+        return await self.send(calls.decide_proposal(proposal_id, "reject"))

@@ -273,10 +273,14 @@ class Memory(Lessons):
         level: Level | None = None,
         begins: o.Time | None = None,
         ends: o.Time | None = None,
+        node: str | UUID | None = None,
         page: int = 50,
     ) -> Iterator[Summary]:
-        """Yield what sleep mode tells of conversations, days, weeks, months and years, the latest period first."""
-        return self.pages(calls.summaries(level, begins, ends, page))
+        """Yield what sleep mode tells of conversations, days, weeks, months and years, the latest period first.
+
+        With ``node``, an id, name or label, only what is about that person or thing.
+        """
+        return self.pages(calls.summaries(level, (begins, ends), node, page))
 
     def agenda_page(
         self, begin: o.Time, end: o.Time, *, asked_at: o.Time | None = None, limit: int = 100, cursor: str | None = None

@@ -7,6 +7,7 @@ again resumes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -87,6 +88,7 @@ async def ask_all(
     *,
     since: datetime | None = None,
     source: UUID | None = None,
+    left_out: Sequence[str] = (),
 ) -> Asked:
     """Ask for reading of all that an extractor has not read; workers do it.
 
@@ -99,6 +101,7 @@ async def ask_all(
         backend: its name in ``memsvc.extract.registry``, under which workers load it.
         since: what was said before is left out, as far as nothing newer stands before it; aware.
         source: one conversation; None: all.
+        left_out: kinds of sources that "all" does not include.
 
     Raises:
         InvalidTimeError: ``since`` has no offset.
@@ -108,6 +111,7 @@ async def ask_all(
         raise InvalidTimeError("since has no offset.", field="since")
     values = {
         "user_id": owner.user_id, "source_id": source, "extractor": extractor.name, "backend": backend, "since": since,
+        "left_out": list(left_out),
     }  # fmt: skip
 
     async def ask(connection: AsyncConnection) -> list[UUID]:

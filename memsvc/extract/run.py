@@ -78,6 +78,11 @@ class Extractors:
         name = registry.chosen(self._settings)
         return None if name == registry.NONE else name
 
+    @property
+    def left_out(self) -> list[str]:
+        """Kinds of sources of which nothing is read unless somebody asks for it."""
+        return self._settings.kinds_of("extractor_skips")
+
     async def get(self, backend: str | None = None) -> Extractor:
         """The extractor of this name; None: the configured one.
 
@@ -125,7 +130,10 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
     async def ask(db: Database, user_id: UUID, source_id: UUID) -> bool:
         extractor = await extractors.configured()
         if extractor is not None:
-            values = {"user_id": user_id, "source_id": source_id, "extractor": extractor.name}
+            values = {
+                "user_id": user_id, "source_id": source_id, "extractor": extractor.name,
+                "left_out": extractors.left_out,
+            }  # fmt: skip
 
             async def asked(connection: AsyncConnection) -> bool:
                 return (await connection.execute(query("ask_reading"), values)).one_or_none() is not None
@@ -138,9 +146,10 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
         about = {"user_id": user_id, "source_id": source_id}
         owner = await owner_of(db, user_id)
         async with db.transaction(user_id) as connection:
-            others = (await connection.execute(query("readers_asked"), about)).scalars().all()
+            row = (await connection.execute(query("readers_asked"), about | {"left_out": extractors.left_out})).one()
+        by_itself = [extractors.backend] if extractors.backend and not row.is_left_out else []
         until = time.monotonic() + SLICE_S
-        for backend in dict.fromkeys([*([extractors.backend] if extractors.backend else []), *others]):
+        for backend in dict.fromkeys([*by_itself, *row.backends]):
             extractor = await extractors.get(backend)
             seconds = max(until - time.monotonic(), 0)
             done = await read_source(

@@ -19,25 +19,25 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_id
+from memsvc.db.paging import Page
 from memsvc.db.short_ids import short_id
 from memsvc.errors import (
     IdempotencyConflictError,
     InvalidRequestError,
-    NodeUnknownError,
     ReviewDecidedError,
     TextTooLongError,
 )
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Correct, Edge, Evidence, Node, Operation, new_id
+from memsvc.lessons.nodes import MOST_LABEL, client_id, data_of, label_of, node_called, node_of, page_of
 from memsvc.sources.opening import find_memory
 from memsvc.text.characters import is_visible, plain_lines
 from memsvc.text.storable import check_storable
 
-TYPE = "Critique"
+TYPE: Literal["Critique"] = "Critique"
 State = Literal["none", "proposed", "accepted", "rejected"]
 STATES: tuple[State, ...] = ("none", "proposed", "accepted", "rejected")
-MOST_QUESTION, MOST_ANSWER, MOST_LESSON, MOST_ID, MOST_LABEL = 1_000, 2_000, 1_000, 200, 200
+MOST_QUESTION, MOST_ANSWER, MOST_LESSON = 1_000, 2_000, 1_000
 """Characters."""
 MOST_EVIDENCE = 20
 IMPORTANCE = 7.0
@@ -129,7 +129,7 @@ async def add_critique(db: Database, owner: Owner, given: NewCritique, *, assert
 
     async def work(connection: AsyncConnection) -> UUID:
         await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
-        if data.id and (known := await _by_client(connection, owner, data.id)) is not None:
+        if data.id and (known := await node_called(connection, owner, TYPE, data.id)) is not None:
             if _as_given(_data(known.data)) != _as_given(data):
                 raise IdempotencyConflictError("A critique with this id and other content is stored.", field="id")
             node_id: UUID = known.node_id
@@ -160,14 +160,7 @@ async def list_critiques(
     Raises:
         InvalidRequestError, BadCursorError: there is no such state, or the limit or cursor is none.
     """
-    check_page(limit)
-    if state is not None and state not in STATES:
-        raise InvalidRequestError(f"state is one of {', '.join(STATES)}.", field="state")
-    asked = {"state": state, "after": read_id(cursor), "limit": limit + 1}
-    async with db.transaction(owner.user_id) as connection:
-        rows = await _rows(connection, owner, **asked)
-    more = str(rows[limit - 1].node_id) if len(rows) > limit else None
-    return Page(items=[_critique(row) for row in rows[:limit]], next_cursor=more)
+    return await page_of(db, owner, TYPE, _critique, states=STATES, state=state, cursor=cursor, limit=limit)
 
 
 async def get_critique(db: Database, owner: Owner, critique_id: UUID) -> Critique:
@@ -177,7 +170,7 @@ async def get_critique(db: Database, owner: Owner, critique_id: UUID) -> Critiqu
         NodeUnknownError: there is none such.
     """
     async with db.transaction(owner.user_id) as connection:
-        return _critique(await _one(connection, owner, critique_id))
+        return _critique(await node_of(connection, owner, TYPE, critique_id))
 
 
 async def decide_lesson(
@@ -202,7 +195,7 @@ async def decide_lesson(
 
     async def work(connection: AsyncConnection) -> None:
         await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
-        row = await _one(connection, owner, critique_id)
+        row = await node_of(connection, owner, TYPE, critique_id)
         data = _data(row.data)
         if data.state not in {"none", "proposed"}:
             raise ReviewDecidedError(f"The lesson was {data.state} already.", state=data.state)
@@ -230,26 +223,6 @@ async def decide_lesson(
 
     await db.attempt(owner.user_id, work)
     return await get_critique(db, owner, critique_id)
-
-
-def client_id(given: str | None) -> str:
-    """Check a client's own id; empty: there is none.
-
-    Raises:
-        InvalidRequestError: it is empty or too long.
-    """
-    if given is None:
-        return ""
-    check_storable(given, "id")
-    if not 1 <= len(given) <= MOST_ID:
-        raise InvalidRequestError(f"An id has 1 to {MOST_ID} characters.", field="id")
-    return given
-
-
-def label_of(text: str) -> str:
-    """A text as a label: one line, cut behind a word."""
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_LABEL else line[: MOST_LABEL - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _said(value: str, field: str, most: int, *, empty: bool = False) -> str:
@@ -285,10 +258,7 @@ def _as_given(data: Data) -> Sequence[str]:
 
 
 def _data(found: Any) -> Data:
-    try:
-        return msgspec.convert(found, Data, strict=False)
-    except msgspec.ValidationError:  # a node of this type that another program wrote
-        return Data(question="", answer="", correction="")
+    return data_of(found, Data) or Data(question="", answer="", correction="")
 
 
 def _critique(row: Row[Any]) -> Critique:
@@ -299,21 +269,3 @@ def _critique(row: Row[Any]) -> Critique:
         correction=data.correction or row.description, asserted_by=row.asserted_by, recorded_from=row.recorded_from,
         **shown,
     )  # fmt: skip
-
-
-async def _by_client(connection: AsyncConnection, owner: Owner, given: str) -> Row[Any] | None:
-    rows = await _rows(connection, owner, client=given)
-    return rows[0] if rows else None
-
-
-async def _one(connection: AsyncConnection, owner: Owner, critique_id: UUID) -> Row[Any]:
-    rows = await _rows(connection, owner, node_id=critique_id)
-    if not rows:
-        raise NodeUnknownError(f"Node {critique_id} is not a critique.", hint="GET /v1/lessons lists them.")
-    return rows[0]
-
-
-async def _rows(connection: AsyncConnection, owner: Owner, **asked: Any) -> Sequence[Row[Any]]:
-    none = dict.fromkeys(("node_id", "client", "state", "after"))
-    values = {"user_id": owner.user_id, "type": TYPE, "limit": 1, **none, **asked}
-    return (await connection.execute(query("learnt_nodes"), values)).all()

@@ -19,15 +19,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import Page, check_page, read_id
-from memsvc.errors import IdempotencyConflictError, InvalidRequestError, NodeUnknownError, TextTooLongError
+from memsvc.db.paging import Page
+from memsvc.errors import IdempotencyConflictError, InvalidRequestError, TextTooLongError
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Node
-from memsvc.lessons.critiques import client_id, label_of
+from memsvc.lessons.nodes import client_id, data_of, label_of, node_called, node_of, page_of
 from memsvc.text.characters import is_visible, plain_lines
 from memsvc.text.storable import check_storable
 
-TYPE = "Plan"
+TYPE: Literal["Plan"] = "Plan"
 PlanState = Literal["open", "done", "failed", "abandoned"]
 StepState = Literal["open", "done", "failed", "skipped"]
 PLAN_STATES: tuple[PlanState, ...] = ("open", "done", "failed", "abandoned")
@@ -149,10 +149,10 @@ async def add_plan(
 
     async def work(connection: AsyncConnection) -> UUID:
         await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
-        if data.id and (rows := await _rows(connection, owner, client=data.id)):
-            if _data(rows[0]).task != data.task:
+        if data.id and (row := await node_called(connection, owner, TYPE, data.id)) is not None:
+            if _data(row).task != data.task:
                 raise IdempotencyConflictError("A plan with this id and another task is stored.", field="id")
-            known: UUID = rows[0].node_id
+            known: UUID = row.node_id
             return known
         node = Node(
             type=TYPE, label=label_of(data.task), description=_text(data), data=msgspec.to_builtins(data), importance=6
@@ -176,7 +176,7 @@ async def change_plan(
 
     async def work(connection: AsyncConnection) -> None:
         await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})
-        row = await _one(connection, owner, plan_id)
+        row = await node_of(connection, owner, TYPE, plan_id)
         before = _data(row)
         after = _checked(_changed(before, change))
         if msgspec.structs.replace(after, reason=before.reason) == before:
@@ -197,7 +197,7 @@ async def get_plan(db: Database, owner: Owner, plan_id: UUID) -> Plan:
         NodeUnknownError: there is no such plan.
     """
     async with db.transaction(owner.user_id) as connection:
-        row = await _one(connection, owner, plan_id)
+        row = await node_of(connection, owner, TYPE, plan_id)
         values = {"user_id": owner.user_id, "node_id": plan_id, "limit": MOST_REVISIONS}
         rows = (await connection.execute(query("plan_revisions"), values)).all()
     revisions = [
@@ -225,13 +225,7 @@ async def list_plans(
     Raises:
         InvalidRequestError, BadCursorError: there is no such state, or the limit or cursor is none.
     """
-    check_page(limit)
-    if state is not None and state not in PLAN_STATES:
-        raise InvalidRequestError(f"state is one of {', '.join(PLAN_STATES)}.", field="state")
-    async with db.transaction(owner.user_id) as connection:
-        rows = await _rows(connection, owner, state=state, after=read_id(cursor), limit=limit + 1)
-    more = str(rows[limit - 1].node_id) if len(rows) > limit else None
-    return Page(items=[_plan(row) for row in rows[:limit]], next_cursor=more)
+    return await page_of(db, owner, TYPE, _plan, states=PLAN_STATES, state=state, cursor=cursor, limit=limit)
 
 
 def _changed(before: Data, change: PlanChange) -> Data:
@@ -288,10 +282,7 @@ def _text(data: Data) -> str:
 
 
 def _data(row: Row[Any]) -> Data:
-    try:
-        return msgspec.convert(row.data, Data, strict=False)
-    except msgspec.ValidationError:  # a node of this type that another program wrote
-        return Data(task=row.label)
+    return data_of(row.data, Data) or Data(task=row.label)
 
 
 def _shown(data: Data) -> dict[str, Any]:
@@ -303,16 +294,3 @@ def _plan(row: Row[Any]) -> Plan:
         plan_id=row.node_id, version_id=row.version_id, asserted_by=row.asserted_by, recorded_from=row.recorded_from,
         **_shown(_data(row)),
     )  # fmt: skip
-
-
-async def _one(connection: AsyncConnection, owner: Owner, plan_id: UUID) -> Row[Any]:
-    rows = await _rows(connection, owner, node_id=plan_id)
-    if not rows:
-        raise NodeUnknownError(f"Node {plan_id} is not a plan.", hint="GET /v1/plans lists them.")
-    return rows[0]
-
-
-async def _rows(connection: AsyncConnection, owner: Owner, **asked: Any) -> Sequence[Row[Any]]:
-    none = dict.fromkeys(("node_id", "client", "state", "after"))
-    values = {"user_id": owner.user_id, "type": TYPE, "limit": 1, **none, **asked}
-    return (await connection.execute(query("learnt_nodes"), values)).all()

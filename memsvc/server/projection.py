@@ -105,7 +105,8 @@ def missing() -> CapabilityMissingError:
     """The error for a Cypher query if there is no graph."""
     return CapabilityMissingError(
         "This server has no Cypher: it needs Apache AGE.",
-        hint="docs/cypher.md says how to have it; GET /v1/graph and SQL show the same graph without.",
+        hint="pip install 'memsvc[cypher]' brings it to the embedded server; docs/cypher.md says how others have it. "
+        "GET /v1/graph, 'memsvc graph' and SQL show the same graph without.",
         capability="age",
     )
 

@@ -20,7 +20,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from memsvc.errors import ConfigurationError
-from memsvc.settings.nights import Nights
+from memsvc.settings.nights import KINDS, Nights
 from memsvc.settings.secrets import passwords_in, read_or_make_secrets
 
 MIN_SECRET_CHARS = 32
@@ -190,6 +190,11 @@ class Settings(Nights):
         max_length=200,
         description="Extracts facts from messages: auto (llm if MEMSVC_LLM_MODEL is set, else offline), offline, llm, "
         "none, or the name of an entry point in memsvc.extractors.",
+    )
+    extractor_skips: str | None = Field(
+        default=None,
+        pattern=KINDS,
+        description="Kinds of sources of which no facts are read by themselves, separated by commas.",
     )
 
     dry_run_chars: int = Field(
@@ -417,6 +422,11 @@ class Settings(Nights):
     def allowed_hosts_list(self) -> list[str]:
         """``allowed_hosts`` as a list, with IPv6 addresses without brackets."""
         return [name.strip().strip("[]") for name in (self.allowed_hosts or "").split(",") if name.strip()]
+
+    def kinds_of(self, name: Literal["extractor_skips", "summaries_skip", "forgetting_skips"]) -> list[str]:
+        """Return the kinds of sources that a setting names."""
+        given: str | None = getattr(self, name)
+        return [kind.strip() for kind in (given or "").split(",") if kind.strip()]
 
     @property
     def feed_roots_list(self) -> list[Path]:

@@ -7,6 +7,9 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
+KINDS = r"^[\w-]*( *, *[\w-]+)*$"
+"""Names of kinds of sources, with commas between them: ``whatsapp,mail``."""
+
 
 class Nights(BaseSettings):
     """The part of ``memsvc.settings.Settings`` that is about nights."""
@@ -14,6 +17,11 @@ class Nights(BaseSettings):
     forgetting: bool = Field(
         default=False,
         description="Archive what nobody recalls, each night, for users who have not chosen themselves.",
+    )
+    forgetting_skips: str | None = Field(
+        default=None,
+        pattern=KINDS,
+        description="Kinds of sources of which nothing is archived, separated by commas; also 'turns' and 'facts'.",
     )
     forgetting_threshold: float = Field(
         default=0.05, ge=0, le=1, description="What is retained less is archived (docs/sleep.md)."
@@ -50,6 +58,9 @@ class Nights(BaseSettings):
     summaries: Literal["off", "words", "model"] = Field(
         default="words",
         description="Whether sleep mode writes summaries, in people's own words or by the language model.",
+    )
+    summaries_skip: str | None = Field(
+        default=None, pattern=KINDS, description="Kinds of sources that summaries leave out, separated by commas."
     )
 
     concepts: Literal["off", "words", "model"] = Field(

@@ -27,6 +27,8 @@ from memsvc.sleep.tasks import Applied, Offer, Page, Place, Scope
 NAME = "forgetting"
 DAYS = {"message": 14, "fact": 180, "card": 365, "turn": 14}
 """Kinds of memories that may be archived, and the fewest days that each must be idle before."""
+SKIPPED = {"turns": ("turn",), "facts": ("fact", "card")}
+"""Kinds of memories that MEMSVC_FORGETTING_SKIPS can name, besides kinds of sources."""
 READ = 2_000
 """Memories of a page."""
 PART, AT_LEAST = 20, 20
@@ -56,6 +58,9 @@ class Forgetting:
     def __init__(self, settings: Settings) -> None:
         """Take the settings that ``docs/configuration.md`` lists under forgetting."""
         self._settings = settings
+        self._left_out = settings.kinds_of("forgetting_skips")
+        spared = {kind for name in self._left_out for kind in SKIPPED.get(name, ())}
+        self._days = {kind: days for kind, days in DAYS.items() if kind not in spared}
 
     async def has_work(self, db: Database, owner: Owner) -> bool:
         """Whether forgetting is on for the user, and anything is to be archived."""
@@ -73,8 +78,9 @@ class Forgetting:
         after, archived = (UUID(place["memory"]), int(place["archived"])) if place else (UUID(int=0), 0)
         while archived < bound:
             values = {
-                "user_id": owner.user_id, "after": after, "limit": READ, "kinds": list(DAYS),
-                "days": list(DAYS.values()), "silent_days": self._settings.forgetting_silent_days,
+                "user_id": owner.user_id, "after": after, "limit": READ, "kinds": list(self._days),
+                "days": list(self._days.values()), "left_out": self._left_out,
+                "silent_days": self._settings.forgetting_silent_days,
                 "half_life": timedelta(days=self._settings.forgetting_half_life_days),
                 "lambda": self._settings.forgetting_lambda,
             }  # fmt: skip
@@ -114,8 +120,8 @@ class Forgetting:
     async def _bound(self, db: Database, owner: Owner) -> int:
         """The most that a run may archive; 0: forgetting is off, nothing is old enough, or the clock is wrong."""
         values: dict[str, Any] = {
-            "user_id": owner.user_id, "by_default": self._settings.forgetting, "kinds": list(DAYS),
-            "least_days": min(DAYS.values()),
+            "user_id": owner.user_id, "by_default": self._settings.forgetting, "kinds": list(self._days),
+            "least_days": min(self._days.values()),
         }  # fmt: skip
         async with db.transaction(owner.user_id) as connection:
             row = (await connection.execute(query("forgettable"), values)).one()

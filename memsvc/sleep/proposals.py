@@ -1,4 +1,4 @@
-"""What sleep proposes and a person decides: links, names, splits, lines of core memory; stored once, listed, decided.
+"""What sleep proposes and a person decides: links, names, splits, new and outdated lines of core memory.
 
 The table is ``memsvc.proposals``: ids and numbers, no text. What was rejected, or whose run was undone, is never
 proposed again. Pairs that may be the same have a door of their own (``memsvc.identity.review``), and so do doubtful
@@ -25,12 +25,14 @@ from memsvc.graph import read
 from memsvc.graph.history import write_in
 from memsvc.graph.operations import Alias, Edge, Evidence
 from memsvc.identity.splitting import split_in
+from memsvc.profiles.blocks import Block
+from memsvc.sleep.outdated import renew_line
 from memsvc.sleep.tasks import Applied
 from memsvc.sources.promoting import promote_memory
 
-Kind = Literal["link", "alias", "split", "core"]
+Kind = Literal["link", "alias", "split", "core", "outdated"]
 State = Literal["open", "accepted", "rejected", "withdrawn"]
-MOST_OPEN: Mapping[Kind, int] = {"link": 20, "alias": 20, "split": 5, "core": 5}
+MOST_OPEN: Mapping[Kind, int] = {"link": 20, "alias": 20, "split": 5, "core": 5, "outdated": 10}
 """Most proposals of a kind that wait at a time: a person is asked no more at once."""
 RELATED = "RELATED_TO"
 """The type of links that are accepted."""
@@ -64,19 +66,24 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     proposal_id: UUID
     kind: Kind
     """link: two nodes belong together; alias: a node is called so, too; split: a node is two; core: a line of core
-    memory."""
+    memory; outdated: such a line that a later fact ended or contradicts."""
     node_id: UUID | None
-    """The node that it is about; None: core."""
+    """The node that it is about; None: core, outdated."""
     label: str | None
     other_id: UUID | None
     """Of a link: the other node."""
     other_label: str | None
     text: str | None
-    """Of an alias the name; of a line of core memory what the memory says."""
+    """Of an alias the name; of a line of core memory what the memory says; of an outdated line what stands there, None
+    if it does not stand there any more."""
+    instead: str | None
+    """Of an outdated line: what takes its place; None: nothing does, the line goes."""
+    block: str | None
+    """Of an outdated line: the block of the profile that has it."""
     passage_id: UUID | None
     """The message that has the name or says the line."""
     version_id: UUID | None
-    """The fact that is to be a line."""
+    """The fact that is to be a line, or that ended or is contested."""
     sources: list[UUID]
     """Of a split: the conversations and files that speak of the other one."""
     score: float
@@ -97,6 +104,10 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     change_id: UUID | None = None
     """The change of the graph that accepting it made; undoing it takes it back. None: nothing was changed there."""
+    block: str | None = None
+    """The block of the profile that accepting it changed."""
+    block_version: int | None = None
+    """The block's version since; the one before, in its history, has the text as it was."""
 
 
 async def known_keys(connection: AsyncConnection, owner: Owner, kind: Kind) -> set[tuple[UUID | None, UUID]]:
@@ -166,15 +177,20 @@ async def accept(db: Database, owner: Owner, proposal_id: UUID, *, by: str = "us
 
     Raises:
         ProposalUnknownError: there is no such proposal.
-        ProposalDecidedError: it was rejected or withdrawn, or the two nodes of a link are one by now.
+        ProposalDecidedError: it was rejected or withdrawn, the two nodes of a link are one by now, or an outdated line
+            does not stand there any more.
+        ProfileConflictError: somebody changed the block of an outdated line at the same moment.
         NothingToSplitError: the node of a split does not consist of two any more.
         ProfileFullError: core memory has no room.
     """
     actor = valid_name(by, "by")
     async with db.transaction(owner.user_id) as connection:
         row = await _held(connection, owner, proposal_id)
+    block: Block | None = None
     if row.kind == "core" and row.state == "open":  # a line that stands there already is not added again
-        await promote_memory(db, owner, str(row.version_id or row.passage_id), asserted_by=actor)
+        block = await promote_memory(db, owner, str(row.version_id or row.passage_id), asserted_by=actor)
+    elif row.kind == "outdated" and row.state == "open":
+        block = await renew_line(db, owner, row.key, asserted_by=actor)
 
     async def work(connection: AsyncConnection) -> Decision:
         held = await _held(connection, owner, proposal_id)
@@ -184,7 +200,10 @@ async def accept(db: Database, owner: Owner, proposal_id: UUID, *, by: str = "us
         if held.state == "open":
             change_id = await _do(connection, owner, held, actor)
             await _decide(connection, owner, proposal_id, "accepted", actor)
-        return Decision(proposal_id=proposal_id, state="accepted", change_id=change_id)
+        return Decision(
+            proposal_id=proposal_id, state="accepted", change_id=change_id, block=block.name if block else None,
+            block_version=block.version if block else None,
+        )  # fmt: skip
 
     return await db.attempt(owner.user_id, work)
 

@@ -78,7 +78,10 @@ class Summaries:
 
     async def _plan(self, db: Database, owner: Owner, scope: Scope) -> _Plan:
         user = {"user_id": owner.user_id}
-        rules = {"pause": PAUSE, "most": MOST_MESSAGES, "most_words": MOST_WORDS, "content": CONTENT_WORDS}
+        rules = {
+            "pause": PAUSE, "most": MOST_MESSAGES, "most_words": MOST_WORDS, "content": CONTENT_WORDS,
+            "left_out": self._settings.kinds_of("summaries_skip"),
+        }  # fmt: skip
         async with db.transaction(owner.user_id) as connection:
             rows = (await connection.execute(query("summary_sittings"), user | rules)).all()
             known = await known_summaries(connection, owner)

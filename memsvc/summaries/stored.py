@@ -152,13 +152,13 @@ def _summary(row: Row[Any]) -> Summary | None:
 
 def asked(
     owner: Owner, levels: Sequence[Level] | None, span: tuple[datetime | None, datetime | None], *, limit: int,
-    as_of: datetime | None = None, after: tuple[datetime, UUID] | None = None,
+    as_of: datetime | None = None, after: tuple[datetime, UUID] | None = None, node: UUID | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The parameters of the statement ``list_summaries``."""
     return {
         "user_id": owner.user_id, "writer": WRITER, "levels": list(levels) if levels else None, "begins": span[0],
         "ends": span[1], "as_of": as_of, "after_end": after[0] if after else None,
-        "after_node": after[1] if after else None, "limit": limit,
+        "after_node": after[1] if after else None, "limit": limit, "node": node,
     }  # fmt: skip
 
 
@@ -174,6 +174,7 @@ async def list_summaries(
     level: Level | None = None,
     begins: datetime | None = None,
     ends: datetime | None = None,
+    node: UUID | None = None,
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[Summary]:
@@ -185,6 +186,7 @@ async def list_summaries(
         level: conversation, day, week, month or year; None: all.
         begins: only of periods that end after this moment.
         ends: only of periods that begin before this moment.
+        node: only those that quote a message from which something about this node is known, or a merged one.
         cursor: of the previous page.
         limit: 1 to 1,000.
 
@@ -197,7 +199,7 @@ async def list_summaries(
             f"There is no level {level[:60]!r}.", hint=f"One of: {', '.join(LEVELS)}.", field="level"
         )
     after = read_cursor(cursor, tuple[Moment, UUID]) if cursor is not None else None
-    values = asked(owner, [level] if level else None, (begins, ends), limit=limit + 1, after=after)
+    values = asked(owner, [level] if level else None, (begins, ends), limit=limit + 1, after=after, node=node)
     async with db.transaction(owner.user_id) as connection:
         rows = (await connection.execute(query("list_summaries"), values)).all()
     more = rows[limit - 1] if len(rows) > limit else None

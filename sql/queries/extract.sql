@@ -224,14 +224,18 @@ SELECT * FROM memsvc.found_by_others_alone(
 );
 
 -- name: ask_reading
--- A job that reads a source, where there is anything to read.
+-- A job that reads a source, where there is anything to read and its kind is not one that is left out.
 SELECT memsvc.ask_job(:user_id, 'extract', :source_id)
-WHERE memsvc.anything_to_read(:user_id, :source_id, :extractor);
+WHERE memsvc.anything_to_read(:user_id, :source_id, :extractor)
+  AND coalesce(memsvc.kind_of_source(:user_id, :source_id) <> all(CAST(:left_out AS text [])), TRUE);
 
 -- name: readers_asked
--- Who was asked to read a source, besides who reads by itself.
-SELECT DISTINCT e.backend FROM memsvc.extractions AS e
-WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.asked;
+-- Who was asked to read a source, besides who reads by itself. And whether nobody reads sources of its kind by itself.
+SELECT
+  coalesce(memsvc.kind_of_source(:user_id, :source_id) = any(CAST(:left_out AS text [])), FALSE) AS is_left_out, array(
+    SELECT DISTINCT e.backend FROM memsvc.extractions AS e
+    WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.asked
+  ) AS backends;
 
 -- name: reading_answered
 -- All was read that was asked for; what arrived and was asked for since stays asked for.
@@ -240,8 +244,8 @@ WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.backend = :backend
   AND NOT memsvc.anything_to_read(:user_id, :source_id, :extractor);
 
 -- name: ask_readings
--- Asks an extractor to read all that it has not read of one source or of all; one that has not begun begins behind what
--- was said before a time. What it could not read is tried again. The jobs.
+-- Asks an extractor to read all that it has not read of one source, or of all whose kind is not left out; one that has
+-- not begun begins behind what was said before a time. What it could not read is tried again. The jobs.
 WITH wanted AS MATERIALIZED (
   SELECT s.source_id, (
     SELECT p.passage_id FROM memsvc.passages AS p
@@ -255,7 +259,10 @@ WITH wanted AS MATERIALIZED (
     ORDER BY p.passage_id DESC LIMIT 1
   ) AS upto
   FROM memsvc.sources AS s
-  WHERE s.user_id = :user_id AND (CAST(:source_id AS uuid) IS NULL OR s.source_id = :source_id)
+  WHERE s.user_id = :user_id AND CASE
+      WHEN CAST(:source_id AS uuid) IS NOT NULL THEN s.source_id = :source_id
+      ELSE memsvc.kind_of_source(:user_id, s.source_id) <> all(CAST(:left_out AS text []))
+    END
 ),
 asked AS (
   INSERT INTO memsvc.extractions AS e (user_id, source_id, extractor, backend, upto, asked)

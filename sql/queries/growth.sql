@@ -185,6 +185,18 @@ GROUP BY t.version_id, t.passage_id
 ORDER BY strength DESC, t.version_id ASC, t.passage_id ASC
 LIMIT :limit;
 
+-- name: outdated_lines
+-- Lines of core memory that a later fact ended or contradicts.
+SELECT o.key, o.name, o.node_id, o.expected, o.nth, o.line, o.version_id, o.ended, o.instead, o.passages
+FROM memsvc.outdated_lines(:user_id, CAST(:node AS uuid)) AS o;
+
+-- name: withdraw_outdated
+-- Takes back open proposals about lines that somebody has changed since, or that hold again.
+UPDATE memsvc.proposals AS p SET state = 'withdrawn', decided_at = clock_timestamp(), decided_by = 'sleep'
+WHERE
+  p.user_id = :user_id AND p.kind = 'outdated' AND p.state = 'open'
+  AND p.key <> all(array(SELECT o.key FROM memsvc.outdated_lines(:user_id) AS o));
+
 -- name: note_proposals
 -- Stores what was never proposed before.
 SELECT memsvc.note_proposals(:user_id, CAST(:kind AS text), CAST(:found AS jsonb), :most) AS fresh;
@@ -208,8 +220,9 @@ SELECT
   o.label AS other_label,
   CASE
     WHEN p.kind = 'alias' THEN substr(t.text, p.span_from + 1, p.span_to - p.span_from)
+    WHEN p.kind = 'outdated' THEN l.line
     ELSE coalesce(f.fact, t.text)
-  END AS text
+  END AS text, l.instead, l.name AS block
 FROM memsvc.proposals AS p
 LEFT JOIN LATERAL (
   SELECT c.label FROM memsvc.node_cards(:user_id, ARRAY[p.node_id], NULL, NULL) AS c
@@ -219,6 +232,10 @@ LEFT JOIN LATERAL (
   SELECT c.label FROM memsvc.node_cards(:user_id, ARRAY[p.other_id], NULL, NULL) AS c
   WHERE p.other_id IS NOT NULL
 ) AS o ON TRUE
+LEFT JOIN LATERAL (
+  SELECT u.line, u.instead, u.name FROM memsvc.outdated_lines(:user_id) AS u
+  WHERE p.kind = 'outdated' AND u.key = p.key
+) AS l ON p.kind = 'outdated'
 LEFT JOIN memsvc.passages AS t ON t.user_id = :user_id AND p.passage_id = t.passage_id
 LEFT JOIN memsvc.edge_versions AS f ON f.user_id = :user_id AND p.version_id = f.version_id
 WHERE
@@ -233,7 +250,7 @@ LIMIT :limit;
 
 -- name: hold_proposal
 -- A proposal, locked until the transaction ends.
-SELECT p.kind, p.node_id, p.other_id, p.passage_id, p.version_id, p.span_from, p.span_to, p.sources, p.state
+SELECT p.kind, p.key, p.node_id, p.other_id, p.passage_id, p.version_id, p.span_from, p.span_to, p.sources, p.state
 FROM memsvc.proposals AS p
 WHERE p.user_id = :user_id AND p.proposal_id = :proposal_id
 FOR UPDATE;

@@ -323,8 +323,16 @@ FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
 -- name: retained_memories
--- A page of memories, with how well those that may be archived are retained.
-SELECT r.memory_id, r.parts, r.retained
+-- A page of memories, with how well those that may be archived are retained. left_out: kinds of sources whose messages
+-- may not be.
+SELECT
+  r.memory_id, r.parts, CASE
+    WHEN r.retained IS NULL OR cardinality(CAST(:left_out AS text [])) = 0 OR NOT EXISTS (
+      SELECT FROM memsvc.passages AS p
+      WHERE p.user_id = :user_id AND p.passage_id = r.memory_id AND p.kind = 'message'
+        AND memsvc.kind_of_source(:user_id, p.source_id) = any(CAST(:left_out AS text []))
+    ) THEN r.retained
+  END AS retained
 FROM memsvc.retained_memories(
   :user_id, CAST(:after AS uuid), :limit, CAST(:kinds AS text []), CAST(:days AS integer []), :silent_days,
   CAST(:half_life AS interval), CAST(:lambda AS double precision)

@@ -3,7 +3,7 @@
 -- name: summary_sittings
 -- Sittings of conversations, in the order of their times. A session that the client names is a sitting; else a pause
 -- ends one. A long one falls into parts of so many messages, or words of others than assistants, at most. digest: of
--- the messages, which never change.
+-- the messages, which never change. left_out: kinds of sources.
 WITH said AS (
   SELECT
     p.source_id, p.session, p.ordinal, p.part, p.passage_id, p.said_at, p.recorded_at, p.length, p.role,
@@ -11,7 +11,13 @@ WITH said AS (
       WHEN p.session = '' AND p.said_at - lag(p.said_at) OVER told > CAST(:pause AS interval) THEN 1 ELSE 0
     END AS begins
   FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.kind = 'message'
+  WHERE p.user_id = :user_id AND p.kind = 'message' AND (
+      cardinality(CAST(:left_out AS text [])) = 0 OR p.source_id = any(array(
+        SELECT s.source_id FROM memsvc.sources AS s
+        WHERE s.user_id = :user_id AND s.kind = 'conversation'
+          AND memsvc.kind_of_source(:user_id, s.source_id) <> all(CAST(:left_out AS text []))
+      ))
+    )
   WINDOW told AS (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part)
 ),
 
@@ -145,8 +151,9 @@ WHERE
 GROUP BY v.version_id, v.data ->> 'level';
 
 -- name: list_summaries
--- Summaries that stand, of some levels or all, whose period meets a span; the latest period first; a page. Data that
--- somebody else wrote, so that no period can be read in it, are passed over.
+-- Summaries that stand, of some levels or all, whose period meets a span, and that quote what tells of a node, if one
+-- is given; the latest period first; a page. Data that somebody else wrote, so that no period can be read in it, are
+-- passed over.
 SELECT
   v.node_id, v.version_id, v.label, v.description AS text, v.importance, v.data, t.period_end
 FROM memsvc.node_versions AS v
@@ -168,6 +175,12 @@ WHERE
   AND (CAST(:begins AS timestamptz) IS NULL OR t.period_end > CAST(:begins AS timestamptz))
   AND (CAST(:ends AS timestamptz) IS NULL OR t.period_start < CAST(:ends AS timestamptz))
   AND (CAST(:as_of AS timestamptz) IS NULL OR v.valid_from <= CAST(:as_of AS timestamptz))
+  AND (
+    CAST(:node AS uuid) IS NULL
+    OR memsvc.tells_of(:user_id, v.version_id, array(
+      SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node AS uuid)]) AS s
+    ))
+  )
   AND (
     CAST(:after_end AS timestamptz) IS NULL
     OR (t.period_end, v.node_id) < (CAST(:after_end AS timestamptz), CAST(:after_node AS uuid))

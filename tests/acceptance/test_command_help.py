@@ -20,7 +20,7 @@ COMMANDS = [
     ("feedback",), ("top-of-mind",), ("reflections",),
     ("lessons",), *(("lessons", does) for does in ("add", "list", "accept", "reject")),
     ("plan",), *(("plan", does) for does in ("add", "list", "show", "change")),
-    ("sql",), ("psql",),
+    ("sql",), ("psql",), ("cypher",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),

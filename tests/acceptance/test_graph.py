@@ -115,6 +115,9 @@ def test_wrong_arguments_end_with_a_plain_error(rig: Rig) -> None:
     nobody = "01a200c9-0000-7000-8000-00000000dead"
     refused(rig, 3, "not a recorded pair", "duplicates", "accept", nobody, nobody, *AS)
     refused(rig, 2, "open, merged", "duplicates", "list", "--status", "x", *AS)
+    refused(rig, 2, "--status is open, accepted", "proposals", "list", "--status", "merged", *AS)
+    refused(rig, 2, "--kind is link, .* core or outdated", "proposals", "list", "--kind", "core,link", *AS)
+    refused(rig, 3, "no proposal with this id", "proposals", "accept", nobody, *AS)
     refused(rig, 2, "is not a time", "facts", "--about", "I", "--as-of", "tomorrow", *AS)
     refused(rig, 2, "is in the future", "facts", "--about", "I", "--known-at", "2900-01-01", *AS)
     refused(rig, 2, "no edge type HATES", "assert", "I", "HATES", "me", "x", *AS)

@@ -21,7 +21,7 @@ from memsvc.errors import EmbeddedMissingError, PsqlMissingError
 from memsvc.server import embedded
 from memsvc.server.reader import find_psql, psql_session
 from memsvc.settings import Settings
-from tests.acceptance.killpoints import MEMSVC, Rig, wait_until
+from tests.acceptance.killpoints import MEMSVC, Rig, refused, wait_until
 
 pytestmark = pytest.mark.acceptance
 EVIL = "red \x1b[31mherring\r\nand a second line"
@@ -53,6 +53,11 @@ def asked(rig: Rig, *arguments: str, user: str = "Ada") -> str:
 def test_a_statement_sees_one_user_and_the_users_clock(rig: Rig) -> None:
     assert asked(rig, "SELECT text, said_at FROM messages") == ("text     said_at\na heron  2026-03-01 21:00:00+09\n")
     assert "heron" not in asked(rig, "SELECT * FROM timeline", user="Bob")
+
+
+def test_cypher_without_age_says_what_brings_it(rig: Rig) -> None:
+    said = refused(rig, 78, "needs Apache AGE", "cypher", "--user", "Ada", "MATCH (n) RETURN n", cypher="off")
+    assert "pip install 'memsvc[cypher]'" in said
 
 
 def test_columns_are_named_where_there_are_no_rows(rig: Rig) -> None:

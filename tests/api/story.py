@@ -134,6 +134,7 @@ async def recalling(stage: Stage) -> None:
     await get(user, "/v1/top-of-mind", limit=2)
     await get(user, "/v1/agenda", **{"from": "2026-01-01", "to": "2027-01-01"}, limit=2)
     await get(user, "/v1/summaries", level="week", **{"from": "2026-01-01"}, limit=2)
+    await get(user, "/v1/summaries", node="Ines", limit=1)
     await get(user, "/search", q="oak", limit=2, graph=True)
     await post(user, "/v1/context", query=WORDS, budget_tokens=300)
     await get(user, "/context", query=WORDS, budget_tokens=300)

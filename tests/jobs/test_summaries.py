@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -15,7 +16,8 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.erasing.memories import erase
 from memsvc.errors import LlmError, NotFoundError
-from memsvc.graph.history import undo
+from memsvc.graph.history import merge, undo, write
+from memsvc.graph.operations import Alias, Edge, Evidence, Node
 from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sleep.runner import dry_run, sleep
@@ -193,6 +195,51 @@ async def test_whatever_message_is_erased_no_trace_of_it_stays_and_the_rest_is_t
     assert again.applied >= 2
     assert sorted(one.level for one in found.values()) == sorted(one.level for one in before.values())
     assert not await Summaries(settings).has_work(db, owner)
+
+
+async def test_summaries_about_a_node_are_those_that_quote_what_is_known_of_it(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await told(db, owner, settings)
+    await slept(db, owner, settings)
+    every = await all_of(db, owner)
+    quoted = {one.label: [message for line in one.sources for message in line] for one in every.values()}
+    [first, second] = [quoted[f"Summary of {day}"][0] for day in ("2 March 2026, 18:00", "4 March 2026, 19:00")]
+    facts = [
+        Node(type="Person", label="Jonas"), Node(type="Person", label="Jonny"), Node(type="Place", label="Ilkley"),
+        Edge(from_node=0, type="LIVES_IN", to_node=2, fact="x", evidence=[Evidence(passage_id=first)]),
+        Alias(node=1, alias="JK", evidence=[Evidence(passage_id=second)]),
+    ]  # fmt: skip
+    made = await write(db, owner, facts, asserted_by="tests")
+    jonas, jonny, ilkley = (result.node_id for result in made.results[:3])
+    assert jonas
+    assert jonny
+    assert ilkley
+
+    async def about(node: UUID, **more: Any) -> set[str]:
+        return {one.label for one in (await list_summaries(db, owner, node=node, **more)).items}
+
+    def quoting(*passages: UUID) -> set[str]:
+        return {label for label, messages in quoted.items() if {*messages} & {*passages}}
+
+    assert await about(jonas) == await about(ilkley) == quoting(first)
+    assert await about(jonny) == quoting(second)
+    assert await about(jonas, level="day") == set()
+    page = await list_summaries(db, owner, node=jonas, limit=1)
+    rest = await list_summaries(db, owner, node=jonas, cursor=page.next_cursor)
+    assert {one.label for one in (*page.items, *rest.items)} == quoting(first)
+    assert len(page.items) == 1
+    assert len(quoting(first)) > 1
+
+    before = rows(admin, owner)
+    assert not await Summaries(settings).has_work(db, owner)
+    merged = await merge(db, owner, jonny, jonas, asserted_by="tests")
+    assert await about(jonas) == await about(jonny) == quoting(first, second)
+    await undo(db, owner, merged.change_id, asserted_by="tests")
+    assert await about(jonas) == quoting(first)
+    await undo(db, owner, made.change_id, asserted_by="tests")
+    assert await about(jonny) == set()
+    assert rows(admin, owner)["edges"] == before["edges"]
 
 
 async def test_a_run_that_dies_in_any_page_leaves_whole_pages_and_ends_the_same(

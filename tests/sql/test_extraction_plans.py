@@ -110,6 +110,7 @@ def values_of(plans: Plans, user: UUID) -> dict[str, Any]:
         "others": ["old/1"], "versions": known, "upto": passages[-1], "recorded_at": datetime.now(UTC),
         "since": datetime(2026, 1, 2, tzinfo=UTC), "after_source": None, "after_extractor": None, "after": None,
         "state": "doubtful", "review_id": None, "turns": 1, "facts": 1, "refused": 1, "asked": True,
+        "left_out": ["mail"],
     }  # fmt: skip
 
 
@@ -137,6 +138,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "rejected_facts": {},
     "retracted_facts": {},
     "ask_reading": {},
+    "readers_asked": {},
     "ask_readings": {},
     "end_reading": {},
     "reading_progress": {"source_id": None},

@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase
 from memsvc.errors import InvalidRequestError, InvalidTextError
 from memsvc.graph import history, read
 from memsvc.graph.history import write
@@ -17,6 +19,7 @@ from memsvc.graph.operations import Alias, Evidence, Node, Retract, Thread
 from memsvc.graph.overview import GraphPage, page, stats
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from tests.sql import desk as agents
 from tests.sql.test_walks import ME, joined, joins, make
 
 
@@ -95,6 +98,22 @@ async def test_bad_pages_are_refused(db: Database, owner: Owner) -> None:
     with pytest.raises(InvalidTextError):
         await page(db, owner, types=["\0"])
     assert (await page(db, owner, cursor=f"nodes.{uuid4()}")).edges == []
+
+
+async def test_turns_calls_documents_and_their_versions_are_counted(
+    db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    desk = agents.Desk(db, settings, owner, admin)
+    await desk.record(id="1", request="Fix it.", calls=[agents.read("a.py", "one"), agents.write("a.py", "two")])
+    await desk.record(id="2", request="Look.", calls=[agents.read("b.py", "three")], answer="Done.")
+    await agents.Desk(db, settings, other, admin).record(id="1", request="Not mine.")
+    found = await stats(db, owner)
+    assert (found.turns, found.tool_calls, found.documents, found.document_versions) == (2, 3, 2, 3)
+    assert (await stats(db, other)).turns == 1
+    erased = desk.rows("SELECT passage_id FROM memsvc.passages WHERE user_id = USER AND text = 'Look.'")[0][0]
+    await erase(db, owner, "passage", erased, requested_by="tests")
+    left = await stats(db, owner)
+    assert (left.turns, left.tool_calls, left.documents, left.document_versions) == (1, 2, 1, 2)
 
 
 async def test_sizes_are_counted(db: Database, owner: Owner, settings: Settings) -> None:

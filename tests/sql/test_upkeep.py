@@ -20,6 +20,7 @@ from tests.sql.conftest import Scratch
 from tests.sql.world import APP, World, login_url, make_world, recall_rows
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
+TURNS = {"turns", "tool_calls", "document_versions"}
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,7 @@ def test_all_indexes_are_rebuilt_while_people_read_and_write_and_leftovers_go(
         reader.join()
     assert {one.name for one in done} == before == {index.name for index in indexes(admin)}
     assert "embeddings_0_pkey" in before
+    assert {index.table for index in indexes(admin) if index.name in before} >= TURNS
     assert "edge_versions_one_truth" not in before  # PostgreSQL cannot rebuild what excludes while it is used
     assert all(one.after > 0 for one in done)
     now = index_files(admin)
@@ -142,7 +144,8 @@ def test_what_needs_care_is_said(
 def test_sizes_are_told_of_every_table_and_index(used: tuple[str, World], admin: psycopg.Connection) -> None:
     found = sizes(used[0])
     tables = {table.name: table for table in found.tables}
-    assert {"passages", "embeddings_0", "source_links"} <= tables.keys()
+    assert {"passages", "embeddings_0", "source_links", *TURNS} <= tables.keys()
+    assert all(tables[name].total > tables[name].indexes > 0 for name in TURNS)
     assert all(table.total == table.rows + table.indexes for table in found.tables)
     assert [table.total for table in found.tables] == sorted((table.total for table in found.tables), reverse=True)
     assert [index.total for index in found.indexes] == sorted((index.total for index in found.indexes), reverse=True)

@@ -137,7 +137,10 @@ class ExtractController(Controller):
         since = read_moment(data.since, writer.owner, "since")
         source = await _source(writer, data.conversation)
         extractor, backend = await writer.extractor(data.extractor)
-        asked = await ask_all(writer.db, writer.owner, extractor, backend, since=since, source=source)
+        asked = await ask_all(
+            writer.db, writer.owner, extractor, backend, since=since, source=source,
+            left_out=writer.settings.kinds_of("extractor_skips"),
+        )  # fmt: skip
         return Response(content=asked, status_code=202)
 
 

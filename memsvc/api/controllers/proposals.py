@@ -1,4 +1,4 @@
-"""Links, names, splits and lines of core memory that sleep mode proposes, for a person to decide on."""
+"""Links, names, splits and changes of core memory that sleep mode proposes, for a person to decide on."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class ProposalsController(Controller):
         operation_id="listProposals",
         summary="List proposals",
         description="Lists what sleep mode proposes and a person decides, the most likely first: links between nodes "
-        "that probably belong together, other names of people, nodes that are probably two, and memories that are "
-        "recalled again and again and could be a line of core memory. Nothing of it is done before it is accepted.",
+        "that probably belong together, other names of people, nodes that are probably two, memories that are "
+        "recalled again and again and could be a line of core memory, and lines of core memory that a later fact ended "
+        "or contradicts, with what takes their place. Nothing of it is done before it is accepted.",
         response_description="A page of proposals.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -39,7 +40,7 @@ class ProposalsController(Controller):
         reader: NamedDependency[Caller],
         status: Annotated[State, QueryParameter(description="open, accepted, rejected or withdrawn.")] = "open",
         kind: Annotated[
-            Kind | None, QueryParameter(description="link, alias, split or core. Default: all kinds.")
+            Kind | None, QueryParameter(description="link, alias, split, core or outdated. Default: all kinds.")
         ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
@@ -52,9 +53,9 @@ class ProposalsController(Controller):
         status_code=200,
         operation_id="acceptProposal",
         summary="Accept a proposal",
-        description="Does what is proposed: writes the link (`RELATED_TO`) or the name, splits the node, or appends "
-        "the line to the block `remembered`. A change of the graph can be undone. Repeating the request changes "
-        "nothing.",
+        description="Does what is proposed: writes the link (`RELATED_TO`) or the name, splits the node, appends "
+        "the line to the block `remembered`, or replaces or removes the outdated line. A change of the graph can be "
+        "undone; the history of a block keeps its text from before. Repeating the request changes nothing.",
         response_description="The decision.",
         responses=documented(400, 401, 403, 404, 409, 413, 503),
         dependencies=WRITER,

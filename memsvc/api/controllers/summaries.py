@@ -14,6 +14,7 @@ from memsvc.api.controllers.agenda import ISO
 from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
+from memsvc.graph.find import find_node
 from memsvc.sources.moments import read_moment
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary, list_summaries
@@ -32,7 +33,7 @@ class SummariesController(Controller):
         description="Returns what sleep mode tells of conversations, days, weeks, months and years, the latest period "
         "first. Each line of a text has its sources: ids of messages, which GET /v1/memories/{memory_id} opens.",
         response_description="One page.",
-        responses=documented(400, 401, 403, 404, 503),
+        responses=documented(400, 401, 403, 404, 409, 503),
     )
     async def list_all(
         self,
@@ -55,6 +56,14 @@ class SummariesController(Controller):
                 examples=[Example(value="2026-04-01")],
             ),
         ] = None,
+        node: Annotated[
+            str | None,
+            QueryParameter(
+                description="Only summaries about this person or thing, by its id, name or label: those that quote a "
+                "message from which something about it is known.",
+                examples=[Example(value="Ines")],
+            ),
+        ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Summary]:
@@ -65,6 +74,7 @@ class SummariesController(Controller):
             level=level,
             begins=read_moment(begins, reader.owner, "from"),
             ends=read_moment(ends, reader.owner, "to"),
+            node=await find_node(reader.db, reader.owner, node) if node is not None else None,
             cursor=cursor,
             limit=limit,
         )

@@ -126,3 +126,46 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.nodes_told(uuid, uuid[], integer) IS 'Nodes that passages speak of.';
+
+-- Whether what a version of a node rests on also supports one of some nodes, a name or location of it, or a fact at it.
+-- So a summary is about a node if a message that it quotes tells something of that node.
+CREATE OR REPLACE FUNCTION memsvc.tells_of(p_user_id uuid, p_version_id uuid, p_nodes uuid[]) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key, no-hash, no-merge
+AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS q
+    INNER JOIN source_links AS l ON l.user_id = p_user_id AND l.passage_id = q.passage_id
+    WHERE q.user_id = p_user_id AND q.node_version_id = p_version_id AND q.recorded_to = 'infinity'
+      AND q.stance = 'supports' AND l.recorded_to = 'infinity' AND l.stance = 'supports'
+      AND (
+        l.node_id = ANY (p_nodes)
+        OR EXISTS (
+          SELECT FROM node_versions AS n
+          WHERE n.user_id = p_user_id AND n.version_id = l.node_version_id AND n.node_id = ANY (p_nodes)
+            AND n.recorded_to = 'infinity'
+        )
+        OR EXISTS (
+          SELECT FROM aliases AS a
+          WHERE a.user_id = p_user_id AND a.alias_id = l.alias_id AND a.node_id = ANY (p_nodes)
+            AND a.recorded_to = 'infinity'
+        )
+        OR EXISTS (
+          SELECT FROM locations AS o
+          WHERE o.user_id = p_user_id AND o.location_id = l.location_id AND o.node_id = ANY (p_nodes)
+            AND o.recorded_to = 'infinity'
+        )
+        OR EXISTS (
+          SELECT FROM edge_versions AS e
+          WHERE e.user_id = p_user_id AND e.version_id = l.edge_version_id AND e.recorded_to = 'infinity'
+            AND (e.from_node = ANY (p_nodes) OR e.to_node = ANY (p_nodes))
+        )
+      )
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.tells_of(uuid, uuid, uuid[]) IS
+  'Whether what a version of a node rests on also tells of one of some nodes.';
