@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from functools import cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -50,6 +51,13 @@ from memsvc.settings import Settings
 # The token is a parameter and never part of a statement's text, which pg_stat_activity or a log would show.
 BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
 BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent, true)")
+
+
+@cache
+def _bounded(bind: TextClause) -> TextClause:
+    """The statement that binds, and sets the transaction's timeout: a pooler's sessions have none of ours."""
+    return text(f"{bind.text}, set_config('statement_timeout', :timeout, true)")
+
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -213,7 +221,15 @@ class Database:
         )
         """Lets users take turns to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
-        self.engine: AsyncEngine = open_pool(url, settings, size)
+        self.direct: AsyncEngine = open_pool(url, settings, size)
+        """Connections that keep what a session is told: to listen, and to hold locks."""
+        self.engine: AsyncEngine = self.direct
+        """Connections for transactions."""
+        self._timeout_ms: int | None = None
+        if settings.pooler_url is not None:
+            pooler = role_url(settings.pooler_url.get_secret_value(), url.username or "", url.password or "")
+            self.engine = open_pool(pooler, settings, size, pooled=True)
+            self._timeout_ms = settings.statement_timeout_ms
         close_failed(self.engine)
         self._age = Age(self.engine)
         others = [role_url(base, url.username or "", url.password or "") for base in settings.replicas]
@@ -383,7 +399,7 @@ class Database:
         """
         async with AsyncExitStack() as stack:
             with plainly():
-                plain = await stack.enter_async_context(self.engine.connect())
+                plain = await stack.enter_async_context(self.direct.connect())
                 connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
                 held: bool = (await connection.execute(TRY_LOCK, {"name": name})).scalar_one()
             try:
@@ -409,7 +425,7 @@ class Database:
         """
         async with AsyncExitStack() as stack:
             with plainly():
-                plain = await stack.enter_async_context(self.engine.connect())
+                plain = await stack.enter_async_context(self.direct.connect())
                 connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
                 stack.push_async_callback(connection.invalidate)  # no other user may get a connection that listens
                 for channel in channels:
@@ -446,11 +462,14 @@ class Database:
     ) -> tuple[TextClause, dict[str, Any]]:
         """The statement that binds a transaction, and its values with a new token; arguments as in ``bind``."""
         token = self.signer.token(user_id)
-        values = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
+        values: dict[str, Any] = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
         around = traces.traceparent()
-        if around is None:
-            return BIND, values
-        return BIND_TRACED, values | {"traceparent": around}  # for jobs that this transaction requests
+        statement = BIND
+        if around is not None:  # for jobs that this transaction requests
+            statement, values = BIND_TRACED, {**values, "traceparent": around}
+        if self._timeout_ms is not None:
+            statement, values = _bounded(statement), {**values, "timeout": str(self._timeout_ms)}
+        return statement, values
 
     async def close(self) -> None:
         """Close all connections."""
@@ -460,3 +479,4 @@ class Database:
                 await self._teller
         await self.replicas.close()
         await self.engine.dispose()
+        await self.direct.dispose()

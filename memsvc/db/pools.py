@@ -17,8 +17,23 @@ from memsvc.observe import POOLS
 from memsvc.settings import Settings
 
 
-def open_pool(url: URL, settings: Settings, size: int) -> AsyncEngine:
-    """A pool of at most ``size`` connections; nothing connects yet."""
+def open_pool(url: URL, settings: Settings, size: int, *, pooled: bool = False) -> AsyncEngine:
+    """A pool of at most ``size`` connections; nothing connects yet.
+
+    Args:
+        url: the server, with one of memsvc's logins.
+        settings: timeouts.
+        size: the most connections.
+        pooled: there is a pooler in between. It gives each transaction any session of the server, so nothing may be
+            left in a session: no prepared statement, if the pooler does not keep them, and no setting. Poolers refuse
+            the startup parameter ``options``, too.
+    """
+    # The server notices within half a minute that this machine is gone, and releases its sessions' locks.
+    options = (
+        f"-c statement_timeout={settings.statement_timeout_ms} -c tcp_keepalives_idle=10 "
+        "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+    )
+    prepares = not pooled or settings.pooler_prepares
     engine = create_async_engine(
         url,
         pool_size=size,
@@ -31,9 +46,8 @@ def open_pool(url: URL, settings: Settings, size: int) -> AsyncEngine:
         connect_args={
             "connect_timeout": settings.connect_timeout_s,
             "application_name": "memsvc",
-            # The server notices within half a minute that this machine is gone, and releases its sessions' locks.
-            "options": f"-c statement_timeout={settings.statement_timeout_ms} -c tcp_keepalives_idle=10 "
-            "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
+            **({} if pooled else {"options": options}),
+            **({} if prepares else {"prepare_threshold": None}),
         },
     )
     POOLS.watch(cast("QueuePool", engine.pool), url.username or "")

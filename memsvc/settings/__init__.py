@@ -49,6 +49,14 @@ class Settings(Nights):
         description="postgresql:// URL of a PostgreSQL 18 server. Only 'memsvc db upgrade' uses its login; the service "
         "connects to the same database as memsvc_app. Empty: the embedded server.",
     )
+    pooler_url: SecretStr | None = Field(
+        default=None,
+        description="postgresql:// URL of the same database through a pooler in transaction mode, such as PgBouncer. "
+        "Transactions go through it; listening and locks that outlive a transaction use MEMSVC_DATABASE_URL.",
+    )
+    pooler_prepares: bool = Field(
+        default=False, description="The pooler keeps prepared statements, as PgBouncer does from 1.21 on."
+    )
     replica_urls: SecretStr | None = Field(
         default=None,
         description="postgresql:// URLs of streaming replicas of the same database, separated by spaces. Recall, "
