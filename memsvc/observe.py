@@ -15,8 +15,8 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol, TextIO
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, Protocol, TextIO
+from weakref import WeakKeyDictionary, WeakSet
 
 import structlog
 from prometheus_client import (
@@ -29,7 +29,7 @@ from prometheus_client import (
     generate_latest,
     start_http_server,
 )
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -301,6 +301,53 @@ class _Pools(Collector):
 
 POOLS = _Pools()
 REGISTRY.register(POOLS)
+
+
+class ReplicaState(NamedTuple):
+    """What is known of a replica."""
+
+    name: str
+    """Its host and port."""
+    reachable: bool
+    """Whether it answered the last look, as a replica."""
+    lag_s: float | None
+    """How much older what it shows may be than the newest known state of the primary, in seconds; None: unknown."""
+    served: int
+    """The reads that it has served."""
+
+
+class HasReplicas(Protocol):
+    """What knows about replicas."""
+
+    def states(self) -> list[ReplicaState]:
+        """Return what is known of each."""
+        ...
+
+
+class _Replicas(Collector):
+    """Tells about the replicas that this process reads from, when metrics are collected."""
+
+    def __init__(self) -> None:
+        self._known: WeakSet[HasReplicas] = WeakSet()
+
+    def watch(self, known: HasReplicas) -> None:
+        """Tell about these for as long as they exist."""
+        self._known.add(known)
+
+    def collect(self) -> Iterable[Metric]:
+        lag = GaugeMetricFamily("memsvc_replica_lag_seconds", "How far a replica may be behind.", labels=["replica"])
+        here = GaugeMetricFamily("memsvc_replica_reachable", "Whether a replica answers: 1 or 0.", labels=["replica"])
+        reads = CounterMetricFamily("memsvc_replica_reads", "Reads that a replica has served.", labels=["replica"])
+        for state in (one for known in list(self._known) for one in known.states()):
+            here.add_metric([state.name], state.reachable)
+            reads.add_metric([state.name], state.served)
+            if state.lag_s is not None:
+                lag.add_metric([state.name], state.lag_s)
+        return lag, here, reads
+
+
+REPLICAS = _Replicas()
+REGISTRY.register(REPLICAS)
 
 # An API process reads these from the database when /metrics is called. They have a registry of their own, because a
 # worker's metrics (REGISTRY) must not report an empty queue.

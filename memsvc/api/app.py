@@ -84,6 +84,7 @@ from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.parameters import known_parameters
+from memsvc.api.positions import known_position, position_asked, position_header
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.api.sockets import live_socket
 from memsvc.api.uploads import add_form, largest_body
@@ -155,7 +156,7 @@ V1 = (
     ForgetUserController,
     KeysController,
 )
-GUARDS = (authenticate, known_parameters)
+GUARDS = (authenticate, known_parameters, known_position)
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
 UNMATCHED = "unmatched"
@@ -188,12 +189,19 @@ class ObservedLitestar(Litestar):
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                more = [(b"x-request-id", request_id.encode())]
+                if asked is not None:
+                    more.append(await position_header(asked, self.state["service"].db))
+                message["headers"] = [*message.get("headers", ()), *more]
                 if scope["method"] == "OPTIONS":
                     self._name_all_methods(scope, message)
             await send(message)  # type: ignore[arg-type]
 
-        with _traced(scope) as span, structlog.contextvars.bound_contextvars(**_names_of(request_id, span)):
+        with (
+            _traced(scope) as span,
+            structlog.contextvars.bound_contextvars(**_names_of(request_id, span)),
+            position_asked(scope) as asked,
+        ):
             room: Room = self.state["uploads" if scope["path"] == DOCUMENTS else "room"]
             try:
                 with room.receiving(scope, cast("Receive", receive)) as counted:

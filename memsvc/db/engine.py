@@ -8,30 +8,30 @@ security shows no memories at all. Only this module turns driver errors into err
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from functools import cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-import msgspec
 import psycopg
 from psycopg import errors as pg
 from psycopg import sql
 from sqlalchemy import URL, TextClause, make_url, text
 from sqlalchemy import exc as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
-from memsvc.db import spans, vectors
 from memsvc.db.admission import Admission
 from memsvc.db.age import Age
 from memsvc.db.identity import Signer
-from memsvc.db.liveness import close_failed, roll_back, watch
+from memsvc.db.liveness import close_failed
+from memsvc.db.pools import open_pool
+from memsvc.db.position import note_stored
+from memsvc.db.replicas import Replica, Replicas
 from memsvc.db.wire import Line
 from memsvc.errors import (
     ConfigurationError,
@@ -46,12 +46,18 @@ from memsvc.errors import (
     UpgradedError,
     UserUnknownError,
 )
-from memsvc.observe import POOLS
 from memsvc.settings import Settings
 
 # The token is a parameter and never part of a statement's text, which pg_stat_activity or a log would show.
 BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
 BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent, true)")
+
+
+@cache
+def _bounded(bind: TextClause) -> TextClause:
+    """The statement that binds, and sets the transaction's timeout: a pooler's sessions have none of ours."""
+    return text(f"{bind.text}, set_config('statement_timeout', :timeout, true)")
+
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -79,6 +85,12 @@ def role_url(base: str, role: str, password: str) -> URL:
     except (ValueError, sa.ArgumentError):
         raise ConfigurationError("MEMSVC_DATABASE_URL cannot be read as a URL.") from None
     return url.set(drivername="postgresql+psycopg", username=role, password=password)
+
+
+def _host(url: URL) -> str:
+    """A server's name for people, without its login."""
+    host = url.host or url.query.get("host", "local")
+    return f"{host if isinstance(host, str) else ','.join(host)}:{url.port or 5432}"
 
 
 def _refused() -> MemsvcError:
@@ -162,14 +174,6 @@ def plain_error(error: Exception) -> MemsvcError | None:
     return None
 
 
-def _read_json(written: bytes) -> Any:
-    """Read JSON from the database; msgspec takes a third of the time, but refuses numbers outside a double's range."""
-    try:
-        return msgspec.json.decode(written)
-    except msgspec.DecodeError:
-        return json.loads(written)
-
-
 DRIVERS_ERRORS = (sa.SQLAlchemyError, psycopg.Error, OSError)
 
 
@@ -217,31 +221,24 @@ class Database:
         )
         """Lets users take turns to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
-        self.engine: AsyncEngine = create_async_engine(
-            url,
-            pool_size=size,
-            max_overflow=0,
-            pool_timeout=settings.pool_timeout_s,
-            pool_use_lifo=True,
-            pool_reset_on_return=None,  # roll_back does it if a transaction is open
-            hide_parameters=True,  # they hold texts and tokens, and an error's message ends up in a log
-            json_deserializer=_read_json,
-            connect_args={
-                "connect_timeout": settings.connect_timeout_s,
-                "application_name": "memsvc",
-                # The server notices within half a minute that this machine is gone, and releases its sessions' locks.
-                "options": f"-c statement_timeout={settings.statement_timeout_ms} -c tcp_keepalives_idle=10 "
-                "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
-            },
-        )
-        POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
-        watch(self.engine)  # a restarted database causes no error
+        self.direct: AsyncEngine = open_pool(url, settings, size)
+        """Connections that keep what a session is told: to listen, and to hold locks."""
+        self.engine: AsyncEngine = self.direct
+        """Connections for transactions."""
+        self._timeout_ms: int | None = None
+        if settings.pooler_url is not None:
+            pooler = role_url(settings.pooler_url.get_secret_value(), url.username or "", url.password or "")
+            self.engine = open_pool(pooler, settings, size, pooled=True)
+            self._timeout_ms = settings.statement_timeout_ms
         close_failed(self.engine)
-        roll_back(self.engine)
         self._age = Age(self.engine)
-        vectors.watch(self.engine)
-        if traces.is_on():
-            spans.watch(self.engine)
+        others = [role_url(base, url.username or "", url.password or "") for base in settings.replicas]
+        self.replicas = Replicas(
+            self.engine,
+            [Replica(_host(other), open_pool(other, settings, size)) for other in others],
+            settings.replica_lag_s,
+        )
+        """Serve reads that may be a little late."""
 
     @asynccontextmanager
     async def transaction(
@@ -269,6 +266,7 @@ class Database:
                     yield connection
                     with in_doubt():
                         await connection.commit()
+                    self._stored(user_id)
         except DatabaseTooOldError as error:
             raise await self._which_is_old(error) from error.__cause__
 
@@ -280,6 +278,12 @@ class Database:
             if await self._age.database_is_newer():
                 return UpgradedError()
         return error
+
+    def _stored(self, user_id: UUID | None) -> None:
+        """Note that a transaction of this user was committed, which may have stored something."""
+        note_stored()
+        if user_id is not None:
+            self.replicas.wrote(user_id)
 
     @asynccontextmanager
     async def statement(self) -> AsyncIterator[AsyncConnection]:
@@ -298,13 +302,17 @@ class Database:
             raise await self._which_is_old(error) from error.__cause__
 
     @asynccontextmanager
-    async def line(self, *, stores: bool = True) -> AsyncIterator[Line]:
+    async def line(
+        self, *, user_id: UUID | None = None, stores: bool = True, replica: Replica | None = None
+    ) -> AsyncIterator[Line]:
         """A connection of the pool without SQLAlchemy's ``Connection``, which costs as much as a short statement.
 
         If the block fails, the connection may have unread results, so it is closed.
 
         Args:
+            user_id: for whom it stores.
             stores: False: the block only reads or counts, so a lost connection leaves no outcome unknown.
+            replica: the server to read from; None: the primary.
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
@@ -312,7 +320,7 @@ class Database:
         """
         try:
             with plainly():
-                pooled = await self.engine.raw_connection()
+                pooled = await (replica.engine if replica else self.engine).raw_connection()
                 driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
                 line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
                 try:
@@ -324,6 +332,8 @@ class Database:
                 # Safe outside a greenlet only because an exchange leaves the connection idle, so the pool does no I/O.
                 # SQLAlchemy would close it in a greenlet of its own.
                 pooled.close()
+            if stores:
+                self._stored(user_id)
         except DatabaseTooOldError as error:
             raise await self._which_is_old(error) from error.__cause__
 
@@ -389,7 +399,7 @@ class Database:
         """
         async with AsyncExitStack() as stack:
             with plainly():
-                plain = await stack.enter_async_context(self.engine.connect())
+                plain = await stack.enter_async_context(self.direct.connect())
                 connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
                 held: bool = (await connection.execute(TRY_LOCK, {"name": name})).scalar_one()
             try:
@@ -415,7 +425,7 @@ class Database:
         """
         async with AsyncExitStack() as stack:
             with plainly():
-                plain = await stack.enter_async_context(self.engine.connect())
+                plain = await stack.enter_async_context(self.direct.connect())
                 connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
                 stack.push_async_callback(connection.invalidate)  # no other user may get a connection that listens
                 for channel in channels:
@@ -452,11 +462,14 @@ class Database:
     ) -> tuple[TextClause, dict[str, Any]]:
         """The statement that binds a transaction, and its values with a new token; arguments as in ``bind``."""
         token = self.signer.token(user_id)
-        values = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
+        values: dict[str, Any] = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
         around = traces.traceparent()
-        if around is None:
-            return BIND, values
-        return BIND_TRACED, values | {"traceparent": around}  # for jobs that this transaction requests
+        statement = BIND
+        if around is not None:  # for jobs that this transaction requests
+            statement, values = BIND_TRACED, {**values, "traceparent": around}
+        if self._timeout_ms is not None:
+            statement, values = _bounded(statement), {**values, "timeout": str(self._timeout_ms)}
+        return statement, values
 
     async def close(self) -> None:
         """Close all connections."""
@@ -464,4 +477,6 @@ class Database:
             self._teller.cancel()
             with suppress(asyncio.CancelledError):
                 await self._teller
+        await self.replicas.close()
         await self.engine.dispose()
+        await self.direct.dispose()

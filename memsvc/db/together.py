@@ -6,11 +6,15 @@ binding and all statements can be sent together in libpq's pipeline mode. Withou
 synchronisation point are one transaction, which ends there
 (https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-PIPELINING). If the database does not accept the
 user's token or does not know the user, the binding fails and no statement after it is run.
+
+What only reads may be served by a replica (``memsvc.db.replicas``). If that fails, the primary serves it: the replica
+may be gone, busy with changes that conflict with the read, not yet upgraded, or without a user who was just added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +22,25 @@ from sqlalchemy import TextClause
 
 from memsvc.db import spans
 from memsvc.db.engine import Database
+from memsvc.db.replicas import Replica
+from memsvc.errors import (
+    ConfigurationError,
+    ContendedError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    OverloadedError,
+    UserUnknownError,
+)
+
+NOT_THERE = (
+    ConfigurationError,
+    ContendedError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    OverloadedError,
+    UserUnknownError,
+)
+"""Errors of a replica that the primary may not have."""
 
 
 class Together:
@@ -56,12 +79,24 @@ class Together:
             await self._sent()
 
     async def _sent(self) -> None:
-        asked = [(statement, values) for statement, values, _ in self._asked]
-        async with self._db.line(stores=self._stores) as line:
-            if self._user_id is None:
-                found = await line.exchange(asked)
-            else:  # signed only now, because the statements may have waited for a model
-                bind = self._db.binding(self._user_id, keep_plans=self._keep_plans)
-                _, *found = await line.exchange([bind, *asked])
+        replica = None if self._stores else self._db.replicas.choose(self._user_id)
+        found = None
+        if replica is not None:
+            with suppress(*NOT_THERE):
+                found = await self._exchanged(replica)
+                replica.served += 1
+        if found is None:
+            found = await self._exchanged(None)
         for (_, _, rows), given in zip(self._asked, found, strict=True):
             rows.extend(given)
+
+    async def _exchanged(self, replica: Replica | None) -> list[list[Any]]:
+        """The rows of each statement, from a replica or from the primary."""
+        asked = [(statement, values) for statement, values, _ in self._asked]
+        async with self._db.line(user_id=self._user_id, stores=self._stores, replica=replica) as line:
+            if self._user_id is None:
+                return await line.exchange(asked)
+            # Signed only now, because the statements may have waited for a model.
+            bind = self._db.binding(self._user_id, keep_plans=self._keep_plans)
+            _, *found = await line.exchange([bind, *asked])
+            return found

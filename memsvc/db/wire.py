@@ -60,8 +60,9 @@ class Line:
     """A connection and its prepared statements: one for each statement and set of parameter types."""
 
     def __init__(self, driver: psycopg.AsyncConnection[Any]) -> None:
-        """Begin without prepared statements."""
+        """Begin without prepared statements; a driver that prepares none gets none here, either."""
         self.driver = driver
+        self._keeps = driver.prepare_threshold is not None
         # Kept, because it caches how each type is read and written; so the session's time zone must not change.
         self._transformer: abc.Transformer = Transformer(driver)
         self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
@@ -133,6 +134,10 @@ class Line:
     def _send(self, connection: PGconn, written: _Written) -> None:
         if written.text is PREPARED:
             connection.send_query_params(PREPARED, None)
+            return
+        if not self._keeps:
+            connection.send_prepare(b"", written.text, written.types)
+            connection.send_query_prepared(b"", written.values, written.formats)
             return
         key = written.text, written.types
         name = self._names.pop(key, None)

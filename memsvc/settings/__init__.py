@@ -49,6 +49,25 @@ class Settings(Nights):
         description="postgresql:// URL of a PostgreSQL 18 server. Only 'memsvc db upgrade' uses its login; the service "
         "connects to the same database as memsvc_app. Empty: the embedded server.",
     )
+    pooler_url: SecretStr | None = Field(
+        default=None,
+        description="postgresql:// URL of the same database through a pooler in transaction mode, such as PgBouncer. "
+        "Transactions go through it; listening and locks that outlive a transaction use MEMSVC_DATABASE_URL.",
+    )
+    pooler_prepares: bool = Field(
+        default=False, description="The pooler keeps prepared statements, as PgBouncer does from 1.21 on."
+    )
+    replica_urls: SecretStr | None = Field(
+        default=None,
+        description="postgresql:// URLs of streaming replicas of the same database, separated by spaces. Recall, "
+        "contexts and walks through the graph read from them.",
+    )
+    replica_lag_s: float = Field(
+        default=5.0,
+        ge=0.1,
+        le=3_600,
+        description="A replica that may be more seconds than this behind the database serves no reads.",
+    )
     data_dir: Path = Field(
         default_factory=default_data_dir, description="Folder of the embedded database and the generated secrets."
     )
@@ -334,6 +353,11 @@ class Settings(Nights):
         le=8_000,
         description="Most tokens of a passage; longer messages and archived blocks are split.",
     )
+
+    @property
+    def replicas(self) -> list[str]:
+        """The replicas' URLs."""
+        return self.replica_urls.get_secret_value().split() if self.replica_urls else []
 
     @field_validator("database_url")
     @classmethod
