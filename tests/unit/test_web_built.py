@@ -12,7 +12,7 @@ from memsvc.api.page import CONTENT_SECURITY_POLICY, DIST, page_files
 WEB = Path(__file__).resolve().parents[2] / "web"
 MOST_GZIP_BYTES = 350_000
 LATER = ("Graph", "Map", "layout", "countries", "land")
-"""Files of the graph and of the map, by the beginnings of their names: they are large, and loaded with these screens."""
+"""Files of the graph and of the map, by the beginnings of their names: large, and loaded with these screens."""
 MOST_LINES = 300
 
 
