@@ -255,4 +255,7 @@ export const de: Words = {
     removeNow: "Entfernen", removed: "Entfernt.", newSecret: "Neues Geheimnis …", runs: "Letzte Läufe", noRuns: "Noch keine Läufe.",
     byOperator: "auf der Befehlszeile hinzugefügt",
   },
+  connection: {
+    lost: "Keine Verbindung. Die Seite versucht es von selbst wieder …",
+  },
 };

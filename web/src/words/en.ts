@@ -249,5 +249,8 @@ export const en = {
     removeNow: "Remove", removed: "Removed.", newSecret: "New secret …", runs: "Last runs", noRuns: "No runs yet.",
     byOperator: "added on the command line",
   },
+  connection: {
+    lost: "No connection. The page tries again by itself …",
+  },
 };
 export type Words = typeof en;
