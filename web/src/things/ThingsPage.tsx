@@ -20,7 +20,10 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
     (client, cursor) => client.searchNodes({ query: { q: name, limit: PAGE, ...(type && { type }), cursor } }),
     [name, type],
   );
-  useLiveAgain(["GRAPH_UPDATE"], found.again);
+  useLiveAgain(["GRAPH_UPDATE"], () => {
+    found.again();
+    stats.again();
+  });
   useEffect(() => {
     if (name !== (query.get("q") ?? "")) go(["things"], { q: name, type }, { replace: true });
   }, [name, type, query]);
@@ -30,7 +33,7 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
       <h1>{words.things.title}</h1>
       <form className="question" role="search" onSubmit={(event) => event.preventDefault()}>
         <div className="line">
-          <input type="search" value={typed} onChange={(event) => setTyped(event.target.value)} maxLength={1000}
+          <input type="search" value={typed} onChange={(event) => setTyped(event.target.value)} maxLength={200}
             placeholder={words.things.search} aria-label={words.things.search} />
           <select aria-label={words.things.type} value={type} onChange={(event) => go(["things"], { q: name, type: event.target.value })}>
             <option value="">{words.things.anyType}{stats.data ? ` (${stats.data.nodes.toLocaleString(words.code)})` : ""}</option>
