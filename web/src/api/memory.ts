@@ -35,6 +35,8 @@ export function told(error: unknown, words: Words): string {
   return [message, error.hint].filter(Boolean).join(" ");
 }
 
+/** The longest name that is looked for. */
+export const MOST_NAME_CHARS = 200;
 /** What could not be read because nobody answered is asked again by itself. */
 const RETRY_MS = 3_000;
 const isUnreachable = (error: unknown) => error instanceof MemsvcError && error.code === "unreachable";
