@@ -51,6 +51,20 @@ WATCH = """
     location.hash = hash;
   });
   window.first = (there) => drawn(there).then((at) => ({ milliseconds: at, asked: asked() }));
+  window.frames = (milliseconds) => new Promise((done) => {
+    const board = document.querySelector("#content canvas").getBoundingClientRect();
+    const [clientX, clientY] = [board.x + board.width / 2, board.y + board.height / 2];
+    const begin = performance.now();
+    let count = 0;
+    const draw = (now) => {
+      if (now - begin > milliseconds) { done((count * 1_000) / (now - begin)); return; }
+      count += 1;
+      const turn = { clientX, clientY, deltaY: count % 60 < 30 ? -30 : 30, bubbles: true, cancelable: true };
+      if (count % 5 === 0) document.elementFromPoint(clientX, clientY).dispatchEvent(new WheelEvent("wheel", turn));
+      requestAnimationFrame(draw);
+    };
+    requestAnimationFrame(draw);
+  });
   window.heard = { events: 0, doubled: 0, sockets: 0 };
   const seen = new Set();
   window.WebSocket = class extends WebSocket {
@@ -117,6 +131,12 @@ def move(page: Page, address: str, there: str = "") -> Drawn:
         there: a selector of what the screen shows when it is drawn.
     """
     return Drawn.told(page.run("moved(values[0], values[1])", address, there))
+
+
+def frames_per_s(page: Page, seconds: float) -> float:
+    """Frames that are shown in a second while the screen's canvas is zoomed in and out all the time."""
+    found: float = page.run("frames(values[0])", seconds * 1_000)
+    return found
 
 
 def screens_of(page: Page) -> list[str]:
