@@ -77,6 +77,7 @@ WATCH = """
         heard.events += 1;
         if (seen.has(event_id)) heard.doubled += 1;
         seen.add(event_id);
+        if (seen.size > 256) seen.delete(seen.values().next().value);  // what is measured must not grow itself
       });
     }
   };
