@@ -211,6 +211,9 @@ bench-live: $(BIN)/.installed ## 100 sockets of 10 users and a writer for 3 minu
 bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, with 100,000 passages (ARGS="--seconds 10")
 	@$(BIN)/python -m bench.api $(ARGS)
 
+bench-web: $(BIN)/.installed ## The web page in Chromium, for a user of 100,000 passages: first view, screens, graph, scripts, memory (ARGS="--passages 5000 --events 500")
+	@$(BIN)/python -m bench.web $(ARGS)
+
 bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 simultaneous heavy recalls of another (ARGS="--before CHECKOUT": also an older version)
 	@$(BIN)/python -m bench.neighbours $(ARGS)
 

@@ -65,6 +65,7 @@ def sign_in(world: World, page: Page, key: str) -> None:
 
 def assert_clean(page: Page) -> None:
     """Nothing was refused or thrown; a screen reader can use the screen; nothing is wider than the screen."""
+    page.until("document.querySelector('.busy') === null")  # what is asked anew is paler for a moment
     assert page.complaints() == []
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
     if AXE.exists():

@@ -1,7 +1,7 @@
 // What happens to the memory while the page is open: one socket for all screens, which comes back by itself and misses
 // nothing, because it goes on from the last message that it saw.
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from "react";
-import { useMemory } from "./memory";
+import { hasEnded, useMemory } from "./memory";
 
 /** A message of /ws (docs/live.md). MISSED is the page's own: something may have been left out, so read anew. */
 export interface LiveMessage {
@@ -20,39 +20,62 @@ interface Live {
 }
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
+/** The service says PING after 20 quiet seconds; a socket that says nothing for longer is dead, though it looks open. */
+const SILENT_MS = 50_000;
 const SETTLE_MS = 400;
+/** While things change all the time, they are read anew at least this often. */
+const UNSETTLED_MS = 2_000;
 const CURSOR_ERRORS = new Set([4400, 4410]);
 const LiveContext = createContext<Live>({ connected: false, listen: () => () => undefined });
 export const useConnected = (): boolean => use(LiveContext).connected;
 
 export function LiveProvider({ children }: { children: ReactNode }) {
-  const { client } = useMemory();
+  const { client, ended } = useMemory();
   const [connected, setConnected] = useState(false);
   const listeners = useRef(new Set<Listener>());
   useEffect(() => {
     let socket: WebSocket | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let silence: ReturnType<typeof setTimeout> | undefined;
     let over = false;
     let wait = FIRST_WAIT_MS;
     let cursor = "now";
     const tell = (message: LiveMessage) => listeners.current.forEach((listener) => listener(message));
+    const leave = () => {
+      clearTimeout(timer);
+      clearTimeout(silence);
+      if (!socket) return;
+      socket.onmessage = socket.onclose = null; // it may take long to close, and must not be heard again
+      socket.close();
+      socket = undefined;
+    };
     const later = () => {
+      leave();
       setConnected(false);
       if (over) return;
       timer = setTimeout(() => void open(), wait);
       wait = Math.min(wait * 2, LONGEST_WAIT_MS);
     };
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(later, SILENT_MS);
+    };
     const open = async () => {
+      timer = undefined;
       try {
         const { ticket } = await client.makeTicket();
         if (over) return;
         const address = `${location.origin.replace(/^http/, "ws")}/ws?${new URLSearchParams({ ticket, cursor }).toString()}`;
         socket = new WebSocket(address);
-      } catch {
-        later();
+      } catch (error) {
+        if (over) return;
+        if (hasEnded(error)) ended();
+        else later();
         return;
       }
+      heard();
       socket.onmessage = ({ data }) => {
+        heard();
         const message = JSON.parse(String(data)) as LiveMessage;
         if (message.type === "READY") {
           wait = FIRST_WAIT_MS;
@@ -69,13 +92,20 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         later();
       };
     };
+    const now = () => {
+      if (timer === undefined) return; // it is open, or about to be
+      clearTimeout(timer);
+      wait = FIRST_WAIT_MS;
+      void open();
+    };
+    window.addEventListener("online", now);
     void open();
     return () => {
       over = true;
-      clearTimeout(timer);
-      socket?.close();
+      window.removeEventListener("online", now);
+      leave();
     };
-  }, [client]);
+  }, [client, ended]);
   const live = useMemo<Live>(
     () => ({
       connected,
@@ -102,10 +132,17 @@ export function useLive(listener: Listener): void {
 /** Reads something anew, once things have settled, after messages of these types. */
 export function useLiveAgain(types: readonly LiveMessage["type"][], again: () => void): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   useLive(({ type }) => {
     if (type !== "MISSED" && !types.includes(type)) return;
+    const now = performance.now();
+    if (timer.current === undefined) latest.current = now + UNSETTLED_MS;
     clearTimeout(timer.current);
-    timer.current = setTimeout(again, SETTLE_MS);
+    const read = () => {
+      timer.current = undefined;
+      again();
+    };
+    timer.current = setTimeout(read, Math.min(SETTLE_MS, Math.max(0, latest.current - now)));
   });
 }

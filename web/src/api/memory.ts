@@ -1,6 +1,6 @@
 // What every screen works with: the client of the signed-in user, reading with it, and changing with it.
 import { type Me, type Memsvc, MemsvcError } from "@memsvc/client";
-import { createContext, type DependencyList, use, useCallback, useEffect, useState } from "react";
+import { createContext, type DependencyList, use, useCallback, useEffect, useRef, useState } from "react";
 import { useWords, type Words } from "../words";
 import { useNotices } from "../ui/notices";
 
@@ -35,7 +35,12 @@ export function told(error: unknown, words: Words): string {
   return [message, error.hint].filter(Boolean).join(" ");
 }
 
-const hasEnded = (error: unknown) => error instanceof MemsvcError && error.code === "unauthenticated";
+/** The longest name that is looked for. */
+export const MOST_NAME_CHARS = 200;
+/** What could not be read because nobody answered is asked again by itself. */
+const RETRY_MS = 3_000;
+const isUnreachable = (error: unknown) => error instanceof MemsvcError && error.code === "unreachable";
+export const hasEnded = (error: unknown) => error instanceof MemsvcError && error.code === "unauthenticated";
 
 /** Reads something when the values it depends on change. Undefined instead of a function: nothing to read. */
 export function useAsked<T>(ask: ((client: Memsvc) => Promise<T>) | undefined, on: DependencyList): Asked<T> {
@@ -43,23 +48,36 @@ export function useAsked<T>(ask: ((client: Memsvc) => Promise<T>) | undefined, o
   const words = useWords();
   const [times, setTimes] = useState(0);
   const [state, setState] = useState<Omit<Asked<T>, "again">>({ data: undefined, error: "", loading: Boolean(ask) });
+  const trying = useRef(false);
   useEffect(() => {
     let current = true;
+    let retry: ReturnType<typeof setTimeout> | undefined;
     if (!ask) {
       setState({ data: undefined, error: "", loading: false });
       return;
     }
-    setState((before) => ({ ...before, error: "", loading: true }));
+    const again = trying.current;
+    trying.current = false;
+    setState((before) => ({ ...before, error: again ? before.error : "", loading: true }));
     ask(client).then(
       (data) => current && setState({ data, error: "", loading: false }),
       (error: unknown) => {
         if (!current) return;
-        if (hasEnded(error)) ended();
-        else setState({ data: undefined, error: told(error, words), loading: false });
+        if (hasEnded(error)) {
+          ended();
+          return;
+        }
+        setState({ data: undefined, error: told(error, words), loading: false });
+        if (!isUnreachable(error)) return;
+        retry = setTimeout(() => {
+          trying.current = true;
+          setTimes((before) => before + 1);
+        }, RETRY_MS);
       },
     );
     return () => {
       current = false;
+      clearTimeout(retry);
     };
     // What is asked depends on these values alone; the functions are made anew with each drawing.
   }, [client, times, ...on]);

@@ -1,7 +1,7 @@
 // Find by keyboard: people and things by name, screens, settings; or ask what was typed.
 import { Command } from "cmdk";
 import { useDeferredValue, useEffect, useState } from "react";
-import { useAsked, useMemory } from "../api/memory";
+import { MOST_NAME_CHARS, useAsked, useMemory } from "../api/memory";
 import { Dialog } from "../ui/Dialog";
 import { LANGUAGES, useWords, type Words } from "../words";
 import { go } from "./route";
@@ -20,7 +20,7 @@ export function Palette({ onClose, onLeave, onLanguage }: {
   const words = useWords();
   const memory = useMemory();
   const [typed, setTyped] = useState("");
-  const name = useDeferredValue(typed.trim());
+  const name = useDeferredValue(typed.trim().slice(0, MOST_NAME_CHARS));
   const { data } = useAsked(
     name ? (client) => client.searchNodes({ query: { q: name, limit: SHOWN } }) : undefined,
     [name],

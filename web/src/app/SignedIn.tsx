@@ -7,6 +7,7 @@ import { type Memory, MemoryContext, told, useMemory } from "../api/memory";
 import { clientOf, type Session } from "../api/session";
 import { Icon } from "../ui/Icon";
 import { useWords, type Words } from "../words";
+import { Connection } from "./Connection";
 import { Menu } from "./Menu";
 import { Nav } from "./Nav";
 import { Palette } from "./Palette";
@@ -84,6 +85,7 @@ function Frame({ onLeave, onLanguage }: { onLeave: () => void; onLanguage: (word
       <header className="frame">
         <Nav />
         <a className="wordmark" href={href(["ask"])}>memsvc</a>
+        <Connection />
         <button type="button" className="finder" onClick={() => setFinding(true)} aria-keyshortcuts="Control+K Meta+K /">
           <Icon name="search" />
           <span>{words.nav.find}</span>

@@ -10,6 +10,7 @@ import { usePin } from "../ui/pin";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import { Factors } from "./Factors";
+import { whyOf } from "./why";
 
 export function MemoryCard({ memory, number, largest, recallId }: {
   memory: Memory;
@@ -48,7 +49,7 @@ export function MemoryCard({ memory, number, largest, recallId }: {
         </p>
         <p className="text" dir="auto">{memory.text}</p>
         {memory.caption && <p className="caption" dir="auto">{memory.caption}</p>}
-        <p className="why" dir="auto">{[memory.why, memory.remark].filter(Boolean).join(" · ")}</p>
+        <p className="why" dir="auto">{[whyOf(memory, words, times), memory.remark].filter(Boolean).join(" · ")}</p>
         <div className="actions">
           {recallId && (
             <>

@@ -2,7 +2,7 @@
 import type { MatchedNode } from "@memsvc/client";
 import { Command } from "cmdk";
 import { useDeferredValue, useState } from "react";
-import { useAsked } from "../api/memory";
+import { MOST_NAME_CHARS, useAsked } from "../api/memory";
 import { useWords } from "../words";
 
 const SHOWN = 6;
@@ -15,7 +15,7 @@ export function NodePicker({ label, without, chosen, onChoose }: {
 }) {
   const words = useWords();
   const [typed, setTyped] = useState("");
-  const name = useDeferredValue(typed.trim());
+  const name = useDeferredValue(typed.trim().slice(0, MOST_NAME_CHARS));
   const { data } = useAsked(
     name ? (client) => client.searchNodes({ query: { q: name, limit: SHOWN + without.length } }) : undefined,
     [name],

@@ -1,6 +1,6 @@
 // All people and things, by name, description or type.
 import { useDeferredValue, useEffect, useState } from "react";
-import { useAsked, usePages } from "../api/memory";
+import { MOST_NAME_CHARS, useAsked, usePages } from "../api/memory";
 import { useLiveAgain } from "../api/live";
 import { go, href } from "../app/route";
 import { useTimes } from "../ui/times";
@@ -13,14 +13,17 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
   const words = useWords();
   const times = useTimes();
   const type = query.get("type") ?? "";
-  const [typed, setTyped] = useState(query.get("q") ?? "");
+  const [typed, setTyped] = useState((query.get("q") ?? "").slice(0, MOST_NAME_CHARS));
   const name = useDeferredValue(typed.trim());
   const stats = useAsked((client) => client.graphStats(), []);
   const found = usePages(
     (client, cursor) => client.searchNodes({ query: { q: name, limit: PAGE, ...(type && { type }), cursor } }),
     [name, type],
   );
-  useLiveAgain(["GRAPH_UPDATE"], found.again);
+  useLiveAgain(["GRAPH_UPDATE"], () => {
+    found.again();
+    stats.again();
+  });
   useEffect(() => {
     if (name !== (query.get("q") ?? "")) go(["things"], { q: name, type }, { replace: true });
   }, [name, type, query]);
@@ -30,7 +33,7 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
       <h1>{words.things.title}</h1>
       <form className="question" role="search" onSubmit={(event) => event.preventDefault()}>
         <div className="line">
-          <input type="search" value={typed} onChange={(event) => setTyped(event.target.value)} maxLength={1000}
+          <input type="search" value={typed} onChange={(event) => setTyped(event.target.value)} maxLength={MOST_NAME_CHARS}
             placeholder={words.things.search} aria-label={words.things.search} />
           <select aria-label={words.things.type} value={type} onChange={(event) => go(["things"], { q: name, type: event.target.value })}>
             <option value="">{words.things.anyType}{stats.data ? ` (${stats.data.nodes.toLocaleString(words.code)})` : ""}</option>

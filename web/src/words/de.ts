@@ -86,7 +86,7 @@ export const de: Words = {
   kinds: {
     message: "Nachricht", trace: "Spur", block: "Profil", card: "Karte", note: "Notiz", instruction: "Anweisung",
     task: "Aufgabe", summary: "Zusammenfassung", fact: "Fakt", chunk: "Dokument", turn: "Agentenschritt",
-    node: "Ding", neighbour: "daneben",
+    node: "Ding", neighbour: "daneben", concept: "Begriff", reflection: "Betrachtung", critique: "Lehre", plan: "Plan",
   },
   factors: {
     words: "eigene Wörter", nearby: "Wörter daneben", session: "Wörter des Gesprächs", vector: "Bedeutung",
@@ -254,5 +254,35 @@ export const de: Words = {
     removeTitle: (name) => `${name} entfernen?`, removeLead: "Es wird nicht mehr gelesen. Was gespeichert ist, bleibt; zum Löschen vergessen Sie die Gespräche oder Dokumente.",
     removeNow: "Entfernen", removed: "Entfernt.", newSecret: "Neues Geheimnis …", runs: "Letzte Läufe", noRuns: "Noch keine Läufe.",
     byOperator: "auf der Befehlszeile hinzugefügt",
+  },
+  connection: {
+    lost: "Keine Verbindung. Die Seite versucht es von selbst wieder …",
+  },
+  why: {
+    quoted: (word) => `„${word}“`, says: (them) => `enthält ${them}`, meaning: "ähnliche Bedeutung",
+    about: (fact, name) => `${fact ? "Fakt über" : "handelt von"} ${name || (fact ? "das Genannte" : "dem Genannten")}`,
+    speaker: (name) => (name ? `von ${name} gesagt, wie genannt` : "gesagt von jemandem, den Sie nennen"),
+    yourself: "Sie fragen nach sich selbst und haben das gesagt",
+    time: (fact, exactly, named) =>
+      `${fact ? "wahr" : "gesagt"} ${exactly ? "zur" : "etwa zur"} genannten Zeit${named ? ` (${named})` : ""}`,
+    beside: (there, metres, here) => `${there} liegt ${metres} m von ${here}`,
+    steps: (n, start, types) => `${some(n, "Schritt", "Schritte")} von ${start} über ${types}`,
+    session: "das Gespräch handelt davon", nearby: "davor oder danach ist davon die Rede",
+    nearby_vector: "davor oder danach geht es um Ähnliches", order: "steht, wo Sie fragten: zuerst oder zuletzt",
+    recency: "neu", importance: "wichtig", strength: "kürzlich erinnert", familiarity: "oft erinnert",
+    usefulness: "schon nützlich gewesen", sentiment: "mit Gefühl erzählt",
+    stale: "aber es gilt nicht mehr oder ist lange nicht bestätigt", none: "kommt der Frage am nächsten",
+    again: (n, day) => `${n.toLocaleString("de")}-mal gesagt, zuletzt am ${day}`,
+    block: (name) => `aus dem archivierten Block ${name}: `,
+    called: {
+      card: "eine Beschreibung", note: "eine Notiz", instruction: "eine Anweisung", task: "eine Aufgabe",
+      summary: "eine Zusammenfassung", concept: "ein Begriff", reflection: "eine Betrachtung", critique: "eine Lehre",
+      plan: "ein Plan", fact: "ein Fakt",
+    },
+    salient: (_told, factors) => factors.join(", "),
+    mind: {
+      recency: "neu", importance: "wichtig", strength: "oft oder kürzlich erinnert", usefulness: "schon nützlich gewesen",
+      pinned: "angeheftet", salience: "über Menschen und Dinge, die Ihnen nah sind",
+    },
   },
 };

@@ -82,7 +82,7 @@ export const en = {
   kinds: {
     message: "message", trace: "trace", block: "profile", card: "card", note: "note", instruction: "instruction",
     task: "task", summary: "summary", fact: "fact", chunk: "document", turn: "agent’s turn", node: "thing",
-    neighbour: "nearby",
+    neighbour: "nearby", concept: "concept", reflection: "reflection", critique: "lesson", plan: "plan",
   } as Record<string, string>,
   factors: {
     words: "own words", nearby: "words nearby", session: "words of the conversation", vector: "meaning",
@@ -248,6 +248,32 @@ export const en = {
     removeTitle: (name: string) => `Remove ${name}?`, removeLead: "It is not read any more. What it stored stays; forget its conversations or documents to erase that.",
     removeNow: "Remove", removed: "Removed.", newSecret: "New secret …", runs: "Last runs", noRuns: "No runs yet.",
     byOperator: "added on the command line",
+  },
+  connection: {
+    lost: "No connection. The page tries again by itself …",
+  },
+  why: {
+    quoted: (word: string) => `“${word}”`, says: (them: string) => `says ${them}`, meaning: "near in meaning",
+    about: (fact: boolean, name: string) => `${fact ? "fact about" : "tells of"} ${name || "what you named"}`,
+    speaker: (name: string) => (name ? `you named ${name}, who speaks` : "you named who speaks"),
+    yourself: "you speak of yourself, and said this",
+    time: (fact: boolean, exactly: boolean, named: string) =>
+      `${fact ? "true" : "said"} ${exactly ? "at" : "near"} the time ${named ? `(${named})` : "you asked about"}`,
+    beside: (there: string, metres: string, here: string) => `${there} is ${metres} m from ${here}`,
+    steps: (n: number, start: string, types: string) => `${some(n, "step", "steps")} from ${start} by ${types}`,
+    session: "its conversation is about it", nearby: "the turns beside it speak of it",
+    nearby_vector: "the turns beside it are near in meaning", order: "stands where you asked: first or last",
+    recency: "recent", importance: "important", strength: "recalled not long ago", familiarity: "recalled often",
+    usefulness: "was of use before", sentiment: "told with feeling",
+    stale: "but it has ended, or nothing has confirmed it for long", none: "among the nearest that there is",
+    again: (n: number, day: string) => `said ${n} times, last on ${day}`,
+    block: (name: string) => `from the archived block ${name}: `,
+    called: {
+      card: "a description", note: "a note", instruction: "an instruction", task: "a task", summary: "a summary",
+      concept: "a concept", reflection: "a reflection", critique: "a lesson", plan: "a plan", fact: "a fact",
+    } as Record<string, string>,
+    salient: (told: string, _factors: string[]) => told,
+    mind: {} as Record<string, string>,
   },
 };
 export type Words = typeof en;
