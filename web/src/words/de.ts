@@ -1,4 +1,5 @@
 // Every text of the page in German.
+import { self } from "./de.self";
 import type { Words } from "./en";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("de")} ${n === 1 ? one : many}`;
@@ -255,4 +256,5 @@ export const de: Words = {
     removeNow: "Entfernen", removed: "Entfernt.", newSecret: "Neues Geheimnis …", runs: "Letzte Läufe", noRuns: "Noch keine Läufe.",
     byOperator: "auf der Befehlszeile hinzugefügt",
   },
+  ...self,
 };

@@ -1,4 +1,5 @@
 // Every text of the page in English. Another language is another file with the same names.
+import { self } from "./en.self";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -249,5 +250,6 @@ export const en = {
     removeNow: "Remove", removed: "Removed.", newSecret: "New secret …", runs: "Last runs", noRuns: "No runs yet.",
     byOperator: "added on the command line",
   },
+  ...self,
 };
 export type Words = typeof en;
