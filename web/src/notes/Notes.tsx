@@ -3,6 +3,7 @@ import type { ScreenProps } from "../app/screens";
 import { NoteEditor } from "./NoteEditor";
 import { NotePage } from "./NotePage";
 import { NotesPage } from "./NotesPage";
+import "../things/things.css";
 import "./notes.css";
 
 export function Notes({ rest: [id, doing], query }: ScreenProps) {

@@ -11,7 +11,7 @@ export function AsGiven({ about }: { about: string }) {
   const [typed, setTyped] = useState(about);
   const query = about || words.profile.givenExample;
   const { data, error, again } = useAsked(
-    (client) => client.buildContext({ body: { query, memories: false, facts: false, salient: 0, neighbours: false } }),
+    (client) => client.buildContext({ body: { query, memories: false, facts: false, salient: 0, chance: false, neighbours: false } }),
     [query],
   );
   useLiveAgain(["PROFILE_UPDATE", "GRAPH_UPDATE"], again);
