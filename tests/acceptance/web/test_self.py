@@ -305,7 +305,7 @@ def test_hostile_texts_stay_texts(world: World) -> None:
         ("#/profile?view=given", "pre", "window.hacked"),
         ("#/night", ".report", "Learnt"),
         ("#/ask?q=window.hacked onerror onload script&view=answer", ".claim-list", "hacked"),
-        ("#/night?date=<script>", "[role=alert]", "date"),
+        ("#/night?date=<script>", "[role=alert]", "is not a day"),
     ]
     with world.browser.visitor(width=360) as page:
         sign_in(world, page, world.marcel)

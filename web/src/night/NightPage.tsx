@@ -17,6 +17,7 @@ export function NightPage({ query }: ScreenProps) {
   const words = useWords();
   const { may } = useMemory();
   const [running, setRunning] = useState(false);
+  const [asked, setAsked] = useState(0); // runs asked for here, so that the list is read anew
   const view = VIEWS.find((one) => one === query.get("view")) ?? "report";
   const show = (chosen: (typeof VIEWS)[number]) => go(["night"], { view: chosen === "report" ? "" : chosen });
   return (
@@ -34,10 +35,13 @@ export function NightPage({ query }: ScreenProps) {
         </div>
       </div>
       {view === "report" && <Report date={query.get("date") ?? ""} />}
-      {view === "runs" && <Runs />}
+      {view === "runs" && <Runs key={asked} />}
       {view === "tasks" && <Tasks />}
       {view === "archive" && <Archived />}
-      {running && <RunNow onClose={() => setRunning(false)} onAsked={() => show("runs")} />}
+      {running && <RunNow onClose={() => setRunning(false)} onAsked={() => {
+        setAsked(asked + 1);
+        show("runs");
+      }} />}
     </div>
   );
 }
