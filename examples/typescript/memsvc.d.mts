@@ -43,6 +43,7 @@ export type AnthropicMessageIn = { messages: Array<AnthropicTurnIn>; model?: str
 export type AnthropicTurnIn = { role: string; content: string | Array<Record<string, unknown>> } & Record<string, unknown>;
 export type Append = { text: string; op: "append" };
 export type Archive = { forgetting: boolean; chosen: boolean; messages: number; facts: number; cards: number; turns: number; last_at: string | null };
+export type Archived = { memory_id: string; kind: "message" | "fact" | "card" | "turn"; text: string; speaker: string; said_at: string; archived_at: string; run_id: string | null };
 export type Asked = { extractor: string; jobs: Array<string> };
 export type AskedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string };
 export type Batch = { messages: Array<MessageIn> };
@@ -138,6 +139,7 @@ export type LinkIn = { from_node: string; to_node: string; relation: "extends" |
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type Locations = { items: Array<Location> };
+export type Looked = { task: string; examined: number; would: number };
 export type Mailbox = { host: string; username: string; port?: number; mailbox?: string; security?: "tls" | "starttls" | "none" };
 export type MarkIn = { pinned?: boolean | null; importance?: number | null };
 export type MarkedMemory = { memory_id: string; kind: string; pinned: boolean; importance: number | null };
@@ -193,6 +195,7 @@ export type Page_memsvc_lessons_reflections_Reflection_ = { items: Array<Reflect
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
+export type Page_memsvc_sleep_archive_Archived_ = { items: Array<Archived>; next_cursor: string | null };
 export type Page_memsvc_sleep_proposals_Proposed_ = { items: Array<Proposed>; next_cursor: string | null };
 export type Page_memsvc_sleep_registry_Known_ = { items: Array<Known>; next_cursor: string | null };
 export type Page_memsvc_sleep_runs_Run_ = { items: Array<Run>; next_cursor: string | null };
@@ -268,6 +271,8 @@ export type ShownState = { asserted_by: string; valid_from: string | null; valid
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
 export type SleepAsked = { job_id: string; runs: Array<Run> };
 export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null; budget_tokens?: number | null };
+export type SleepPreview = { tasks: Array<Looked>; items: Array<Would>; complete: boolean };
+export type SleepPreviewIn = { tasks?: Array<string>; from_node?: string | null; limit?: number };
 export type SleepReport = { date: string; since: string | null; until: string | null; runs: Array<Run>; summarised: number; summaries: Array<Summarised>; merged: number; merges: Array<Merged>; learnt: number; facts: Array<Learnt>; ended: number; changes_of_mind: Array<Ended>; archived: number; other: Array<Did>; facts_to_review: number; duplicates_to_review: number; lessons_to_review: number; proposals_to_review: number; due: Array<AgendaItem>; failed: Array<Failed> };
 export type Speaker = { speaker: string; role: string; messages: number };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
@@ -302,6 +307,7 @@ export type User = { user_id: string; external_id: string; name: string; time_zo
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
 export type WishIn = { on: boolean };
+export type Would = { task: string; action: string; one: string; other?: string; score?: number | null; reason: string };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
@@ -345,6 +351,8 @@ export class Memsvc {
   getArchive(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Archive>;
   /** Switch forgetting on or off. */
   switchForgetting(input: { header?: { "X-Memsvc-User"?: string | null }; body: ForgettingIn }): Promise<Archive>;
+  /** List what forgetting has archived. */
+  listArchived(input?: { query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_archive_Archived_>;
   /** Restore archived memories. */
   restoreMemories(input: { header?: { "X-Memsvc-User"?: string | null }; body: RestoreIn }): Promise<Restored>;
   /** List changes. */
@@ -637,6 +645,8 @@ export class Memsvc {
   setSchedule(input: { path: { "kind": string }; header?: { "X-Memsvc-User"?: string | null }; body: ScheduleIn }): Promise<Schedule>;
   /** Run sleep mode now. */
   sleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepIn }): Promise<SleepAsked>;
+  /** Preview a run of sleep mode. */
+  previewSleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepPreviewIn }): Promise<SleepPreview>;
   /** Read the report of a night. */
   readSleepReport(input?: { query?: { "date"?: string | null; "format"?: "json" | "markdown" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<SleepReport>;
   /** List runs of sleep mode. */

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.extract.run import Extractors
     from memsvc.settings import Settings
+    from memsvc.sleep.preview import Would
     from memsvc.sleep.registry import Known
     from memsvc.sleep.report import SleepReport
     from memsvc.sleep.runs import Budget, Run
@@ -96,17 +97,24 @@ def _run(
             since=read_moment(since, owner, "since"),
         )
         if dry_run:
-            return await _proposals(db, owner, names, scope, settings)
+            from memsvc.sleep.preview import preview_sleep
+
+            return (await preview_sleep(db, owner, names, scope, settings=settings)).items
         return await work(db, owner, settings, names, scope, budget=Budget(*budget))
 
     done = for_owner_with(user, app, act)
     if not dry_run:
         _show(done, as_json=as_json)
     elif as_json:
-        print_json(done)
+        print_json([_columns(one) for one in done])
     else:
-        print_table(["task", "would", "one", "other", "score", "because"], done[:SHOWN])
+        print_table(["task", "would", "one", "other", "score", "because"], [_columns(one) for one in done[:SHOWN]])
         note(f"{len(done):,} proposals; nothing was changed." + (f" {SHOWN} are shown." if len(done) > SHOWN else ""))
+
+
+def _columns(one: Would) -> list[Any]:
+    score = "" if one.score is None else one.score
+    return [one.task, one.action, plain(one.one), plain(one.other), score, one.reason]
 
 
 async def _tasks(db: Database, owner: Owner, settings: Settings) -> list[Known]:
@@ -125,36 +133,6 @@ async def _runs(db: Database, owner: Owner) -> list[Run]:
     from memsvc.sleep.runs import list_runs
 
     return await list_runs(db, owner.user_id)
-
-
-async def _proposals(db: Database, owner: Owner, names: list[str], scope: Scope, settings: Settings) -> list[list[Any]]:
-    from memsvc.sleep.duplicates import preview, reason
-    from memsvc.sleep.forgetting import Fading
-    from memsvc.sleep.proposals import Found
-    from memsvc.sleep.runner import dry_run
-    from memsvc.sleep.salience import Salient
-
-    found: list[list[Any]] = []
-    async for task, page in dry_run(db, owner, names, scope, settings=settings):
-        found += [
-            [task, shown.action, *shown.labels, round(shown.score, 3), shown.reason]
-            for shown in map(preview, page.proposals)
-        ]
-        found += [[task, one.action, one.sentence, "", "", one.reason] for one in page.judgements]
-        found += [
-            [task, "archive", str(one.memory_id), "", round(one.retained, 3), "hardly retained"]
-            for one in page.work or ()
-            if isinstance(one, Fading)
-        ]
-        if isinstance(page.work, Salient):
-            rated = zip(page.work.nodes, page.work.values, strict=True)
-            found += [[task, "rate", str(node), "", round(value, 3), "salient"] for node, value in rated]
-        found += [
-            [task, one.kind, *map(plain, one.text), round(one.score, 3), reason(one.evidence)]
-            for one in page.work or ()
-            if isinstance(one, Found)
-        ]
-    return found
 
 
 async def work(

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memsvc.client.calls import Call
-from memsvc.sleep.archive import Archive, Restored
+from memsvc.db.paging import Page
+from memsvc.sleep.archive import Archive, Archived, Restored
 
 
 def archive() -> Call[Archive]:
     """Return how much is archived."""
     return Call("GET", "/v1/archive", Archive)
+
+
+def list_archived(page: int) -> Call[Page[Archived]]:
+    """List what is archived."""
+    return Call("GET", "/v1/archive/memories", Page[Archived], query={"limit": page})
 
 
 def switch_forgetting(*, on: bool | None) -> Call[Archive]:

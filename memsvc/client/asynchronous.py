@@ -44,7 +44,7 @@ from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
-from memsvc.sleep.archive import Archive, Restored
+from memsvc.sleep.archive import Archive, Archived, Restored
 from memsvc.sources.document_reads import Document, ReadDocument
 from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
@@ -238,6 +238,10 @@ class AsyncMemory(AsyncLessons):
     async def archive(self) -> Archive:
         """Return how much forgetting has archived, and whether it goes on."""
         return await self.send(archived.archive())
+
+    def archived_memories(self, *, page: int = 50) -> AsyncIterator[Archived]:
+        """Yield what forgetting has archived, the newest memory first."""
+        return self.pages(archived.list_archived(page))
 
     async def switch_forgetting(self, *, on: bool | None) -> Archive:
         """Let sleep mode archive what is not recalled (True), or not; None: as the service is set."""

@@ -1,20 +1,24 @@
-"""What forgetting has archived: how much it is, whether forgetting is on, and taking memories out again."""
+"""What forgetting has archived: how much and what it is, whether forgetting is on, and taking memories out again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
+from uuid import UUID
 
 import msgspec
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page
 from memsvc.errors import InvalidRequestError
 from memsvc.settings import Settings
 from memsvc.sources.opening import find_memory
 
 MOST_RESTORED = 1_000
+MOST_SHOWN_CHARS = 2_000
 
 
 class Archive(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +37,21 @@ class Archive(msgspec.Struct, frozen=True, kw_only=True):
     """Texts of turns of agents: requests, what was done, answers."""
     last_at: datetime | None
     """When the last of them was archived; null: none is."""
+
+
+class Archived(msgspec.Struct, frozen=True, kw_only=True):
+    """An archived memory."""
+
+    memory_id: UUID
+    """By it the memory is opened and restored."""
+    kind: Literal["message", "fact", "card", "turn"]
+    text: str
+    """Its beginning, at most 2,000 characters."""
+    speaker: str
+    said_at: datetime
+    archived_at: datetime
+    run_id: UUID | None
+    """The run that archived it, which can be undone as a whole; null: none that is known."""
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +74,20 @@ async def archive_of(db: Database, owner: Owner, settings: Settings) -> Archive:
         turns=row.turns,
         last_at=row.last_at,
     )
+
+
+async def list_archived(db: Database, owner: Owner, *, cursor: UUID | None = None, limit: int = 50) -> Page[Archived]:
+    """Return a page of archived memories, the newest first.
+
+    Raises:
+        InvalidRequestError: the limit is not 1 to 1,000.
+    """
+    check_page(limit)
+    asked = {"user_id": owner.user_id, "after": cursor, "limit": limit + 1, "most": MOST_SHOWN_CHARS}
+    async with db.transaction(owner.user_id) as connection:
+        rows = (await connection.execute(query("archived_page"), asked)).mappings().all()
+    items = [Archived(**{name: row[name] for name in Archived.__struct_fields__}) for row in rows[:limit]]
+    return Page(items=items, next_cursor=str(rows[limit - 1]["passage_id"]) if len(rows) > limit else None)
 
 
 async def switch_forgetting(db: Database, owner: Owner, settings: Settings, *, on: bool | None) -> Archive:

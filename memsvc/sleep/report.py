@@ -172,6 +172,8 @@ async def report(db: Database, owner: Owner, day: date | None = None, *, now: da
     due = await _due(db, owner, span, now, today)
     counts, by_task = Counter[str](), Counter[tuple[str, str]]()
     for run in span.runs:
+        if run.undone_at is not None:
+            continue  # what was undone is not in the report
         counts.update(run.counts)
         by_task.update({(run.task, kind): number for kind, number in run.counts.items() if kind not in TOLD})
     return SleepReport(

@@ -359,6 +359,18 @@ LEFT JOIN memsvc.passages AS p ON u.user_id = p.user_id AND p.archived_at IS NOT
 WHERE u.user_id = :user_id
 GROUP BY u.forgetting;
 
+-- name: archived_page
+-- What is archived, the newest memory first. A card goes by its node's id, which is its session.
+SELECT
+  p.passage_id, p.kind, left(p.text, :most) AS text, p.speaker, p.said_at, p.archived_at, p.archived_by AS run_id,
+  CASE WHEN p.kind = 'card' THEN CAST(p.session AS uuid) ELSE p.passage_id END AS memory_id
+FROM memsvc.passages AS p
+WHERE
+  p.user_id = :user_id AND p.archived_at IS NOT NULL AND p.part = 0
+  AND (CAST(:after AS uuid) IS NULL OR p.passage_id < CAST(:after AS uuid))
+ORDER BY p.passage_id DESC
+LIMIT :limit;
+
 -- name: switch_forgetting
 UPDATE memsvc.users AS u SET forgetting = CAST(:wanted AS boolean)
 WHERE u.user_id = :user_id;

@@ -307,6 +307,7 @@ async def doubts(stage: Stage) -> None:
 async def work(stage: Stage) -> None:
     """Background work, once and recurring."""
     user = stage.user
+    await post(user, "/v1/sleep/preview", tasks=["duplicates"], limit=5)
     asked = await post(user, "/v1/sleep", tasks=["duplicates"], budget_s=60)
     await get(user, "/v1/sleep/runs")
     await get(user, f"/v1/sleep/runs/{asked['runs'][0]['run_id']}")
@@ -314,6 +315,7 @@ async def work(stage: Stage) -> None:
     await get(user, "/v1/sleep/tasks")
     await put(user, "/v1/sleep/tasks/duplicates", on=True)
     await get(user, "/v1/archive")
+    await get(user, "/v1/archive/memories", limit=2)
     await put(user, "/v1/archive", forgetting=False)
     job = (await get(user, "/v1/jobs", state="pending"))["items"][0]["job_id"]
     await get(user, f"/v1/jobs/{job}")

@@ -56,6 +56,7 @@ PLAIN: dict[str, str] = {
         "listConversations",
         "listNotes",
         "listErasures",
+        "listArchived",
         "listLessons",
         "listPlans",
         "documentStaleness",

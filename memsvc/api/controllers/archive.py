@@ -1,4 +1,4 @@
-"""What forgetting has archived: seeing how much it is, switching forgetting on or off, and restoring memories."""
+"""What forgetting has archived: seeing it, switching forgetting on or off, and restoring memories."""
 
 from __future__ import annotations
 
@@ -11,8 +11,19 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
-from memsvc.sleep.archive import MOST_RESTORED, Archive, Restored, archive_of, restore, switch_forgetting
+from memsvc.db.paging import Page
+from memsvc.sleep.archive import (
+    MOST_RESTORED,
+    Archive,
+    Archived,
+    Restored,
+    archive_of,
+    list_archived,
+    restore,
+    switch_forgetting,
+)
 
 MemoryId = Annotated[str, msgspec.Meta(max_length=60)]
 
@@ -49,6 +60,22 @@ class ArchiveController(Controller):
     async def look(self, reader: NamedDependency[Caller]) -> Archive:
         """Return it."""
         return await archive_of(reader.db, reader.owner, reader.settings)
+
+    @get(
+        "/memories",
+        operation_id="listArchived",
+        summary="List what forgetting has archived",
+        description="Lists archived messages, facts, cards of nodes and turns of agents, the newest memory first, each "
+        "with the run that archived it. `POST /v1/archive/restore` takes them out.",
+        response_description="One page of archived memories.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def list(
+        self, reader: NamedDependency[Caller], cursor: CursorParameter = None, limit: PageSize = 50
+    ) -> Page[Archived]:
+        """Return one page."""
+        return await list_archived(reader.db, reader.owner, cursor=begin_of(cursor, None), limit=limit)
 
     @put(
         operation_id="switchForgetting",

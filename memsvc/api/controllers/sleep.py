@@ -16,6 +16,7 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
+from memsvc.sleep.preview import SleepPreview, preview_sleep
 from memsvc.sleep.registry import Known
 from memsvc.sleep.report import SleepReport, read_day, report
 from memsvc.sleep.report_text import markdown
@@ -42,6 +43,17 @@ class SleepIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The most tokens of the language model for each task, questions and answers together."""
 
 
+class SleepPreviewIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which tasks of sleep mode to preview."""
+
+    tasks: Annotated[list[str], msgspec.Meta(max_length=20)] = []
+    """Names of tasks. Empty: all that are on."""
+    from_node: UUID | None = None
+    """Only what involves this node."""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 200
+    """The most things to name."""
+
+
 class SleepAsked(msgspec.Struct, frozen=True, kw_only=True):
     """The job and the runs that will do it."""
 
@@ -59,6 +71,7 @@ class WishIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 MARKDOWN = "text/markdown"
+PREVIEW_S = 20
 Form = Annotated[
     Literal["json", "markdown"] | None,
     QueryParameter(name="format", description="Default: what the Accept header asks for, else json."),
@@ -99,6 +112,30 @@ class SleepController(Controller):
             budget=Budget(data.budget_s, data.budget_tokens),
         )  # fmt: skip
         return SleepAsked(job_id=job_id, runs=runs)
+
+    @post(
+        "/preview",
+        status_code=200,
+        operation_id="previewSleep",
+        summary="Preview a run of sleep mode",
+        description="Returns what tasks would do now, and changes nothing: who would be merged, what would be "
+        "proposed, archived or rated, each with its reason. Tasks that write texts, such as summaries, only say how "
+        f"much they would look at. It stops looking after {PREVIEW_S} seconds; `complete` is false then, or if there "
+        "is more than `limit`. The task reviews, where it is on, asks the language model.",
+        response_description="What the tasks would do.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def preview(
+        self,
+        data: Annotated[SleepPreviewIn, BodyKwarg(examples=[Example(value={"tasks": ["duplicates"], "limit": 50})])],
+        writer: NamedDependency[Caller],
+    ) -> SleepPreview:
+        """Preview it."""
+        return await preview_sleep(
+            writer.db, writer.owner, data.tasks, Scope(from_node=data.from_node), settings=writer.settings,
+            most=data.limit, seconds=PREVIEW_S,
+        )  # fmt: skip
 
     @get(
         "/runs",

@@ -12,6 +12,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import httpx
+
 from memsvc.server.locate import ready
 from memsvc.settings import Settings
 from tests.acceptance.conftest import private_folder
@@ -33,15 +35,42 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         said = told(api.post("/v1/recall", json={"query": "a small flat in Alfama", "limit": 1}))["memories"][0]
         chat = {"name": "WhatsApp Chat with Mila.txt", "text": EXPORTS["whatsapp"]["WhatsApp Chat with Mila.txt"]}
         told(api.post("/v1/documents", json=chat | {"dry_run": True}))
+        note = noted(api, marcel)
     return {
         "start": ("#/ask", "#content h2"),
         "ask": ("#/ask?q=When is the wedding of Ines?", ".memory"),
         "context": ("#/ask?q=When is the wedding of Ines?&view=context", "pre"),
+        "answer": ("#/ask?q=When is the wedding of Ines?&view=answer", ".claim-list"),
+        "notes": ("#/notes", ".rows a"),
+        "note": (f"#/notes/{note}", ".linked li"),
+        "profile": ("#/profile", ".block"),
+        "night": ("#/night", ".report section"),
+        "tasks": ("#/night?view=tasks", ".task-row"),
         "things": ("#/things", ".rows a"),
         "person": (f"#/things/{marcel}", ".fact"),
         "sources": ("#/sources", ".who"),
         "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
     }
+
+
+def noted(api: httpx.Client, about: str) -> str:
+    """Write notes with links, and blocks of the profile; the id of a note."""
+    text = (
+        "It costs **80** more and lasts. Compare [[Beech swells next to the sink]].\n\n- sample ordered\n- oil it twice"
+    )
+    oak, beech = (
+        told(api.post("/v1/notes", json={"title": title, "kind": kind, "tags": ["kitchen"], "text": said}))["note_id"]
+        for title, kind, said in (
+            ("Oak for the worktop", "decision", text),
+            ("Beech swells next to the sink", "insight", "Seen at Charlotte's."),
+        )
+    )
+    for begin, end, relation in ((oak, beech, "relates_to"), (beech, oak, "supports"), (oak, about, "relates_to")):
+        told(api.post("/v1/links", json={"from_node": begin, "to_node": end, "relation": relation}))
+    for name, said in (("preferences", "Green tea, no sugar.\nMeetings after ten."), ("current_state", "In Porto.")):
+        told(api.put(f"/v1/profile/{name}", json={"text": said}))
+    note: str = oak
+    return note
 
 
 def draw(page: Page, world: World, folder: Path, name: str, screen: tuple[str, str]) -> None:

@@ -30,5 +30,17 @@ export const SCREENS: readonly Screen[] = [
     path: "sources", group: "tend", title: (words) => words.sources.title,
     page: lazy(() => import("../sources/Sources").then(({ Sources }) => ({ default: Sources }))),
   },
+  {
+    path: "notes", group: "find", title: (words) => words.notes.title,
+    page: lazy(() => import("../notes/Notes").then(({ Notes }) => ({ default: Notes }))),
+  },
+  {
+    path: "profile", group: "tend", title: (words) => words.profile.title,
+    page: lazy(() => import("../profile/ProfilePage").then(({ ProfilePage }) => ({ default: ProfilePage }))),
+  },
+  {
+    path: "night", group: "tend", title: (words) => words.night.title,
+    page: lazy(() => import("../night/NightPage").then(({ NightPage }) => ({ default: NightPage }))),
+  },
 ];
 export const GROUPS = ["find", "tend", "run"] as const;

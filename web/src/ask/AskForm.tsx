@@ -54,12 +54,14 @@ export function AskForm({ question, today, busy, onAsk }: {
         <button type="submit" className="primary" disabled={busy}>{words.ask.submit}</button>
       </div>
       <div className="narrow">
-        <label>
-          <span>{words.ask.mode}</span>
-          <select value={question.mode} onChange={(event) => onAsk({ mode: event.target.value })}>
-            {MODES.map((mode) => <option key={mode} value={mode}>{words.ask.modes[mode]}</option>)}
-          </select>
-        </label>
+        {question.view !== "answer" && (
+          <label>
+            <span>{words.ask.mode}</span>
+            <select value={question.mode} onChange={(event) => onAsk({ mode: event.target.value })}>
+              {MODES.map((mode) => <option key={mode} value={mode}>{words.ask.modes[mode]}</option>)}
+            </select>
+          </label>
+        )}
         {day("as_of", words.ask.asOf)}
         {day("known_at", words.ask.knownAt, today)}
         <details className="filters" open={filters > 0 ? true : undefined}>

@@ -6,11 +6,13 @@ import { href } from "../app/route";
 import { useWords } from "../words";
 import { Explained } from "./Explained";
 import { MemoryCard } from "./MemoryCard";
+import { SaveExample } from "./SaveExample";
 
 export function MemoriesView({ answer, body }: { answer: Recalled; body: RecallIn }) {
   const words = useWords();
   const act = useAct();
   const [pages, setPages] = useState([answer]);
+  const [saving, setSaving] = useState(false);
   const last = pages.at(-1) ?? answer;
   const memories = pages.flatMap((page) => page.memories.map((memory) => ({ memory, recallId: page.recall_id })));
   const largest = Math.max(0.01, ...memories.flatMap(({ memory }) => Object.values(memory.factors ?? {}).map(Math.abs)));
@@ -23,6 +25,7 @@ export function MemoriesView({ answer, body }: { answer: Recalled; body: RecallI
         <b>{words.ask.found(memories.length)}</b>
         {answer.explanation && <span>{words.ask.candidates(answer.explanation.found["candidates"] ?? memories.length)}</span>}
         {answer.confidence != null && <span>{words.ask.confidence(share(answer.confidence))}</span>}
+        <button type="button" className="link" onClick={() => setSaving(true)}>{words.answer.saveExample}</button>
       </p>
       {memories.length === 0 && <p className="empty">{words.ask.nothing}</p>}
       {memories.length > 0 && answer.relevant === false && <p className="said">{words.ask.unlikely}</p>}
@@ -42,6 +45,9 @@ export function MemoriesView({ answer, body }: { answer: Recalled; body: RecallI
       </ol>
       {last.next_cursor && <p className="further"><button type="button" onClick={more}>{words.ask.more}</button></p>}
       {answer.explanation && <Explained explanation={answer.explanation} />}
+      {saving && (
+        <SaveExample question={body.query} memories={memories.map(({ memory }) => memory)} recallId={answer.recall_id ?? null} onClose={() => setSaving(false)} />
+      )}
     </>
   );
 }

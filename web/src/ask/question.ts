@@ -1,5 +1,5 @@
 // A question as the address has it, as the API takes it, and as one can paste it elsewhere.
-import type { ContextIn, RecallIn } from "@memsvc/client";
+import type { ContextIn, QuestionIn, RecallIn } from "@memsvc/client";
 import { endOfDay } from "../ui/times";
 
 export const MODES = ["eager", "balanced", "deliberate"] as const;
@@ -8,6 +8,7 @@ export const KINDS = [
 ] as const;
 export const FORMATS = ["text", "markdown", "messages", "json"] as const;
 export const BUDGETS = ["500", "1000", "1500", "3000", "6000"] as const;
+export const VIEWS = ["memories", "context", "answer"] as const;
 export const LIMITS = ["5", "10", "20", "50"] as const;
 
 /** The names of the address's parameters, with what counts if one is missing. */
@@ -40,7 +41,7 @@ const listed = (text: string) => text.split(",").map((one) => one.trim()).filter
 const oneOf = <T extends string>(known: readonly T[], given: string, otherwise: T): T =>
   known.find((one) => one === given) ?? otherwise;
 
-function filters(question: Question, today: string): Omit<RecallIn, "query"> {
+function filters(question: Question, today: string): Omit<QuestionIn, "query" | "model" | "budget_tokens"> {
   const kind = KINDS.find((one) => one === question.kind);
   const knownAt = endOfDay(question.known_at, today);
   return {
@@ -80,6 +81,11 @@ export function contextOf(question: Question, today: string): ContextIn {
   };
 }
 
+/** An answer has no mode and no limit: it reads what fits its budget. */
+export function answerOf(question: Question, today: string): QuestionIn {
+  return { query: question.q, ...filters(question, today) };
+}
+
 const shellQuoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 export function asCurl(path: string, body: object, user?: string): string {
@@ -96,7 +102,7 @@ function python(value: unknown): string {
   return JSON.stringify(value);
 }
 
-export function asPython(method: "recall" | "context", body: { query: string }): string {
+export function asPython(method: "recall" | "context" | "answer", body: { query: string }): string {
   const { query, ...options } = body;
   const given = Object.entries(options).map(([name, value]) => `, ${name}=${python(value)}`);
   return `import os\n\nfrom memsvc.client import Memory\n

@@ -1,5 +1,5 @@
 // Forgets something for good: first what would go, then the receipt.
-import type { Memsvc, Receipt } from "@memsvc/client";
+import type { api_controllers_erasures_Preview as Preview, Memsvc, Receipt } from "@memsvc/client";
 import { useEffect, useState } from "react";
 import { useAct, useAsked } from "../api/memory";
 import { Dialog } from "./Dialog";
@@ -10,6 +10,8 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** A conversation and a document are each a source. */
 export type Forgotten = "node" | "fact" | "source" | "message";
+/** What erases a block of the profile, which goes by its name and place. */
+type Forgetting = (client: Memsvc, preview: boolean) => Promise<Receipt | Preview>;
 
 function forget(client: Memsvc, kind: Forgotten, id: string, preview: boolean) {
   const query = { preview };
@@ -19,21 +21,21 @@ function forget(client: Memsvc, kind: Forgotten, id: string, preview: boolean) {
   return client.forgetMessage({ path: { passage_id: id }, query });
 }
 
-export function Forget({ what, kind, id, onClose, onForgotten }: {
+export function Forget({ what, kind, id, how, onClose, onForgotten }: {
   what: string;
-  kind: Forgotten;
   id: string;
   onClose: () => void;
   onForgotten: () => void;
-}) {
+} & ({ kind: Forgotten; how?: never } | { kind: "block"; how: Forgetting })) {
   const words = useWords();
   const act = useAct();
+  const forgotten: Forgetting = (client, preview) => (kind === "block" ? how(client, preview) : forget(client, kind, id, preview));
   const [receipt, setReceipt] = useState<Receipt | null>(null);
   const [busy, setBusy] = useState(false);
-  const preview = useAsked((client) => forget(client, kind, id, true), [kind, id]);
+  const preview = useAsked((client) => forgotten(client, true), [kind, id]);
   const submit = async () => {
     setBusy(true);
-    await act((client) => forget(client, kind, id, false), (made) => setReceipt(made as Receipt));
+    await act((client) => forgotten(client, false), (made) => setReceipt(made as Receipt));
     setBusy(false);
   };
   useEffect(() => {

@@ -4,6 +4,7 @@ const PATHS = {
   search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.3 10.3L14 14",
   down: "M4 6l4 4 4-4",
   right: "M6 4l4 4-4 4",
+  left: "M10 4L6 8l4 4",
   copy: "M5.5 5.5h8v8h-8zM10.5 2.5h-8v8",
   check: "M3 8.5l3.5 3.5L13 4.5",
   up: "M5 14V7l3-5 1 .5V6h4l-1 8zM2 7h1v7H2z",

@@ -1,4 +1,5 @@
 // Every text of the page in German.
+import { self } from "./de.self";
 import type { Words } from "./en";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("de")} ${n === 1 ? one : many}`;
@@ -285,4 +286,5 @@ export const de: Words = {
       pinned: "angeheftet", salience: "über Menschen und Dinge, die Ihnen nah sind",
     },
   },
+  ...self,
 };

@@ -1,4 +1,5 @@
 // Every text of the page in English. Another language is another file with the same names.
+import { self } from "./en.self";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -275,5 +276,6 @@ export const en = {
     salient: (told: string, _factors: string[]) => told,
     mind: {} as Record<string, string>,
   },
+  ...self,
 };
 export type Words = typeof en;
