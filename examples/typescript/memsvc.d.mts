@@ -161,6 +161,7 @@ export type Near = { node_id: string; label: string | null; type: string | null;
 export type NearIn = { lat: number; lon: number; radius_m: number };
 export type Nearby = { items: Array<Near>; truncated: boolean };
 export type NewKey = { secret: string; key: Key };
+export type NewMessages = { source_id: string; title: string; count: number; memory_id: string };
 export type NewNode = { name: string; type: string; node_id: string | null; named: boolean; aliases: Array<string> };
 export type NodeIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; label: string; description?: string; data?: Record<string, unknown>; importance?: number; node_id?: string | null; aliases?: Array<string> };
 export type NodeOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; label: string; description?: string; data?: Record<string, unknown>; importance?: number; node_id?: string | null; make?: boolean; op: "node" };
@@ -195,6 +196,7 @@ export type Page_memsvc_lessons_reflections_Reflection_ = { items: Array<Reflect
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
+export type Page_memsvc_recall_timeline_TimelineEntry_ = { items: Array<TimelineEntry>; next_cursor: string | null };
 export type Page_memsvc_sleep_archive_Archived_ = { items: Array<Archived>; next_cursor: string | null };
 export type Page_memsvc_sleep_proposals_Proposed_ = { items: Array<Proposed>; next_cursor: string | null };
 export type Page_memsvc_sleep_registry_Known_ = { items: Array<Known>; next_cursor: string | null };
@@ -290,6 +292,10 @@ export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" | "validated" | "disputed" };
 export type TextIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; map?: string | null; dry_run?: boolean; text: string; name?: string };
 export type Ticket = { ticket: string; expires_in: number; expires_at: string };
+export type TimelineCounts = { step: "day" | "week" | "month" | "year"; items: Array<TimelinePeriod>; truncated: boolean };
+export type TimelineEntry = { kind: "message" | "document" | "event" | "began" | "ended" | "change"; at: string; since: string; count: number; title: string; text: string; speaker: string; memory_id: string | null; source_id: string | null; node_id: string | null; edge_id: string | null };
+export type TimelineNews = { since: string; until: string; counts: Record<string, number>; conversations: Array<NewMessages> };
+export type TimelinePeriod = { begins: string; counts: Record<string, number> };
 export type Times = { since?: string; until?: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
 export type TopOfMind = { memories: Array<Memory> };
@@ -665,6 +671,12 @@ export class Memsvc {
   forgetSource(input: { path: { "source_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List summaries. */
   listSummaries(input?: { query?: { "level"?: "conversation" | "day" | "week" | "month" | "year" | null; "from"?: string | null; "to"?: string | null; "node"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_summaries_stored_Summary_>;
+  /** List what happened. */
+  readTimeline(input?: { query?: { "from"?: string | null; "to"?: string | null; "kind"?: Array<"message" | "document" | "event" | "began" | "ended" | "change"> | null; "node"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_recall_timeline_TimelineEntry_>;
+  /** Count what happened by periods. */
+  countTimeline(input?: { query?: { "step"?: "day" | "week" | "month" | "year"; "from"?: string | null; "to"?: string | null; "kind"?: Array<"message" | "document" | "event" | "began" | "ended" | "change"> | null; "node"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TimelineCounts>;
+  /** Count what was stored since a moment. */
+  readNews(input: { query: { "since": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TimelineNews>;
   /** Make a token. */
   makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
   /** List salient memories. */

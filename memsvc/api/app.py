@@ -74,6 +74,7 @@ from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.summaries import SummariesController
+from memsvc.api.controllers.timeline import TimelineController
 from memsvc.api.controllers.turns import TurnsController
 from memsvc.api.controllers.verify import VerifyController
 from memsvc.api.controllers.walks import WalksController
@@ -141,6 +142,7 @@ V1 = (
     SchedulesController,
     SleepController,
     SummariesController,
+    TimelineController,
     ReflectionsController,
     CritiquesController,
     LessonsController,

@@ -16,6 +16,7 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
 }
 FOR_EVER, CHECKED = "public, max-age=31536000, immutable", "no-cache"

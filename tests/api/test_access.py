@@ -140,6 +140,7 @@ EVERY_ROUTE = [
     *(("GET", path, "read") for path in ("/search?q=oak", "/graph", "/context?query=oak")),
     ("GET", "/v1/agenda?from=2026-01-01&to=2026-02-01", "read"),
     ("GET", "/v1/summaries?level=week", "read"),
+    *(("GET", f"/v1/timeline{of}", "read") for of in ("", "/counts", "/news?since=2026-01-01")),
     ("GET", "/v1/reflections", "read"),
     ("POST", "/v1/critique", "write"),
     *(("GET", f"/v1/lessons{of}", "read") for of in ("", f"/{NOTHING}")),

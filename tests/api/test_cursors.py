@@ -36,6 +36,7 @@ FORMS: dict[str, list[tuple[str, Any]]] = {
     "listRereadFacts": [("moment", MOMENT), ("id", ID)],
     "previewRereading": [("moment", MOMENT), ("strength", 0.5), ("id or nothing", ID), ("id", ID)],
     "listSummaries": [("moment", MOMENT), ("id", ID)],
+    "readTimeline": [("moment", MOMENT), ("timeline", "message"), ("id", ID)],
     "listAnalyses": [("id", ID)],
     "listReflections": [("moment", MOMENT), ("id", ID)],
     "getDocument": [("number", 3)],
