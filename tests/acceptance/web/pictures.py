@@ -23,6 +23,11 @@ from tests.browser import Browser, Page
 from tests.chats import EXPORTS
 
 DOCS = ROOT / "docs" / "pictures"
+PLACES = {
+    "Hamburg": (53.55, 9.99), "Kiel": (54.32, 10.14), "Leipzig": (51.34, 12.37), "Lisbon": (38.72, -9.14),
+    "Porto": (41.15, -8.61), "Copenhagen": (55.68, 12.57), "Budapest": (47.5, 19.04), "Lyon": (45.76, 4.84),
+}  # fmt: skip
+"""Where places of the sample are."""
 SETTLE = "new Promise((done) => setTimeout(done, 900))"
 
 
@@ -36,6 +41,12 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         chat = {"name": "WhatsApp Chat with Mila.txt", "text": EXPORTS["whatsapp"]["WhatsApp Chat with Mila.txt"]}
         told(api.post("/v1/documents", json=chat | {"dry_run": True}))
         note = noted(api, marcel)
+        at = {}
+        for name, (latitude, longitude) in PLACES.items():
+            for node in told(api.get("/v1/nodes", params={"q": name, "type": "Place", "limit": 1}))["items"]:
+                point = {"latitude": latitude, "longitude": longitude}
+                told(api.post(f"/v1/nodes/{node['node_id']}/location", json=point))
+                at[name] = node["node_id"]
     return {
         "start": ("#/ask", "#content h2"),
         "ask": ("#/ask?q=When is the wedding of Ines?", ".memory"),
@@ -50,6 +61,8 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "person": (f"#/things/{marcel}", ".fact"),
         "sources": ("#/sources", ".who"),
         "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
+        "timeline": ("#/timeline?at=2026-03", ".days .entry"),
+        "map": (f"#/map?on=2026-03-01&place={at.get('Porto', '')}", ".mark"),
     }
 
 

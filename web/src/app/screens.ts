@@ -27,6 +27,14 @@ export const SCREENS: readonly Screen[] = [
     page: lazy(() => import("../things/Things").then(({ Things }) => ({ default: Things }))),
   },
   {
+    path: "timeline", group: "find", title: (words) => words.timeline.title,
+    page: lazy(() => import("../timeline/TimelinePage").then(({ TimelinePage }) => ({ default: TimelinePage }))),
+  },
+  {
+    path: "map", group: "find", title: (words) => words.map.title,
+    page: lazy(() => import("../map/MapPage").then(({ MapPage }) => ({ default: MapPage }))),
+  },
+  {
     path: "sources", group: "tend", title: (words) => words.sources.title,
     page: lazy(() => import("../sources/Sources").then(({ Sources }) => ({ default: Sources }))),
   },

@@ -4,8 +4,12 @@ const named = (user?: string) => (user ? ` -H ${quoted(`X-Memsvc-User: ${user}`)
 const python = (lines: string) =>
   `import os\n\nfrom memsvc.client import Memory\n\nmemory = Memory(${JSON.stringify(location.origin)}, os.environ["KEY"])\n${lines}\n`;
 
-export function readAsCurl(path: string, user?: string): string {
-  return `curl -s ${quoted(location.origin + path)} -H "Authorization: Bearer $KEY"${named(user)}\n`;
+type Query = Record<string, string | readonly string[]>;
+
+export function readAsCurl(path: string, user?: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  const asked = given.length > 0 ? `${path}?${new URLSearchParams(given).toString()}` : path;
+  return `curl -s ${quoted(location.origin + asked)} -H "Authorization: Bearer $KEY"${named(user)}\n`;
 }
 
 export function fileAsCurl(user?: string): string {
