@@ -6,7 +6,7 @@ export interface Session {
   page: string;
   expires_at: string;
   /** For a key that may act for several users. */
-  user?: string;
+  user?: string | null;
 }
 export interface SignIn {
   key?: string;
@@ -42,8 +42,7 @@ async function call(method: string, headers: Record<string, string>, body?: Sign
 }
 
 export async function signIn(given: SignIn): Promise<Session> {
-  const made = (await call("POST", { "Content-Type": "application/json" }, given)) as Session;
-  const session = { ...made, ...(given.user && { user: given.user }) };
+  const session = (await call("POST", { "Content-Type": "application/json" }, given)) as Session;
   localStorage.setItem(KEPT, JSON.stringify(session));
   return session;
 }
