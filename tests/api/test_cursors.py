@@ -69,6 +69,8 @@ PLAIN: dict[str, str] = {
         "listFeeds",
         "listFeedRuns",
         "listUsers",
+        "listActs",
+        "listAllJobs",
     ),
     ID,
 )
