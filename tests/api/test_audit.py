@@ -84,7 +84,8 @@ async def test_acts_are_read_in_pages_and_by_key_act_user_and_day(connect: Conne
     assert await acts(chief, user=user, until="2020-01-01") == []
     assert await acts(chief, user=user, since="9999-12-31", until="9999-12-31") == []
     whole = await acts(chief, limit=1_000)
-    paged, cursor = [], None
+    paged: list[dict[str, Any]] = []
+    cursor: str | None = None
     while len(paged) <= len(whole):
         page = (await chief.get("/v1/audit", params={"limit": 2} | ({"cursor": cursor} if cursor else {}))).json()
         paged += page["items"]

@@ -1,5 +1,5 @@
--- The audit log: acts for which no function of accounts or models has a line of its own, reading it, use of keys by day,
--- and deleting what is old.
+-- The audit log: acts that no other function here writes down, reading the log, use of keys by day, and deleting what
+-- is old.
 
 -- Records an act on one user's memory, in the transaction of the act. The token must prove the user, so that nobody is
 -- said to have done something for another user.
@@ -19,7 +19,8 @@ BEGIN
   PERFORM memsvc.audit(p_action, u.app_id, proved, p_subject, p_details) FROM users AS u WHERE u.user_id = proved;
 END
 $$;
-COMMENT ON FUNCTION memsvc.note_act(text, uuid, text, jsonb) IS 'Records an act on the memory of the user of the token.';
+COMMENT ON FUNCTION memsvc.note_act(text, uuid, text, jsonb) IS
+  'Records an act on the memory of the user of the token.';
 
 -- Records what an operator did to the queue, which belongs to no app.
 CREATE OR REPLACE FUNCTION memsvc.note_queue_act(p_action text, p_subject text) RETURNS void
@@ -118,12 +119,13 @@ BEGIN ATOMIC
   FROM memsvc.api_keys AS k
   INNER JOIN memsvc.key_days AS d ON d.key_id = k.key_id AND d.day >= p_since
   WHERE k.app_id = p_app_id AND (p_key_id IS NULL OR k.key_id = p_key_id) AND memsvc.require_restored()
-  ORDER BY d.day DESC, d.key_id;
+  ORDER BY d.day DESC, d.key_id ASC;
 END;
 COMMENT ON FUNCTION memsvc.key_use_of_app(uuid, text, date) IS 'How often the keys of an app were used, by day.';
 
--- Deletes acts and use of keys that are older than p_kept, at most p_limit each; returns how many. What a restore from an
--- old backup must repeat stays for ever: erased users and revoked keys. Rows that another process deletes are passed over.
+-- Deletes acts and use of keys that are older than p_kept, at most p_limit each; returns how many. What a restore from
+-- an old backup must repeat stays for ever: erased users and revoked keys. Rows that another process deletes are passed
+-- over.
 CREATE OR REPLACE FUNCTION memsvc.prune_audit(p_kept interval, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp

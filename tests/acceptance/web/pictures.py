@@ -50,6 +50,9 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "person": (f"#/things/{marcel}", ".fact"),
         "sources": ("#/sources", ".who"),
         "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
+        "health": ("#/operations", ".health dl"),
+        "keys": ("#/operations/keys", ".keys .days"),
+        "audit": ("#/operations/audit", ".acts li"),
     }
 
 
@@ -104,7 +107,7 @@ def main() -> None:
             rig.serve("up")
             with Browser(Path(profile)) as browser, browser.visitor() as page:
                 world = World(rig, browser, rig.ok("key", "create", "--user", "Marcel").strip(), "")
-                page.open(rig.ok("web", "--user", "Marcel").strip())
+                page.open(rig.ok("web", "--user", "Marcel", "--admin").strip())
                 page.sees("Marcel", "summary")
                 for name, screen in screens(world).items():
                     if not given.only or name in given.only.split(","):

@@ -69,3 +69,16 @@ export function takeTicket(): string | null {
   if (found) history.replaceState(null, "", "/#/ask");
   return found?.[1] ?? null;
 }
+
+/** Saves what an address answers as a file. Returns the status. */
+export async function download(path: string, name: string): Promise<number> {
+  const session = keptSession();
+  const answer = await fetch(path, { headers: session ? headersOf(session) : {} });
+  if (!answer.ok) return answer.status;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return answer.status;
+}
