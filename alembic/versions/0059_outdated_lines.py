@@ -1,6 +1,6 @@
 """A kind of proposal: a line of core memory that is outdated.
 
-Revision: 0059, after 0057. The older version lists such proposals; accepting one there changes only its state.
+Revision: 0059, after 0058. The older version lists such proposals; accepting one there changes only its state.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 from memsvc.db.locks import lock
 
 revision = "0059"
-down_revision = "0057"
+down_revision = "0058"
 branch_labels = None
 depends_on = None
 

@@ -23,6 +23,7 @@ export class MemsvcError extends Error {
   status: number;
   details: Record<string, unknown>;
 }
+export type Act = { audit_id: string; recorded_at: string; action: string; subject: string; user_id: string | null; door: "api" | "page" | "cli" | null; key_id: string | null; login: string; whole_service: boolean; details: Record<string, unknown> };
 export type AddedFeed = { feed_id: string; kind: "folder" | "url" | "ics" | "imap" | "push"; name: string; identifier: string; rule: string | null; state: "active" | "paused" | "failed"; failures: number; last_error: string | null; last_run: string | null; next_run: string | null; run_id: string | null; by_operator: boolean; path: string | null; url: string | null; imap: Mailbox | null; takes: "documents" | "memory" | null; as: string | null; me: Array<string>; not_me: boolean; since: string | null; title: string; created_at: string; secret: string | null };
 export type AgendaItem = { id: string; kind: "message" | "fact" | "task" | "event" | "yearly"; memory_id: string; what: string; begins: string; ends: string; timed: boolean; past: boolean; says?: string; state?: string; speaker?: string; said_at?: string | null; conversation?: string };
 export type AgendaPage = { items: Array<AgendaItem>; next_cursor: string | null; truncated: boolean };
@@ -46,6 +47,7 @@ export type Archive = { forgetting: boolean; chosen: boolean; messages: number; 
 export type Archived = { memory_id: string; kind: "message" | "fact" | "card" | "turn"; text: string; speaker: string; said_at: string; archived_at: string; run_id: string | null };
 export type Asked = { extractor: string; jobs: Array<string> };
 export type AskedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string };
+export type Backlog = { pending: number; running: number; retrying: number; failed: number; dead_letters: number; workers: number; oldest_pending_seconds: number; embedding_lag_seconds: number; extraction_lag_seconds: number; unfolded_deltas: number };
 export type Batch = { messages: Array<MessageIn> };
 export type Block = { id: string; block_id: string; name: string; kind: "core" | "working" | "archival"; text: string; version: number; tokens: number; limit_tokens: number; node_id: string | null; node: string | null; conversation_id: string | null; expires_at: string | null; evidence: Array<Support>; asserted_by: string; recorded_from: string; recorded_to: string | null };
 export type BlockIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; text: string; kind?: "core" | "working" | "archival" | null; evidence?: Array<string>; limit_tokens?: number | null; hours?: number };
@@ -63,6 +65,7 @@ export type Claim = { text: string; sources: Array<string> };
 export type ClaimEvidence = { id: string; memory_id: string; kind: "fact" | "message"; text: string; speaker?: string; said_at?: string | null; valid_from?: string | null; valid_to?: string | null; begin_untold?: boolean; end_untold?: boolean };
 export type ClaimIn = { claim: string; as_of?: string | null; known_at?: string | null };
 export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "close" };
+export type Component = { name: string; value: string | null };
 export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
 export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "order" | "reranker" | "words">; recall_id?: string | null; conversation_id?: string | null; confidence?: number | null };
 export type ContextIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; include_archived?: boolean; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; preset?: string | null; mode?: "eager" | "balanced" | "deliberate"; fill?: boolean; why?: "none" | "short" | "full" | null; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
@@ -75,7 +78,9 @@ export type CritiqueIn = { question: string; correction: string; answer?: string
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "too like another" };
 export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>; truncated: boolean };
 export type CypherIn = { query: string; parameters?: Record<string, unknown>; limit?: number };
+export type DatabaseState = { bytes: number; connections: number; connections_max: number; oldest_transaction_seconds: number; xid_age: number; tables: Array<TableRows> };
 export type DatedWords = { words: string; means: string; stop: number };
+export type DeadLetter = { message_id: string; queue: string; actor: string | null; rejected_at: string; error: string | null };
 export type Decided = { review: Review; change: Change | null };
 export type DegreeBucket = { from: number; to: number; nodes: number };
 export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
@@ -94,6 +99,7 @@ export type End = { name: string; type: string; node_id?: string | null; named?:
 export type Ended = { id: string; fact: string; ended_at: string | null; now: Learnt | null };
 export type Ends = { from_node: string; from_label: string | null; type: string; to_node: string; to_label: string | null };
 export type Enrichment = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; ids: Array<string>; relevant: boolean; recall_id: string | null; degraded: Array<string>; stored: StoredMessage | null };
+export type ErrorNow = { error_code: string; retrying: number; failed_last_hour: number; last_seconds: number | null };
 export type EventPage = { items: Array<events_Event>; next_cursor: string };
 export type Evidence = { passage_id: string; span?: [number, number] | null; confidence?: number };
 export type Explanation = { words: Array<string>; names: Array<NamedNode>; times: Array<Record<string, unknown>>; weights: Record<string, number>; order: string; found: Record<string, number>; threshold: number | null; cut: Array<Cut> };
@@ -125,8 +131,11 @@ export type IngestFile = { number: number; part: number; name: string; bytes: nu
 export type IngestShown = { ingest_id: string; feed_id: string | null; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number; items: Array<IngestFile> };
 export type Item = { id: string; kind: "message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn" | "node" | "neighbour"; memory_id: string; text: string; why: string; brief?: string; remark?: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; count?: number; last_said?: string | null; stale?: boolean; rule?: boolean; rule_since?: string; sources?: Array<string>; dated?: Array<DatedWords>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
+export type JobOfUser = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; restarts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null; user_id: string };
 export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
+export type KeyDay = { key_id: string; day: string; requests: number; last_at: string };
 export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "enroll" | "admin">; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
+export type KindNow = { queue: string; kind: string; waiting: number; running: number; retrying: number; failed: number; dead: number; done_last_minute: number; failed_last_hour: number; oldest_seconds: number | null };
 export type Known = { name: string; help: string; order: number; on: boolean; why_off: string | null; of_node: boolean };
 export type Learnt = { id: string; fact: string };
 export type Left = { what: string; code: string; change_id: string | null };
@@ -144,7 +153,7 @@ export type Mailbox = { host: string; username: string; port?: number; mailbox?:
 export type MarkIn = { pinned?: boolean | null; importance?: number | null };
 export type MarkedMemory = { memory_id: string; kind: string; pinned: boolean; importance: number | null };
 export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" | null; matched: "name" | "words" | "meaning"; first_seen: string | null; last_seen: string | null };
-export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
+export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string>; administers: boolean };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
 export type Memory = { kind?: "message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn"; memory_id: string; passage_id: string | null; block_id?: string | null; node_id?: string | null; node_type?: string | null; conversation_id: string | null; conversation: string; session: string; ordinal: number; part: number; message_id: string | null; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; score: number; arms: Record<string, unknown>; factors?: Record<string, number>; path?: Array<string>; matched: Array<string>; why: string; remark?: string; count?: number; last_said?: string | null; repeats?: Array<string>; stale?: boolean; fact?: RecalledFact | null; document?: ChunkPlace | null };
 export type MemoryAnswer = { answer: string; found: boolean; claims: Array<Claim>; sources: Array<AnswerSource>; by: "model" | "quotes"; degraded: Array<string>; recall_id: string | null; confidence: number | null };
@@ -155,7 +164,9 @@ export type Merged = { label: string; canonical_label: string; node_id: string; 
 export type Message = { passage_id: string; message_id: string | null; session: string; ordinal: number; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; parts: number; metadata: Record<string, unknown> };
 export type MessageIn = { conversation: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type ModelList = { data: Array<Record<string, unknown>> } & Record<string, unknown>;
+export type ModelProgress = { model_id: number; name: string; dimensions: number; state: "building" | "active" | "leaving" | "retired"; paused: boolean; embedded: number; lacking: number };
 export type ModelResponse = { output: Array<Record<string, unknown>> } & Record<string, unknown>;
+export type Models = { configured: string | null; models: Array<ModelProgress> };
 export type NamedNode = { name: string; node_id: string; label: string; similarity: number };
 export type Near = { node_id: string; label: string | null; type: string | null; location_id: string; stored_id: string; latitude: number; longitude: number; radius_m: number; metres: number; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null };
 export type NearIn = { lat: number; lon: number; radius_m: number };
@@ -174,7 +185,10 @@ export type NoteIn = { title: string; text?: string; kind?: "fact" | "preference
 export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType> };
 export type OpenedMemory = { kind: "message" | "chunk" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null; document?: ChunkPlace | null; chunks?: Array<DocumentChunk> };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
+export type Operations = { version: string; python: string; revision: string | null; current: boolean; extensions: Record<string, string>; components: Array<Component>; backlog: Backlog; work: WorkNow; database: DatabaseState };
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
+export type Page_memsvc_access_audit_Act_ = { items: Array<Act>; next_cursor: string | null };
+export type Page_memsvc_access_audit_KeyDay_ = { items: Array<KeyDay>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
@@ -193,7 +207,10 @@ export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_curso
 export type Page_memsvc_lessons_critiques_Critique_ = { items: Array<Critique>; next_cursor: string | null };
 export type Page_memsvc_lessons_plans_Plan_ = { items: Array<Plan>; next_cursor: string | null };
 export type Page_memsvc_lessons_reflections_Reflection_ = { items: Array<Reflection>; next_cursor: string | null };
+export type Page_memsvc_llm_calls_Spending_ = { items: Array<Spending>; next_cursor: string | null };
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
+export type Page_memsvc_queue_dead_DeadLetter_ = { items: Array<DeadLetter>; next_cursor: string | null };
+export type Page_memsvc_queue_jobs_JobOfUser_ = { items: Array<JobOfUser>; next_cursor: string | null };
 export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
 export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
 export type Page_memsvc_recall_timeline_TimelineEntry_ = { items: Array<TimelineEntry>; next_cursor: string | null };
@@ -260,6 +277,7 @@ export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistan
 export type SameNode = { merge_id: string; node_id: string; canonical_id: string; reason: string; confidence: number; asserted_by: string; recorded_from: string };
 export type Schedule = { kind: string; at: string; weekdays: Array<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"> | null; enabled: boolean; time_zone: string; next_at: string | null; last_at: string | null };
 export type ScheduleIn = { at: string; weekdays?: Array<string | number> | null; enabled?: boolean };
+export type ScopesIn = { scopes: Array<"read" | "write" | "forget" | "enroll" | "admin"> };
 export type Searched = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "order" | "reranker" | "words">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null; graph?: Graph | null };
 export type Section = { name: "agenda" | "overview" | "profile" | "core" | "instructions" | "lessons" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
 export type SessionEndIn = { conversation: string; forget?: "conversation" | "keep" | null };
@@ -277,6 +295,7 @@ export type SleepPreview = { tasks: Array<Looked>; items: Array<Would>; complete
 export type SleepPreviewIn = { tasks?: Array<string>; from_node?: string | null; limit?: number };
 export type SleepReport = { date: string; since: string | null; until: string | null; runs: Array<Run>; summarised: number; summaries: Array<Summarised>; merged: number; merges: Array<Merged>; learnt: number; facts: Array<Learnt>; ended: number; changes_of_mind: Array<Ended>; archived: number; other: Array<Did>; facts_to_review: number; duplicates_to_review: number; lessons_to_review: number; proposals_to_review: number; due: Array<AgendaItem>; failed: Array<Failed> };
 export type Speaker = { speaker: string; role: string; messages: number };
+export type Spending = { day: string; task: string; model: string; calls: number; answered: number; tokens_in: number; tokens_out: number; ms: number; cost: string | null };
 export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
 export type SplitIn = { sources: Array<string> };
 export type Staleness = { document_id: string; document: string; version: number | null; versions: number; volatility: number; familiarity: number; last_change: CausedVersion | null; items: Array<Touch>; next_cursor: string | null };
@@ -290,6 +309,7 @@ export type Summarised = { passage_id: string; text: string };
 export type Summary = { node_id: string; version_id: string; level: "conversation" | "day" | "week" | "month" | "year"; label: string; period_start: string; period_end: string; text: string; importance: number; messages: number; sources: Array<Array<string>>; by: string };
 export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" | "validated" | "disputed" };
+export type TableRows = { name: string; live: number; dead: number };
 export type TextIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; map?: string | null; dry_run?: boolean; text: string; name?: string };
 export type Ticket = { ticket: string; expires_in: number; expires_at: string };
 export type TimelineCounts = { step: "day" | "week" | "month" | "year"; items: Array<TimelinePeriod>; truncated: boolean };
@@ -313,6 +333,8 @@ export type User = { user_id: string; external_id: string; name: string; time_zo
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
 export type WishIn = { on: boolean };
+export type WorkNow = { at: string; kinds: Array<KindNow>; workers: Array<WorkerNow>; errors: Array<ErrorNow> };
+export type WorkerNow = { worker_id: string; silent_seconds: number; running: number };
 export type Would = { task: string; action: string; one: string; other?: string; score?: number | null; reason: string };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
@@ -361,6 +383,8 @@ export class Memsvc {
   listArchived(input?: { query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_archive_Archived_>;
   /** Restore archived memories. */
   restoreMemories(input: { header?: { "X-Memsvc-User"?: string | null }; body: RestoreIn }): Promise<Restored>;
+  /** List the audit log. */
+  listActs(input?: { query?: { "actor"?: string | null; "action"?: string | null; "user"?: string | null; "since"?: string | null; "until"?: string | null; "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_audit_Act_>;
   /** List changes. */
   listChanges(input?: { query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */
@@ -505,10 +529,14 @@ export class Memsvc {
   listKeys(input?: { query?: { "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_keys_Key_>;
   /** Make a key. */
   makeKey(input: { header?: { "Idempotency-Key"?: string | null }; body: KeyIn }): Promise<NewKey>;
+  /** List the use of keys. */
+  listKeyUse(input?: { query?: { "key"?: string | null; "days"?: number } }): Promise<Page_memsvc_access_audit_KeyDay_>;
   /** Revoke a key. */
   revokeKey(input: { path: { "key_id": string } }): Promise<unknown>;
   /** Limit a key. */
   limitKey(input: { path: { "key_id": string }; body: LimitsIn }): Promise<Key>;
+  /** Set what a key may do. */
+  setKeyScopes(input: { path: { "key_id": string }; body: ScopesIn }): Promise<Key>;
   /** List critiques and their lessons. */
   listLessons(input?: { query?: { "state"?: "none" | "proposed" | "accepted" | "rejected" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_lessons_critiques_Critique_>;
   /** Read a critique. */
@@ -593,6 +621,22 @@ export class Memsvc {
   describeType(input: { path: { "types": "node-types" | "edge-types"; "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: TypeChange }): Promise<NodeType | EdgeType>;
   /** Approve, reject or deprecate a type. */
   decideType(input: { path: { "types": "node-types" | "edge-types"; "name": string; "decision": "approve" | "reject" | "deprecate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<NodeType | EdgeType>;
+  /** Get how the service is doing. */
+  getOperations(): Promise<Operations>;
+  /** List the costs of the language model. */
+  listCosts(input?: { query?: { "days"?: number } }): Promise<Page_memsvc_llm_calls_Spending_>;
+  /** List dead letters. */
+  listDeadLetters(): Promise<Page_memsvc_queue_dead_DeadLetter_>;
+  /** Drop a dead letter. */
+  dropDeadLetter(input: { path: { "message_id": string } }): Promise<unknown>;
+  /** Retry a dead letter. */
+  retryDeadLetter(input: { path: { "message_id": string } }): Promise<unknown>;
+  /** List the jobs of all users. */
+  listAllJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_queue_jobs_JobOfUser_>;
+  /** Retry a job of any user. */
+  retryAnyJob(input: { path: { "job_id": string } }): Promise<Job>;
+  /** List the embedding models. */
+  listEmbeddingModels(): Promise<Models>;
   /** Forget a passage. */
   forgetPassage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Past work of agents. */

@@ -27,6 +27,7 @@ from sqlalchemy import exc as sa
 from sqlalchemy import text
 
 from memsvc.access.users import Owner, add_user
+from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import KEPT, Once
@@ -60,6 +61,7 @@ KEYS = text("SELECT * FROM memsvc.keys_of_app(:app, :key_id, :after, :after_id, 
 COUNT = text("SELECT memsvc.count_request(:key_id)")
 SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")
 LIMIT = text("SELECT memsvc.limit_key(:app, :key_id, :requests, :messages)")
+RESCOPE = text("SELECT memsvc.rescope_key(:app, :key_id, CAST(:scopes AS text[]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +165,7 @@ async def create_key(
             created no longer works.
         InvalidRequestError: there is no scope or an unknown one, ``ttl`` is not positive, or a limit is out of range.
     """
-    chosen = sorted(set(scopes))
-    if not chosen or not set(chosen) <= set(SCOPES):
-        raise InvalidRequestError("Scopes are read, write, forget, enroll and admin; at least one.", field="scopes")
+    chosen = _valid(scopes)
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's ttl must be positive.", field="ttl")
     _check(limits)
@@ -181,6 +181,7 @@ async def create_key(
     }
     try:
         async with db.transaction() as connection:
+            await sign(connection)
             await connection.execute(CREATE, values)
             if limits != UNLIMITED:
                 await connection.execute(LIMIT, _limit_values(app, key_id, limits))
@@ -189,6 +190,13 @@ async def create_key(
             raise
         await _check_made_before(db, app, key_id, secret)
     return f"{key_id}.{secret}"
+
+
+def _valid(scopes: Sequence[str]) -> list[str]:
+    chosen = sorted(set(scopes))
+    if not chosen or not set(chosen) <= set(SCOPES):
+        raise InvalidRequestError("Scopes are read, write, forget, enroll and admin; at least one.", field="scopes")
+    return chosen
 
 
 def _random_key() -> tuple[str, str]:
@@ -233,8 +241,26 @@ async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> Non
     _check(limits)
     check_storable(key_id, "key")
     async with db.transaction() as connection:
+        await sign(connection)
         values = _limit_values(app, key_id.split(".", 1)[0], limits)
         done: bool = (await connection.execute(LIMIT, values)).scalar_one()
+    if not done:
+        raise NotFoundError("This app has no such working key.")
+
+
+async def rescope_key(db: Database, app: UUID, key_id: str, scopes: Sequence[str]) -> None:
+    """Set what a key may do, with immediate effect; tokens made from it keep their scopes for at most ``jwt_ttl_s``.
+
+    Raises:
+        NotFoundError: the app has no such working key.
+        InvalidRequestError: there is no scope or an unknown one.
+    """
+    chosen = _valid(scopes)
+    check_storable(key_id, "key")
+    async with db.transaction() as connection:
+        await sign(connection)
+        values = {"app": app, "key_id": key_id.split(".", 1)[0], "scopes": chosen}
+        done: bool = (await connection.execute(RESCOPE, values)).scalar_one()
     if not done:
         raise NotFoundError("This app has no such working key.")
 
@@ -339,6 +365,7 @@ async def revoke_key(db: Database, app: UUID, key_id: str) -> None:
         NotFoundError: the app has no such working key.
     """
     async with db.transaction() as connection:
+        await sign(connection)
         done: bool = (
             await connection.execute(
                 text("SELECT memsvc.revoke_key(:app, :key_id)"), {"app": app, "key_id": key_id.split(".", 1)[0]}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from memsvc.access.keys import Scope, create_key
-from memsvc.access.tickets import PAGE, issue_ticket, use_ticket
+from memsvc.access.tickets import ADMIN_PAGE, PAGE, issue_ticket, use_ticket
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -19,7 +19,9 @@ from memsvc.settings import Settings
 
 SESSION = timedelta(hours=12)
 LABEL = "web page"
+ADMIN_LABEL = "web page (administrator)"
 SCOPES: tuple[Scope, ...] = ("read", "write", "forget")
+ADMIN_SCOPES: tuple[Scope, ...] = (*SCOPES, "admin")
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S104 - names of addresses to open
 
 
@@ -31,21 +33,36 @@ def page_address(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{settings.port}/"
 
 
-def page_link(db: Database, settings: Settings, owner: Owner) -> str:
-    """Return an address that signs this user in to the web page: once, within ten minutes."""
-    return f"{page_address(settings)}#token={issue_ticket(db, owner, purpose=PAGE).ticket}"
+def page_link(db: Database, settings: Settings, owner: Owner, *, admin: bool = False) -> str:
+    """Return an address that signs this user in to the web page: once, within ten minutes.
+
+    Args:
+        db: the database.
+        settings: the address.
+        owner: the user.
+        admin: the session may also administer the user's app.
+    """
+    ticket = issue_ticket(db, owner, purpose=ADMIN_PAGE if admin else PAGE).ticket
+    return f"{page_address(settings)}#token={ticket}"
 
 
-async def key_for_link(db: Database, ticket: str) -> str:
-    """Exchange the ticket of a link for a new key of its user, as ``id.secret``; it works for ``SESSION``.
+async def key_for_link(db: Database, ticket: str) -> tuple[str, UUID]:
+    """Exchange the ticket of a link for a new key, as ``id.secret``, which works for ``SESSION``; and its user.
+
+    The key may act for this user alone. An administrator's is one of the whole app, as all keys with the scope admin.
 
     Raises:
         LinkInvalidError: the ticket is forged, expired or already used.
     """
+    admin = ticket.startswith(ADMIN_PAGE.prefix)
     try:
-        owner = await use_ticket(db, ticket, purpose=PAGE)
+        owner = await use_ticket(db, ticket, purpose=ADMIN_PAGE if admin else PAGE)
     except TicketInvalidError as error:
         raise LinkInvalidError from error
     async with db.transaction(owner.user_id) as connection:
         app: UUID = (await connection.execute(query("app_of"), {"user_id": owner.user_id})).scalar_one()
-    return await create_key(db, app, scopes=SCOPES, user_id=owner.user_id, label=LABEL, ttl=SESSION)
+    if admin:
+        made = await create_key(db, app, scopes=ADMIN_SCOPES, label=ADMIN_LABEL, ttl=SESSION)
+    else:
+        made = await create_key(db, app, scopes=SCOPES, user_id=owner.user_id, label=LABEL, ttl=SESSION)
+    return made, owner.user_id

@@ -43,6 +43,8 @@ LIVE = Purpose("mt_", "ticket", 30)
 """One live connection."""
 PAGE = Purpose("ml_", "page link", 600)
 """Signing in to the web page."""
+ADMIN_PAGE = Purpose("ma_", "page link of an administrator", 600)
+"""Signing in to the web page, as the administrator of the app, too."""
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):

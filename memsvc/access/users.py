@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 from sqlalchemy import text
 
+from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import Once
@@ -118,6 +119,7 @@ async def app_id(db: Database, name: str = DEFAULT_APP) -> UUID:
     """Return the id of the app with this name; create the app on first use."""
     valid = valid_name(name, "app")
     async with db.transaction() as connection:
+        await sign(connection)
         found: UUID = (await connection.execute(text("SELECT memsvc.ensure_app(:name)"), {"name": valid})).scalar_one()
     return found
 
@@ -177,6 +179,7 @@ async def add_user(
             field="language",
         )
     async with db.transaction() as connection:
+        await sign(connection)
         made: UUID | None = (
             await connection.execute(
                 text("SELECT memsvc.create_user(:app, :external, :name, :zone, :language)"),

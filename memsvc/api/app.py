@@ -6,6 +6,7 @@ the factory for a server: ``granian --interface asgi --factory memsvc.api.app:ap
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import time
@@ -29,6 +30,7 @@ from litestar.types import (
 )
 
 from memsvc import observe, traces
+from memsvc.access.audit import KeyUse
 from memsvc.api.bodies import JsonRequest, Room
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, PauseController, UsersController
@@ -37,6 +39,7 @@ from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
 from memsvc.api.controllers.archive import ArchiveController
+from memsvc.api.controllers.audit import AuditController, KeyUseController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
@@ -59,6 +62,7 @@ from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
+from memsvc.api.controllers.operations import OperationsController
 from memsvc.api.controllers.page import PageController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.plans import PlansController
@@ -157,6 +161,9 @@ V1 = (
     UsersController,
     ForgetUserController,
     KeysController,
+    KeyUseController,
+    AuditController,
+    OperationsController,
 )
 GUARDS = (authenticate, known_parameters, known_position)
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -284,6 +291,7 @@ def create_app(
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
+        use = KeyUse(opened)
         service = Service(
             opened,
             settings,
@@ -293,7 +301,9 @@ def create_app(
             Upstream(settings),
             Upstream(settings, anthropic_server(settings)),
             cypher_database(opened.engine.url, settings) if settings.has_secret("cypher_password") else None,
+            use=use,
         )
+        counting = asyncio.create_task(use.keep())
         app.state["service"] = service
         hub = Hub(opened, most=settings.live_connections, most_of_user=settings.live_per_user)
         app.state["live"] = hub
@@ -301,6 +311,7 @@ def create_app(
             yield
         finally:
             await hub.close()
+            counting.cancel()
             await service.close()
             if reranker is not None:
                 reranker.close()

@@ -7,6 +7,7 @@ another one.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 from uuid import UUID
@@ -18,17 +19,21 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import HeaderParameter
 
 from memsvc.access import keys
+from memsvc.access.audit import KeyUse
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
+from memsvc.api.sessions import HEADER as PAGE_HEADER
 from memsvc.api.sessions import credential_of
 from memsvc.chat.admitting import Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
+from memsvc.db.acting import act_as
 from memsvc.db.engine import Database
 from memsvc.errors import (
     ConfigurationError,
     ExtractorMissingError,
     ForbiddenError,
     InvalidRequestError,
+    MemsvcError,
     UnauthenticatedError,
 )
 from memsvc.extract.extraction import Extractor
@@ -77,10 +82,15 @@ class Service:
     """Work that continues after answers are sent."""
     admitting: Admitting = field(default_factory=Admitting)
     """Decides who may chat while the database does not answer."""
+    use: KeyUse | None = None
+    """Counts the requests of keys; None: nobody counts."""
 
     async def close(self) -> None:
         """Finish the work after answers, and close the chat server and Cypher. The database's opener closes that."""
         await self.afterwards.settle()
+        if self.use is not None:
+            with suppress(MemsvcError):
+                await self.use.flush()
         for upstream in (self.upstream, self.anthropic):
             if upstream is not None:
                 await upstream.close()
@@ -139,6 +149,8 @@ class Administrator:
 
     db: Database
     app_id: UUID
+    settings: Settings
+    use: KeyUse | None = None
 
 
 def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
@@ -185,12 +197,22 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         connection.scope["auth"], connection.state["doubt"] = await service.admitting.admit(
             service.db, service.settings, service.afterwards, credential, user_ref
         )
+        _note(connection, service)
         return
     try:
         connection.scope["auth"] = await keys.authenticate(service.db, credential, user_ref)
     except UnauthenticatedError:
         service.admitting.forget(credential)
         raise
+    _note(connection, service)
+
+
+def _note(connection: ASGIConnection[Any, Any, Any, Any], service: Service) -> None:
+    """Say who acts, for the audit log, and count the request."""
+    principal: Principal = connection.scope["auth"]
+    act_as("page" if PAGE_HEADER in connection.headers else "api", principal.key_id)
+    if service.use is not None:
+        service.use.add(principal.key_id)
 
 
 def doubt_of(request: Request[Any, Any, Any]) -> Doubt | None:
@@ -253,7 +275,8 @@ async def provide_administrator(request: Request[Any, Any, Any]) -> Administrato
         raise ForbiddenError(
             "A key of one user cannot manage users and keys.", hint="Use a key of the whole app with the scope admin."
         )
-    return Administrator(service_of(request).db, principal.app_id)
+    service = service_of(request)
+    return Administrator(service.db, principal.app_id, service.settings, service.use)
 
 
 READER = {"reader": Provide(provide_reader)}

@@ -68,7 +68,10 @@ CONFIG = OpenAPIConfig(
         Tag(name="forgetting", description="Erase data for good."),
         Tag(name="jobs", description="Background jobs and schedules."),
         Tag(name="account", description="The caller's own account."),
-        Tag(name="administration", description="Users and keys of an app. Needs the scope admin."),
+        Tag(
+            name="administration",
+            description="Users and keys of an app, its audit log, and how the service is doing. Needs the scope admin.",
+        ),
         Tag(name="service", description="Health, metrics and documentation. Needs no key."),
     ],
 )

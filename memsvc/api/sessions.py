@@ -35,6 +35,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     page: str
     """Sent in the header X-Memsvc-Page with each request."""
     expires_at: datetime
+    user: str | None
+    """For which user the page acts, in X-Memsvc-User; null: the key has only one."""
 
 
 def _text(value: bytes) -> str:
@@ -45,13 +47,14 @@ def _bytes(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
-def begin(credential: str, *, linked: bool, secure: bool) -> tuple[Session, Cookie]:
+def begin(credential: str, *, linked: bool, secure: bool, user: str | None = None) -> tuple[Session, Cookie]:
     """Return the two halves of a new session.
 
     Args:
         credential: the key or token.
         linked: the key was made for this session.
         secure: the page came by HTTPS, so the cookie never travels without it.
+        user: for which user the page acts.
     """
     session_id, whole = secrets.token_hex(8), credential.encode()
     mask = secrets.token_bytes(len(whole))
@@ -64,7 +67,7 @@ def begin(credential: str, *, linked: bool, secure: bool) -> tuple[Session, Cook
         samesite="strict",
         secure=secure,
     )
-    return Session(page=f"{session_id}.{_text(half)}", expires_at=datetime.now(UTC) + SESSION), cookie
+    return Session(page=f"{session_id}.{_text(half)}", expires_at=datetime.now(UTC) + SESSION, user=user), cookie
 
 
 def credential_of(connection: ASGIConnection[Any, Any, Any, Any]) -> str:

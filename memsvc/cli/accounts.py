@@ -204,6 +204,24 @@ def limit(
     print(f"{key_id.split('.', 1)[0]}: {' and '.join(limits) or 'no limits'}.")
 
 
+@keys.command("scopes")
+def scopes(
+    key_id: str = typer.Argument(help="The part of the key before the dot."),
+    scope: list[str] = typer.Option(..., help="read, write, forget, enroll or admin; repeatable."),
+    app: str = AppName,
+) -> None:
+    """Set what a key may do, with immediate effect; a scope that is not given is taken away."""
+
+    async def work(db: Database, _settings: Settings) -> None:
+        from memsvc.access.keys import rescope_key
+        from memsvc.access.users import find_app
+
+        await rescope_key(db, await find_app(db, app), key_id, scope)
+
+    with_database(work)
+    print(f"{key_id.split('.', 1)[0]} may {', '.join(sorted(set(scope)))}.")
+
+
 @keys.command("revoke")
 def revoke(
     key_id: str = typer.Argument(help="The part of the key before the dot."),

@@ -10,6 +10,7 @@ from memsvc.cli import (
     analyse,
     archive,
     ask,
+    audit,
     backups,
     console,
     contexts,
@@ -135,6 +136,7 @@ app.command("merge")(graph.merge)
 app.command("unmerge")(graph.unmerge)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_)
+app.command("audit")(audit.audit)
 app.command("backup")(backups.backup)
 app.command("restore")(backups.restore)
 database.app.command("erasures")(backups.erasures)

@@ -59,10 +59,12 @@ def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Sett
 
     A job takes two connections, and the notifications about what it stored a third.
     """
+    from memsvc.db.acting import act_as
     from memsvc.db.engine import Database
     from memsvc.server.locate import app_url
 
     async def run() -> T:
+        act_as("cli")
         db = Database(app_url(admin_url, chosen), chosen, pool_size=3)
         try:
             return await work(db, chosen)

@@ -122,13 +122,19 @@ async def _say_the_page(db: Database, settings: Settings) -> None:
     note(f"Look inside at {shown} ({hint}).")
 
 
-def web(user: str | None = UserRef, app: str = AppName) -> None:
+def web(
+    user: str | None = UserRef,
+    admin: bool = typer.Option(
+        False, "--admin", help="The session may also administer the app: keys, users, jobs, audit log."
+    ),
+    app: str = AppName,
+) -> None:
     """Print a link that signs you in to the web page of a running 'memsvc up'. It works once, within ten minutes."""
     from memsvc.access.page import page_link
     from memsvc.cli.common import for_owner_with
 
     async def link(db: Database, owner: Owner, settings: Settings) -> str:
-        return page_link(db, settings, owner)
+        return page_link(db, settings, owner, admin=admin)
 
     print(for_owner_with(user, app, link))
 

@@ -18,6 +18,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
+from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import (
@@ -175,6 +176,7 @@ async def erase(
     async def begin(connection: AsyncConnection) -> Receipt | None:
         if unless is not None:
             await unless(connection)
+        await sign(connection)
         row = (await connection.execute(ERASE, values)).one_or_none()
         return None if row is None else _receipt(row)
 

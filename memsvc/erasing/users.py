@@ -21,6 +21,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import find_user
+from memsvc.db.acting import sign
 from memsvc.db.engine import EVENTS, Database
 from memsvc.erasing.memories import Receipt
 from memsvc.errors import (
@@ -99,6 +100,7 @@ async def erase_user(
     values = {"app": app, "ref": ref, "by": requested_by}
 
     async def begin(connection: AsyncConnection) -> UUID | None:
+        await sign(connection)
         found: UUID | None = (await connection.execute(BEGIN, values)).scalar_one()
         return found
 
@@ -201,6 +203,7 @@ async def _erase_batches(db: Database, user_id: UUID, until: float | None, advan
     limit = BATCH
 
     async def erase(connection: AsyncConnection) -> tuple[int, bool]:
+        await sign(connection)
         await db.bind(connection, user_id, erasing=True)
         row = (await connection.execute(ERASE, {"user_id": user_id, "limit": limit})).one()
         return row.erased, row.finished

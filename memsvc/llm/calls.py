@@ -27,6 +27,7 @@ from memsvc.settings import Settings
 
 MAX_DAYS = 3_650
 SPENDING_OF_ALL = text("SELECT * FROM memsvc.model_spending(:since)")
+SPENDING_OF_APP = text("SELECT * FROM memsvc.model_spending_of_app(:app, :since)")
 
 
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,12 +181,15 @@ async def list_calls(db: Database, user_id: UUID, *, cursor: str | None = None, 
     return Page(items=calls, next_cursor=write_cursor((calls[-1].call_id,)) if len(rows) > limit else None)
 
 
-async def spending(db: Database, user_id: UUID | None = None, *, days: int = 7) -> list[Spending]:
+async def spending(
+    db: Database, user_id: UUID | None = None, *, app: UUID | None = None, days: int = 7
+) -> list[Spending]:
     """Return the costs of the last days, today included, by day (UTC), task and model; newest day first.
 
     Args:
         db: the database.
-        user_id: the user; None: all users together, for operators.
+        user_id: the user; None: all users together.
+        app: without a user: the users of this app; None: of all apps, for operators.
         days: from 1 to 3,650.
 
     Raises:
@@ -196,8 +200,10 @@ async def spending(db: Database, user_id: UUID | None = None, *, days: int = 7) 
     midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     since = midnight - timedelta(days=days - 1)
     async with db.transaction(user_id) as connection:
-        statement = SPENDING_OF_ALL if user_id is None else query("model_spending_of_user")
-        rows = await connection.execute(
-            statement, {"user_id": user_id, "since": since} if user_id else {"since": since}
-        )
+        if user_id is not None:
+            rows = await connection.execute(query("model_spending_of_user"), {"user_id": user_id, "since": since})
+        elif app is not None:
+            rows = await connection.execute(SPENDING_OF_APP, {"app": app, "since": since})
+        else:
+            rows = await connection.execute(SPENDING_OF_ALL, {"since": since})
         return [Spending(**row._mapping) for row in rows]  # noqa: SLF001

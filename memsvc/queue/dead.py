@@ -10,13 +10,17 @@ from datetime import datetime
 from uuid import UUID
 
 import msgspec
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import NotFoundError
 from memsvc.queue.jobs import announce_jobs
 
 MOST_LISTED = 1_000
+NOTE = text("SELECT memsvc.note_queue_act(:action, :subject)")
 
 
 class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +50,8 @@ async def retry_dead(db: Database, message_id: UUID | None = None) -> int:
     """
     async with db.transaction() as connection:
         rows = (await connection.execute(query("retry_dead"), {"message_id": message_id})).all()
+        if rows:
+            await _note(connection, "dead_letter.retry", message_id)
     if message_id is not None and not rows:
         raise _missing()
     announce_jobs(db)
@@ -60,8 +66,15 @@ async def drop_dead(db: Database, message_id: UUID) -> None:
     """
     async with db.transaction() as connection:
         row = (await connection.execute(query("drop_dead"), {"message_id": message_id})).one_or_none()
+        if row is not None:
+            await _note(connection, "dead_letter.drop", message_id)
     if row is None:
         raise _missing()
+
+
+async def _note(connection: AsyncConnection, action: str, message_id: UUID | None) -> None:
+    await sign(connection)
+    await connection.execute(NOTE, {"action": action, "subject": str(message_id or "all")})
 
 
 def _missing() -> NotFoundError:

@@ -11,8 +11,10 @@ import msgspec
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc.db.acting import note_act
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page
 from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError, UserUnknownError
 
 State = Literal["pending", "done", "failed", "cancelled"]
@@ -21,6 +23,7 @@ MAX_PAGE = 1_000
 QUEUES = ("models", "facts", "upkeep", "sleep")
 """The queues that carry jobs to workers: jobs that compute vectors, jobs that extract facts, quick jobs, and nightly
 jobs."""
+OF_APP = text("SELECT * FROM memsvc.jobs_of_app(:app, :job_id, :state, :after, :limit)")
 RETRY_FAILED = text("SELECT memsvc.retry_failed_jobs(:user_id)")
 
 
@@ -99,13 +102,62 @@ async def get_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
 async def _change(db: Database, user_id: UUID, job_id: UUID, statement: str, refusal: str) -> Job:
     async def change(connection: AsyncConnection) -> bool:
         values = {"user_id": user_id, "job_id": job_id}
-        return (await connection.execute(query(statement), values)).one_or_none() is not None
+        changed = (await connection.execute(query(statement), values)).one_or_none() is not None
+        if changed and statement == "retry_job":
+            await note_act(connection, "job.retry", user_id, str(job_id))
+        return changed
 
     changed = await db.attempt(user_id, change)
     job = await get_job(db, user_id, job_id)
     if not changed:
         raise JobStateError(f"The job is {job.state}{refusal}", state=job.state)
     return job
+
+
+class JobOfUser(Job, frozen=True, kw_only=True):
+    """A job with the user to whom it belongs."""
+
+    user_id: UUID
+
+
+async def jobs_of_app(
+    db: Database,
+    app: UUID,
+    *,
+    job_id: UUID | None = None,
+    state: State | None = None,
+    after: UUID | None = None,
+    limit: int = 50,
+) -> Page[JobOfUser]:
+    """Return jobs of all users of an app, newest first, for its administrator.
+
+    Args:
+        db: the database.
+        app: the app.
+        job_id: only this job.
+        state: only jobs in this state.
+        after: the last job of the previous page.
+        limit: page size, 1 to 1,000.
+    """
+    check_page(limit)
+    values = {"app": app, "job_id": job_id, "state": state, "after": after, "limit": limit + 1}
+    async with db.transaction() as connection:
+        rows = (await connection.execute(OF_APP, values)).mappings().all()
+    items = [JobOfUser(**row) for row in rows[:limit]]
+    return Page(items=items, next_cursor=str(items[-1].job_id) if len(rows) > limit else None)
+
+
+async def retry_job_of_app(db: Database, app: UUID, job_id: UUID) -> Job:
+    """Make a failed or cancelled job of any user of an app pending again.
+
+    Raises:
+        NotFoundError: no user of the app has such a job.
+        JobStateError: as ``retry_job``.
+    """
+    found = (await jobs_of_app(db, app, job_id=job_id, limit=1)).items
+    if not found:
+        raise NotFoundError("There is no job with this id.")
+    return await retry_job(db, found[0].user_id, job_id)
 
 
 async def retry_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
@@ -135,6 +187,8 @@ async def retry_failed(db: Database, user_id: UUID) -> int:
 
     async def retry(connection: AsyncConnection) -> int:
         retried: int = (await connection.execute(RETRY_FAILED, {"user_id": user_id})).scalar_one()
+        if retried:
+            await note_act(connection, "job.retry", user_id, "all", jobs=retried)
         return retried
 
     retried = await db.attempt(user_id, retry)

@@ -20,6 +20,7 @@ import structlog
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc.db.acting import note_act
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, InvalidTimeError, MemsvcError, NotFoundError
@@ -177,6 +178,7 @@ async def set_schedule(
 
     async def change(connection: AsyncConnection) -> None:
         await connection.execute(query("set_schedule"), values)
+        await note_act(connection, "schedule.set", user_id, kind, enabled=enabled)
 
     await db.attempt(user_id, change)
     return await get_schedule(db, user_id, kind)
@@ -192,6 +194,7 @@ async def switch_schedule(db: Database, user_id: UUID, kind: str, *, enabled: bo
 
     async def change(connection: AsyncConnection) -> None:
         await connection.execute(query("switch_schedule"), values)
+        await note_act(connection, "schedule.set", user_id, kind, enabled=enabled)
 
     await db.attempt(user_id, change)
     return await get_schedule(db, user_id, kind)

@@ -130,6 +130,12 @@ class Settings(Nights):
     keep_recalls_days: int = Field(
         default=30, ge=1, le=3_650, description="How long recalls are kept for feedback; their totals stay."
     )
+    keep_audit_days: int = Field(
+        default=730,
+        ge=30,
+        le=36_500,
+        description="How long the audit log and the use of keys are kept; erased users and revoked keys stay in it.",
+    )
     sleep_after_messages: int = Field(
         default=200,
         ge=0,

@@ -30,6 +30,7 @@ BATCH = 5_000
 """Most rows of a table that one transaction deletes."""
 DELETE = text("SELECT * FROM memsvc.delete_ended(:user_id, :jobs_kept, :events_kept, :limit)")
 FOLD_RECALLS = text("SELECT memsvc.fold_recalls(:user_id, :limit)")
+PRUNE_AUDIT = text("SELECT memsvc.prune_audit(:kept, :limit)")
 DELETE_RECALLS = text("SELECT memsvc.delete_recalls(:user_id, :kept, :limit)")
 
 
@@ -53,11 +54,17 @@ def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
         await db.attempt(user_id, partial(_delete_kept_answers, user_id=user_id))
         while await db.attempt(user_id, partial(delete_old, user_id=user_id, kept=kept["jobs_kept"])) >= OLD_INGESTS:
             pass
+        await db.attempt(None, partial(_prune_audit, kept=timedelta(days=settings.keep_audit_days)))
         if vectors:
             await _request_vectors(db, user_id, tokens=settings.late_interaction)
         return False
 
     return {"tidy": [tidy]}
+
+
+async def _prune_audit(connection: AsyncConnection, *, kept: timedelta) -> None:
+    """Delete old lines of the audit log, which belongs to all users: each night's jobs delete some."""
+    await connection.execute(PRUNE_AUDIT, {"kept": kept, "limit": BATCH})
 
 
 async def _delete(db: Database, user_id: UUID, kept: dict[str, timedelta]) -> bool:

@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import __version__
 from memsvc.access.users import valid_zone
+from memsvc.db.acting import note_act
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidZoneError, UserUnknownError
@@ -58,7 +59,7 @@ async def export(
     markdown: bool = True,
     progress: Progress = _no_progress,
 ) -> Manifest:
-    """Write all data of a user; commit the sink on success, abort it on failure.
+    """Write all data of a user; commit the sink on success, abort it on failure. The audit log says so beforehand.
 
     Args:
         db: the database.
@@ -72,6 +73,8 @@ async def export(
         StorageFullError: the export cannot be written.
     """
     try:
+        async with db.transaction(user_id) as connection:
+            await note_act(connection, "memory.export", user_id)
         async with db.transaction() as connection:
             await connection.execute(SNAPSHOT)
             await connection.execute(query("export_settings"))

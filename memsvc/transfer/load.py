@@ -22,6 +22,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import LANGUAGES, User, find_user, valid_name, valid_zone
+from memsvc.db.acting import note_act
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import ImportInvalidError, InvalidRequestError, UserNotEmptyError, UserUnknownError
@@ -115,6 +116,8 @@ async def load(
         await db.bind(connection, user_id)
         loading = _Loading(db, connection, user_id, archive, settings.max_text_chars, progress)
         rows = await loading.run()
+        await db.bind(connection, user_id)  # the first token may have expired
+        await note_act(connection, "memory.import", user_id, rows=sum(rows.values()))
     announce_jobs(db)
     return Loaded(user=await find_user(db, app, str(user_id)), rows=rows)
 

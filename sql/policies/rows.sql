@@ -6,8 +6,8 @@
 -- condition has two forms: PostgreSQL tests cheap leakproof conditions in the order of cost, and an equality last. With
 -- the equality alone, EXPLAIN (ANALYZE) would show whether any row got as far as the test of its owner, and so whether
 -- another user has a text between two values. An array of one element is the cheapest test and comes first; the
--- equality is for the indexes; account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys,
--- audit) and the list of embedding models, read ids of due jobs and schedules, keep jobs and queue in step, delete old
+-- equality is for the indexes; account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys and
+-- their use, audit) and the list of embedding models, read ids of due jobs and schedules, keep jobs and queue in step, delete old
 -- jobs and events of the user that the token proves, and sum up the costs of the language model; never_approved  a
 -- user's own ontology types are deleted only if nothing can have them; queue_rows      workers, which act for all
 -- users, take ids of jobs from the queue; retired_seen, retired_dropped  memsvc_owner sees and deletes only vectors and
@@ -50,8 +50,8 @@ BEGIN
     );
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
-    'apps', 'users', 'api_keys', 'audit_log', 'identity_keys', 'embedding_models', 'jobs', 'outbox', 'schedules',
-    'feeds'
+    'apps', 'users', 'api_keys', 'audit_log', 'key_days', 'identity_keys', 'embedding_models', 'jobs', 'outbox',
+    'schedules', 'feeds'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);

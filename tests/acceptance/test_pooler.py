@@ -102,7 +102,7 @@ def test_all_doors_work_through_a_pooler(rig: Rig) -> None:
         context = api.post("/v1/context", json={"query": "When is the wedding?"})
         assert "wedding" in context.text
         after = api.get("/v1/events", params={"cursor": "now"}).json()["next_cursor"]
-        note = api.post("/v1/notes", json={"text": "The pond needs a fence.", "kind": "fact"})
+        note = api.post("/v1/notes", json={"title": "Pond", "text": "It needs a fence.", "kind": "fact"})
         assert note.is_success, note.text
         heard = api.get("/v1/events", params={"cursor": after, "wait": 20}).json()["items"]
         assert heard, "nobody listens"

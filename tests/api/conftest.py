@@ -19,6 +19,7 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.extract import registry
 from memsvc.extract.run import Extractors
 from memsvc.feeds.feeds import add
@@ -38,6 +39,7 @@ from tests.fakes.upstream import Asked, response, says, serving
 
 MODELS = {"object": "list", "data": [{"id": "m-1", "object": "model", "created": 1, "owned_by": "you"}]}
 Connect = Callable[..., Awaitable[httpx.AsyncClient]]
+UNREADABLE = '{"actor_name": "of a newer version", "error": "no such kind of job"}'
 
 
 @asynccontextmanager
@@ -202,5 +204,12 @@ async def stage(db: Database, connect: Connect, chatting: Settings, monkeypatch:
         feed = await add(db, marcel.owner, FeedIn(kind="imap", rule="every 2 hours"), chatting, door)
         return str(feed.feed_id)
 
+    async def reject() -> str:
+        letter = str(uuid4())
+        values = {"message_id": letter, "user_id": marcel.user_id, "queue_name": "models", "message": UNREADABLE}
+        async with db.transaction() as connection:
+            await connection.execute(query("reject_message"), values)
+        return letter
+
     user = await connect("read", "write", "forget", user=marcel.owner, app_name=name)
-    return Stage(user, await connect("admin", app_name=name), work, suspect, propose, renew, watch)
+    return Stage(user, await connect("admin", app_name=name), work, suspect, propose, renew, watch, reject)

@@ -38,6 +38,8 @@ class Stage:
     """Installs a version of the extractor."""
     watch: Callable[[], Awaitable[str]]
     """Lets the operator add a mailbox; its feed's id."""
+    reject: Callable[[], Awaitable[str]]
+    """Puts a message into the queue that no worker can read; its id."""
 
 
 async def put(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
@@ -82,6 +84,7 @@ async def played(stage: Stage) -> None:
     await turns(stage)
     await rereading(stage)
     await forgetting(stage)
+    await operated(stage)
     await administration(stage)
 
 
@@ -451,7 +454,26 @@ async def administration(stage: Stage) -> None:
     await get(chief, "/v1/keys")
     key_id = key["key"]["key_id"]
     await put(chief, f"/v1/keys/{key_id}/limits", requests_per_minute=120, messages_per_day=5_000)
+    await put(chief, f"/v1/keys/{key_id}/scopes", scopes=["read"])
+    await get(chief, "/v1/keys/use", days=7)
     await chief.delete(f"/v1/keys/{key_id}")
     await chief.delete("/v1/users/rui@example.org", params={"preview": True})
     await chief.delete("/v1/users/rui@example.org")
     await get(chief, f"/v1/users/{rui['user_id']}/erasure")
+    await get(chief, "/v1/audit", limit=3)
+
+
+async def operated(stage: Stage) -> None:
+    """How the service is doing."""
+    chief = stage.chief
+    await get(chief, "/v1/operations")
+    await get(chief, "/v1/operations/models")
+    await get(chief, "/v1/operations/costs", days=7)
+    await post(stage.user, "/v1/messages", conversation="jobs", text="Ines lives in Potsdam now.")
+    job = (await get(chief, "/v1/operations/jobs", state="pending", limit=1))["items"][0]["job_id"]
+    await stage.user.post(f"/v1/jobs/{job}/cancel")
+    await chief.post(f"/v1/operations/jobs/{job}/retry")
+    dead = await stage.reject()
+    await get(chief, "/v1/operations/dead-letters")
+    await chief.post(f"/v1/operations/dead-letters/{dead}/retry")
+    await chief.delete(f"/v1/operations/dead-letters/{await stage.reject()}")

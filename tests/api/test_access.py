@@ -164,6 +164,12 @@ EVERY_ROUTE = [
     ("POST", "/v1/keys", "admin"),
     ("DELETE", "/v1/keys/mk_0", "admin"),
     ("PUT", "/v1/keys/mk_0/limits", "admin"),
+    ("PUT", "/v1/keys/mk_0/scopes", "admin"),
+    ("GET", "/v1/keys/use", "admin"),
+    ("GET", "/v1/audit", "admin"),
+    *(("GET", f"/v1/operations{of}", "admin") for of in ("", "/models", "/costs", "/jobs", "/dead-letters")),
+    *(("POST", f"/v1/operations/{what}/{NOTHING}/retry", "admin") for what in ("jobs", "dead-letters")),
+    ("DELETE", f"/v1/operations/dead-letters/{NOTHING}", "admin"),
 ]
 BODIES: dict[str, dict[str, Any]] = {
     "/memory": {"text": "oak"},
@@ -200,6 +206,7 @@ BODIES: dict[str, dict[str, Any]] = {
     f"/v1/memories/{NOTHING}/promote": {},
     "/v1/users": {"name": "Eve"},
     "/v1/keys": {},
+    "/v1/keys/mk_0/scopes": {"scopes": ["read"]},
     "/v1/graph/cypher": {"query": "RETURN 1"},
 }
 

@@ -70,6 +70,8 @@ PLAIN: dict[str, str] = {
         "listFeeds",
         "listFeedRuns",
         "listUsers",
+        "listActs",
+        "listAllJobs",
     ),
     ID,
 )

@@ -205,6 +205,9 @@ INSERT INTO memsvc.proposals (user_id, proposal_id, kind, key, node_id, score, s
 SELECT '{USER}', '{THING}', 'split', '{THING}', min(node_id::text)::uuid, 0.6, 'rejected', '2026-01-02Z', 'user'
 FROM memsvc.nodes WHERE user_id = '{USER}';
 """,
+    "0058": """
+INSERT INTO memsvc.key_days (key_id, day, requests, last_at) VALUES ('mk_1', '2026-01-02', 7, '2026-01-02Z');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -60,6 +60,8 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     aliases: list[str]
     scopes: list[str]
     """What the key or token may do."""
+    administers: bool
+    """It may manage the users and keys of the app: it has the scope admin, and is not bound to one user."""
 
 
 class UserIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -167,6 +169,7 @@ class AccountController(Controller):
             label=own.label,
             aliases=list(own.aliases),
             scopes=sorted(reader.principal.scopes),
+            administers="admin" in reader.principal.scopes and reader.principal.bound_user_id is None,
         )
 
 

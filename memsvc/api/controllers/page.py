@@ -14,6 +14,7 @@ from memsvc.access.page import key_for_link
 from memsvc.api.callers import service_of
 from memsvc.api.page import page_files
 from memsvc.api.sessions import Session, begin, cookie_of, credential_of, is_linked
+from memsvc.db.acting import act_as
 from memsvc.errors import InvalidRequestError, NotFoundError, UnauthenticatedError
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=5_000)]
@@ -64,10 +65,15 @@ class PageController(Controller):
         service = service_of(request)
         if (data.key is None) == (data.ticket is None):
             raise InvalidRequestError("Send either key or ticket.", field="key")
-        credential = data.key or await key_for_link(service.db, data.ticket or "")
-        (await keys.authenticate(service.db, credential, data.user)).require_owner("read")
+        act_as("page")
+        if data.key is not None:
+            credential, user = data.key, data.user
+        else:
+            credential, user_id = await key_for_link(service.db, data.ticket or "")
+            user = str(user_id)
+        (await keys.authenticate(service.db, credential, user)).require_owner("read")
         public = service.settings.public_url or str(request.url)
-        session, cookie = begin(credential, linked=data.key is None, secure=public.startswith("https:"))
+        session, cookie = begin(credential, linked=data.key is None, secure=public.startswith("https:"), user=user)
         return Response(session, cookies=[cookie], headers={"Cache-Control": "no-store"})
 
     @delete("/page/session")
@@ -80,5 +86,6 @@ class PageController(Controller):
             service = service_of(request)
             with suppress(UnauthenticatedError, NotFoundError):  # it has expired, or another tab was faster
                 principal = await keys.authenticate(service.db, credential, None)
+                act_as("page", principal.key_id)
                 await keys.revoke_key(service.db, principal.app_id, credential)
         return answer

@@ -16,6 +16,7 @@ import psycopg
 from sqlalchemy import Row, TextClause, text
 from sqlalchemy import exc as sa
 
+from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import EmbedderError, ModelStateError, NotFoundError, OverloadedError
@@ -114,11 +115,18 @@ async def known_models(db: Database) -> list[Model]:
         return [_as(Model, row) for row in await connection.execute(query("known_models"))]
 
 
-async def list_models(db: Database, user_id: UUID | None = None) -> list[ModelProgress]:
-    """Return all models, oldest first, with the progress of one user, or of all users together."""
+async def list_models(db: Database, user_id: UUID | None = None, *, patient: bool = True) -> list[ModelProgress]:
+    """Return all models, oldest first, with the progress of one user, or of all users together.
+
+    Args:
+        db: the database.
+        user_id: the user; None: all users.
+        patient: counting over all users may take ten minutes, and not only as long as a statement of a request.
+    """
     async with db.transaction(user_id) as connection:
         if user_id is None:
-            await connection.execute(LONGEST_CHANGE)
+            if patient:
+                await connection.execute(LONGEST_CHANGE)
             rows = await connection.execute(query("models_over_all_users"))
         else:
             call = text("SELECT * FROM memsvc.embedding_progress(:user_id)")
@@ -135,6 +143,7 @@ async def ensure_model(db: Database, name: str, dimensions: int) -> tuple[int, S
     """
     with _explained(name, dimensions):
         async with db.transaction() as connection:
+            await sign(connection)
             row = (await connection.execute(ENSURE, {"name": name, "dimensions": dimensions})).one()
     return row.model_id, row.state
 
@@ -160,6 +169,7 @@ async def _change(db: Database, call: TextClause, **values: object) -> Row[Any]:
     with _explained(values.get("name"), values.get("dimensions")):
         async with db.transaction() as connection:
             await connection.execute(LONGEST_CHANGE)
+            await sign(connection)
             return (await connection.execute(call, values)).one()
 
 

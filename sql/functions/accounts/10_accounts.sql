@@ -1,14 +1,23 @@
 -- Apps, users and keys. The application's role cannot read the account tables (except its own user's row). These
 -- definer functions are its only access, and each of them returns rows of one app only.
 
-CREATE OR REPLACE FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) RETURNS void
+-- Who acts is told by the transaction: memsvc.acting is the door and the key, as memsvc/db/acting.py writes them.
+DROP FUNCTION IF EXISTS memsvc.audit(text, uuid, uuid, text);
+CREATE OR REPLACE FUNCTION memsvc.audit(
+  p_action text, p_app_id uuid, p_user_id uuid, p_subject text, p_details jsonb DEFAULT '{}'
+) RETURNS void
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  INSERT INTO memsvc.audit_log (app_id, user_id, actor, action, subject)
-  VALUES (p_app_id, p_user_id, session_user, p_action, p_subject);
+  INSERT INTO memsvc.audit_log (app_id, user_id, actor, action, subject, door, key_id, details)
+  VALUES (
+    p_app_id, p_user_id, session_user, p_action, p_subject,
+    nullif(split_part(current_setting('memsvc.acting', true), ' ', 1), ''),
+    nullif(split_part(current_setting('memsvc.acting', true), ' ', 2), ''), p_details
+  );
 END;
-COMMENT ON FUNCTION memsvc.audit(text, uuid, uuid, text) IS 'Records who did what; called by the functions below.';
+COMMENT ON FUNCTION memsvc.audit(text, uuid, uuid, text, jsonb) IS
+  'Records who did what; called by the functions that do it.';
 
 -- Returns true, or raises an error while a restore into this database is unfinished (memsvc/server/restore.py). A
 -- repeated restore drops what is created meanwhile, and what is returned meanwhile may have been erased or revoked
@@ -115,7 +124,9 @@ BEGIN
   PERFORM memsvc.require_restored();
   INSERT INTO memsvc.api_keys (app_id, key_id, secret_hash, user_id, scopes, label, expires_at)
   VALUES (p_app_id, p_key_id, p_secret_hash, p_user_id, p_scopes, p_label, p_expires_at);
-  PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
+  PERFORM memsvc.audit(
+    'key.create', p_app_id, p_user_id, p_key_id, jsonb_build_object('scopes', to_jsonb(p_scopes))
+  );
 END
 $$;
 COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS
@@ -166,6 +177,32 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS
   'Revokes a key of the app; false if the app has no such working key.';
+
+-- Sets the scopes of a key of the app; returns false if the app has no such working key. Tokens keep those that the key
+-- had when they were made.
+CREATE OR REPLACE FUNCTION memsvc.rescope_key(p_app_id uuid, p_key_id text, p_scopes text[]) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  had text[];
+BEGIN
+  PERFORM memsvc.require_restored();
+  SELECT k.scopes INTO had FROM memsvc.api_keys AS k
+  WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL
+  FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  UPDATE memsvc.api_keys AS k SET scopes = p_scopes WHERE k.app_id = p_app_id AND k.key_id = p_key_id;
+  PERFORM memsvc.audit(
+    'key.scopes', p_app_id, NULL, p_key_id, jsonb_build_object('before', to_jsonb(had), 'after', to_jsonb(p_scopes))
+  );
+  RETURN true;
+END
+$$;
+COMMENT ON FUNCTION memsvc.rescope_key(uuid, text, text[]) IS 'Sets the scopes of a key of the app.';
 
 -- What a key may do and for whom. It reads by keys only, because an app may have any number of users. No row: the key
 -- or its secret is wrong, expired or revoked. user_id is null if the key may act for several users and p_user_ref is

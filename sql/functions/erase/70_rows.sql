@@ -268,6 +268,7 @@ BEGIN
     PERFORM memsvc.bury(proved, p_kind, p_subject_id);
     INSERT INTO erasures AS e (user_id, kind, subject_id, requested_by)
     VALUES (proved, p_kind, p_subject_id, p_requested_by) RETURNING e.erasure_id INTO made;
+    PERFORM memsvc.note_act('memory.erase', proved, made::text, jsonb_build_object('kind', p_kind));
     UPDATE sources AS s SET identifier = s.source_id::text, title = '', metadata = '{}', local = NULL
     WHERE s.user_id = proved AND p_kind = 'source' AND s.source_id = p_subject_id;
   END IF;

@@ -79,9 +79,9 @@ BEGIN
     UPDATE users AS u SET erasing_since = clock_timestamp() WHERE u.user_id = mine.user_id;
     UPDATE api_keys AS k SET revoked_at = clock_timestamp() WHERE k.user_id = mine.user_id AND k.revoked_at IS NULL;
     UPDATE schedules AS s SET enabled = false WHERE s.user_id = mine.user_id;
-    INSERT INTO audit_log (app_id, user_id, actor, action, subject, details)
-    VALUES (p_app_id, mine.user_id, session_user, 'user.erase', mine.user_id::text,
-      jsonb_build_object('requested_by', p_by));
+    PERFORM memsvc.audit(
+      'user.erase', p_app_id, mine.user_id, mine.user_id::text, jsonb_build_object('requested_by', p_by)
+    );
   END IF;
   RETURN mine.user_id;
 END
@@ -125,8 +125,7 @@ BEGIN
     GROUP BY e.key
   ) AS c;
   IF finished THEN
-    INSERT INTO audit_log (app_id, user_id, actor, action, subject, details)
-    VALUES (mine.app_id, proved, session_user, 'user.erased', proved::text, jsonb_build_object('rows', total));
+    PERFORM memsvc.audit('user.erased', mine.app_id, proved, proved::text, jsonb_build_object('rows', total));
   ELSE
     UPDATE users AS u SET erased_rows = total WHERE u.user_id = proved;
   END IF;

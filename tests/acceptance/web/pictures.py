@@ -63,6 +63,9 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
         "timeline": ("#/timeline?at=2026-03", ".days .entry"),
         "map": (f"#/map?on=2026-03-01&place={at.get('Porto', '')}", ".mark"),
+        "health": ("#/operations", ".health dl"),
+        "keys": ("#/operations/keys", ".keys .days"),
+        "audit": ("#/operations/audit", ".acts li"),
     }
 
 
@@ -117,7 +120,7 @@ def main() -> None:
             rig.serve("up")
             with Browser(Path(profile)) as browser, browser.visitor() as page:
                 world = World(rig, browser, rig.ok("key", "create", "--user", "Marcel").strip(), "")
-                page.open(rig.ok("web", "--user", "Marcel").strip())
+                page.open(rig.ok("web", "--user", "Marcel", "--admin").strip())
                 page.sees("Marcel", "summary")
                 for name, screen in screens(world).items():
                     if not given.only or name in given.only.split(","):

@@ -9,6 +9,7 @@ export interface Memory {
   me: Me;
   /** The user's time zone. */
   zone: string;
+  /** Whether the key has a scope; "admin": whether it manages the users and keys of its app. */
   may: (scope: string) => boolean;
   /** Ends the session because the service no longer accepts it. */
   ended: () => void;

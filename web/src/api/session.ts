@@ -6,7 +6,7 @@ export interface Session {
   page: string;
   expires_at: string;
   /** For a key that may act for several users. */
-  user?: string;
+  user?: string | null;
 }
 export interface SignIn {
   key?: string;
@@ -42,8 +42,7 @@ async function call(method: string, headers: Record<string, string>, body?: Sign
 }
 
 export async function signIn(given: SignIn): Promise<Session> {
-  const made = (await call("POST", { "Content-Type": "application/json" }, given)) as Session;
-  const session = { ...made, ...(given.user && { user: given.user }) };
+  const session = (await call("POST", { "Content-Type": "application/json" }, given)) as Session;
   localStorage.setItem(KEPT, JSON.stringify(session));
   return session;
 }
@@ -69,4 +68,17 @@ export function takeTicket(): string | null {
   const found = /^#token=([\w-]+)$/.exec(location.hash);
   if (found) history.replaceState(null, "", "/#/ask");
   return found?.[1] ?? null;
+}
+
+/** Saves what an address answers as a file. Returns the status. */
+export async function download(path: string, name: string): Promise<number> {
+  const session = keptSession();
+  const answer = await fetch(path, { headers: session ? headersOf(session) : {} });
+  if (!answer.ok) return answer.status;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return answer.status;
 }

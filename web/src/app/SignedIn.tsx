@@ -37,7 +37,7 @@ export function SignedIn({ session, onEnded, onLeave, onLanguage }: {
   const memory = useMemo<Memory | null>(
     () =>
       me && {
-        client, me, zone: me.user.time_zone, ended: onEnded, may: (scope) => me.scopes.includes(scope),
+        client, me, zone: me.user.time_zone, ended: onEnded, may: (scope) => (scope === "admin" ? me.administers : me.scopes.includes(scope)),
       },
     [client, me, onEnded],
   );

@@ -50,5 +50,9 @@ export const SCREENS: readonly Screen[] = [
     path: "night", group: "tend", title: (words) => words.night.title,
     page: lazy(() => import("../night/NightPage").then(({ NightPage }) => ({ default: NightPage }))),
   },
+  {
+    path: "operations", group: "run", title: (words) => words.operations.title, may: ({ may }) => may("admin"),
+    page: lazy(() => import("../operations/OperationsPage").then(({ OperationsPage }) => ({ default: OperationsPage }))),
+  },
 ];
 export const GROUPS = ["find", "tend", "run"] as const;

@@ -1,4 +1,5 @@
 // Every text of the page in German.
+import { operations } from "./de.operations";
 import { self } from "./de.self";
 import type { Words } from "./en";
 
@@ -286,6 +287,7 @@ export const de: Words = {
       pinned: "angeheftet", salience: "über Menschen und Dinge, die Ihnen nah sind",
     },
   },
+  operations,
   ...self,
   timeline: {
     title: "Zeitverlauf", views: "Ansicht", when: "Was geschah", agenda: "Agenda", away: "Während Sie weg waren",

@@ -1,4 +1,5 @@
 // Every text of the page in English. Another language is another file with the same names.
+import { operations } from "./en.operations";
 import { self } from "./en.self";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -276,6 +277,7 @@ export const en = {
     salient: (told: string, _factors: string[]) => told,
     mind: {} as Record<string, string>,
   },
+  operations,
   ...self,
   timeline: {
     title: "Timeline", views: "View", when: "What happened", agenda: "Agenda", away: "While you were away",
