@@ -50,6 +50,10 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "person": (f"#/things/{marcel}", ".fact"),
         "sources": ("#/sources", ".who"),
         "conversation": (f"#/sources/{talk}?at={said['passage_id']}", ".said-here"),
+        "inbox": ("#/inbox", ".item.open .opened"),
+        "duplicates": ("#/inbox?kind=duplicates", ".side"),
+        "doubts": ("#/inbox?kind=reviews", ".item.open mark"),
+        "told": (f"#/things/{marcel}?view=told", "pre"),
     }
 
 

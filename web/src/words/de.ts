@@ -1,4 +1,5 @@
 // Every text of the page in German.
+import { inbox } from "./de.inbox";
 import { self } from "./de.self";
 import type { Words } from "./en";
 
@@ -287,4 +288,5 @@ export const de: Words = {
     },
   },
   ...self,
+  ...inbox,
 };

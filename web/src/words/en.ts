@@ -1,4 +1,5 @@
 // Every text of the page in English. Another language is another file with the same names.
+import { inbox } from "./en.inbox";
 import { self } from "./en.self";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -277,5 +278,6 @@ export const en = {
     mind: {} as Record<string, string>,
   },
   ...self,
+  ...inbox,
 };
 export type Words = typeof en;
