@@ -69,6 +69,8 @@ export type Component = { name: string; value: string | null };
 export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
 export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "order" | "reranker" | "words">; recall_id?: string | null; conversation_id?: string | null; confidence?: number | null };
 export type ContextIn = { conversations?: Array<string>; not_conversations?: Array<string>; traces?: boolean; facts?: boolean; kinds?: Array<"message" | "trace" | "block" | "card" | "note" | "instruction" | "task" | "summary" | "concept" | "reflection" | "critique" | "plan" | "fact" | "chunk" | "turn">; speakers?: Array<string>; roles?: Array<"user" | "assistant" | "other" | "system" | "tool" | "thinking">; source_kinds?: Array<"conversation" | "document" | "block" | "graph">; types?: Array<string>; least_importance?: number | null; metadata?: Record<string, unknown> | null; least_score?: number | null; include_archived?: boolean; query: string; said_from?: string | null; said_to?: string | null; as_of?: string | null; asked_at?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; preset?: string | null; mode?: "eager" | "balanced" | "deliberate"; fill?: boolean; why?: "none" | "short" | "full" | null; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
+export type Contradiction = { facts: Array<ShownFact> };
+export type Contradictions = { items: Array<Contradiction>; truncated: boolean };
 export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
 export type CoreIn = { block?: string };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
@@ -285,7 +287,7 @@ export type SessionEnded = { forgotten: Receipt | null };
 export type Set = { text: string; op: "set" };
 export type ShownChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null; items: Array<Touched>; next_cursor: string | null };
 export type ShownEdge = { edge_id: string; type: string; key: string; from_node: string; from_label: string | null; to_node: string; to_label: string | null; stored_from: string; stored_to: string; versions: Array<FactVersion>; truncated: boolean };
-export type ShownFact = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; edge_id: string; from_node: string; type: string; to_node: string; key: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; contested: boolean; stored_from: string; stored_to: string; from_label: string | null; from_type: string | null; to_label: string | null; to_type: string | null; certainty: number; sources: Array<Quote>; sources_total: number };
+export type ShownFact = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; edge_id: string; from_node: string; type: string; to_node: string; key: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; contested: boolean; stored_from: string; stored_to: string; from_label: string | null; from_type: string | null; to_label: string | null; to_type: string | null; certainty: number; sources: Array<Quote>; sources_total: number; pinned: boolean };
 export type ShownName = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; alias_id: string; alias: string; normal_form: string; confidence: number; label: string | null; sources: Array<Quote>; sources_total: number };
 export type ShownState = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; version_id: string; type: string; label: string; description: string; data: Record<string, unknown>; importance: number; sources: Array<Quote>; sources_total: number };
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
@@ -332,6 +334,7 @@ export type Usefulness = { since: string; recalls: number; judged: number; answe
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
+export type Waiting = { reviews: number; duplicates: number; contradictions: number; types: number; lessons: number; links: number; aliases: number; splits: number; core: number; outdated: number; total: number };
 export type WishIn = { on: boolean };
 export type WorkNow = { at: string; kinds: Array<KindNow>; workers: Array<WorkerNow>; errors: Array<ErrorNow> };
 export type WorkerNow = { worker_id: string; silent_seconds: number; running: number };
@@ -340,7 +343,7 @@ export type analysis_runs_ShownNode = { node_id: string; type: string | null; la
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
-export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
+export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; pinned: boolean; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type identity_review_Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export type sleep_proposals_Decision = { proposal_id: string; state: "open" | "accepted" | "rejected" | "withdrawn"; change_id?: string | null; block?: string | null; block_version?: number | null };
@@ -423,6 +426,8 @@ export class Memsvc {
   acceptDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<identity_review_Decision>;
   /** Reject a pair of duplicates. */
   rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<identity_review_Decision>;
+  /** Take back a decision on a pair. */
+  reopenDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<identity_review_Decision>;
   /** List erasures. */
   listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_erasing_memories_Receipt_>;
   /** Check an erasure. */
@@ -455,6 +460,8 @@ export class Memsvc {
   listFacts(input: { query: { "about": Array<string>; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "side"?: "from" | "to" | "both"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FactsPage>;
   /** Assert a fact. */
   addFact(input: { header?: { "X-Memsvc-User"?: string | null }; body: FactIn }): Promise<Change>;
+  /** List contradictions. */
+  listContradictions(input?: { query?: { "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Contradictions>;
   /** Get a fact. */
   describeFact(input: { path: { "edge_id": string }; query?: { "known_at"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownEdge>;
   /** Forget a fact. */
@@ -671,6 +678,8 @@ export class Memsvc {
   acceptProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
   /** Reject a proposal. */
   rejectProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
+  /** Take back a decision on a proposal. */
+  reopenProposal(input: { path: { "proposal_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<sleep_proposals_Decision>;
   /** Recall memories. */
   recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
   /** Give feedback on a recall. */
@@ -689,6 +698,8 @@ export class Memsvc {
   acceptReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
   /** Reject a fact permanently. */
   rejectReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
+  /** Take back a decision on a fact. */
+  reopenReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Review>;
   /** List recurring work. */
   listSchedules(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_schedule_Schedule_>;
   /** Set recurring work. */
@@ -739,4 +750,6 @@ export class Memsvc {
   getUserErasure(input: { path: { "user": string } }): Promise<Receipt>;
   /** Verify a claim. */
   verifyClaim(input: { header?: { "X-Memsvc-User"?: string | null }; body: ClaimIn }): Promise<Verified>;
+  /** Count what waits for a decision. */
+  countWaiting(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Waiting>;
 }

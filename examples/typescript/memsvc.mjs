@@ -38,6 +38,7 @@ const OPERATIONS = {
   splitNode: ["POST", "/v1/duplicates/{node_id}/split"],
   acceptDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/accept"],
   rejectDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/reject"],
+  reopenDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/reopen"],
   listErasures: ["GET", "/v1/erasures"],
   getErasure: ["GET", "/v1/erasures/{erasure_id}"],
   listEvents: ["GET", "/v1/events"],
@@ -54,6 +55,7 @@ const OPERATIONS = {
   undoRereading: ["POST", "/v1/extractions/rereadings/{rereading_id}/undo"],
   listFacts: ["GET", "/v1/facts"],
   addFact: ["POST", "/v1/facts"],
+  listContradictions: ["GET", "/v1/facts/contested"],
   describeFact: ["GET", "/v1/facts/{edge_id}"],
   forgetFact: ["DELETE", "/v1/facts/{edge_id}"],
   correctFact: ["PATCH", "/v1/facts/{edge_id}"],
@@ -162,6 +164,7 @@ const OPERATIONS = {
   listProposals: ["GET", "/v1/proposals"],
   acceptProposal: ["POST", "/v1/proposals/{proposal_id}/accept"],
   rejectProposal: ["POST", "/v1/proposals/{proposal_id}/reject"],
+  reopenProposal: ["POST", "/v1/proposals/{proposal_id}/reopen"],
   recall: ["POST", "/v1/recall"],
   giveFeedback: ["POST", "/v1/recalls/{recall_id}/feedback"],
   listReflections: ["GET", "/v1/reflections"],
@@ -171,6 +174,7 @@ const OPERATIONS = {
   editReview: ["PATCH", "/v1/reviews/{review_id}"],
   acceptReview: ["POST", "/v1/reviews/{review_id}/accept"],
   rejectReview: ["POST", "/v1/reviews/{review_id}/reject"],
+  reopenReview: ["POST", "/v1/reviews/{review_id}/reopen"],
   listSchedules: ["GET", "/v1/schedules"],
   setSchedule: ["PUT", "/v1/schedules/{kind}"],
   sleep: ["POST", "/v1/sleep"],
@@ -196,6 +200,7 @@ const OPERATIONS = {
   forgetUser: ["DELETE", "/v1/users/{user}"],
   getUserErasure: ["GET", "/v1/users/{user}/erasure"],
   verifyClaim: ["POST", "/v1/verify"],
+  countWaiting: ["GET", "/v1/waiting"],
 };
 
 export class MemsvcError extends Error {

@@ -67,7 +67,7 @@ from memsvc.api.controllers.page import PageController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.plans import PlansController
 from memsvc.api.controllers.profile import ProfileController
-from memsvc.api.controllers.proposals import ProposalsController
+from memsvc.api.controllers.proposals import ProposalsController, WaitingController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController, UsefulnessController
 from memsvc.api.controllers.reflections import ReflectionsController
@@ -138,6 +138,7 @@ V1 = (
     DiffController,
     DuplicatesController,
     ProposalsController,
+    WaitingController,
     ExtractController,
     ExtractionsController,
     RereadingsController,

@@ -206,6 +206,20 @@ async def reject(db: Database, owner: Owner, review_id: UUID, *, by: str) -> Dec
     return await db.attempt(owner.user_id, work)
 
 
+async def reopen(db: Database, owner: Owner, review_id: UUID) -> Review:
+    """Let a decided fact wait again. What was written stays: undo its change. Repeating it changes nothing.
+
+    Raises:
+        ReviewUnknownError: there is none such.
+    """
+
+    async def work(connection: AsyncConnection) -> Review:
+        await connection.execute(query("reopen_review"), {"user_id": owner.user_id, "review_id": review_id})
+        return _review(await _one(connection, owner, review_id))
+
+    return await db.attempt(owner.user_id, work)
+
+
 async def waiting(connection: AsyncConnection, owner: Owner, *, limit: int) -> list[Review]:
     """Facts that wait because of their confidence and were judged by nobody, those that wait longest first."""
     found = await connection.execute(query("reviews_to_judge"), {"user_id": owner.user_id, "limit": limit})

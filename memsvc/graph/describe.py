@@ -23,6 +23,8 @@ QUOTE_CHARS = 240
 MOST_SOURCES = 5
 MOST_NAMES = 200
 MOST_TYPES = 50
+MARKS = "annotations"
+"""The conversation that has the reasons of marks on facts."""
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,23 @@ class ShownFact(Fact, frozen=True, kw_only=True):
     sources: list[Quote]
     """The first five."""
     sources_total: int
+    pinned: bool
+    """It is always among the salient memories."""
+
+
+class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that cannot all be true, or one that somebody disputes."""
+
+    facts: list[ShownFact]
+    """Values of a type that allows one at a time, which merged nodes have; or the one disputed fact."""
+
+
+class Contradictions(msgspec.Struct, frozen=True, kw_only=True):
+    """Contradictions that wait for somebody who knows."""
+
+    items: list[Contradiction]
+    truncated: bool
+    """There are more than ``limit``."""
 
 
 class Ambiguous(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +173,8 @@ class ShownNode(FoundNode, frozen=True, kw_only=True):
     last_seen: datetime | None
     """The same for the newest one."""
     data: dict[str, Any]
+    pinned: bool
+    """What is known of it now is always among the salient memories."""
     same: list[SameNode]
     versions: list[ShownState]
     """All known versions of its properties, at any valid time."""
@@ -201,6 +222,31 @@ async def _sources(
     return found
 
 
+async def _pinned(connection: AsyncConnection, owner: Owner, memories: Sequence[UUID]) -> set[UUID]:
+    """Return those of some memories that are pinned now."""
+    values = {"user_id": owner.user_id, "memories": list(memories)}
+    return set((await connection.execute(query("pinned_among"), values)).scalars())
+
+
+async def contradictions(db: Database, owner: Owner, *, limit: int = 50) -> Contradictions:
+    """Return facts that hold now and are contested, those that exclude each other together.
+
+    Raises:
+        InvalidRequestError: the limit is not 1 to 1,000.
+    """
+    check_page(limit)
+    values = {"user_id": owner.user_id, "marks": MARKS, "limit": limit + 1}
+    async with db.transaction(owner.user_id) as connection:
+        rows = [dict(row) for row in (await connection.execute(query("contested_facts"), values)).mappings()]
+        groups = [row.pop("grouped") for row in rows]
+        facts = await _with_ends(connection, owner, rows, None, None)
+    found: dict[str, list[ShownFact]] = {}
+    for group, fact in zip(groups, facts, strict=True):
+        found.setdefault(group, []).append(fact)
+    items = [Contradiction(facts=some) for some in found.values()]
+    return Contradictions(items=items[:limit], truncated=len(items) > limit)
+
+
 async def _facts_page(
     connection: AsyncConnection, owner: Owner, asked: dict[str, Any], limit: int, cursor: str | None = None
 ) -> tuple[list[ShownFact], str | None]:
@@ -235,11 +281,14 @@ async def _with_ends(
 ) -> list[ShownFact]:
     ends = [row[end] for row in rows for end in ("from_node", "to_node")]
     cards = await glance(connection, owner, ends, as_of, known_at)
-    sources = await _sources(connection, owner, [row["version_id"] for row in rows], known_at)
+    versions = [row["version_id"] for row in rows]
+    sources = await _sources(connection, owner, versions, known_at)
+    pinned = await _pinned(connection, owner, versions)
     return [
         ShownFact(
             **row,
             **sources[row["version_id"]],
+            pinned=row["version_id"] in pinned,
             from_label=cards[row["from_node"]].label,
             from_type=cards[row["from_node"]].type,
             to_label=cards[row["to_node"]].label,
@@ -370,6 +419,10 @@ async def describe_node(
         items, following = await _facts_page(connection, owner, asked_facts, facts)
         card = (await connection.execute(query("node_cards"), parameters | moments)).one()
         spoken = (await seen(connection, owner, [found.node_id], known_at))[found.node_id]
+        filed = (
+            await connection.execute(query("passage_of_node"), {"user_id": owner.user_id, "node_id": found.node_id})
+        ).scalar_one_or_none()
+        pinned = filed is not None and bool(await _pinned(connection, owner, [filed]))
     glimpse = {name: getattr(found, name) for name in FoundNode.__struct_fields__}
     node_id = UUID(asked)
     return ShownNode(
@@ -378,6 +431,7 @@ async def describe_node(
         asked=node_id,
         merged_into=found.node_id if found.node_id != node_id else None,
         data=card.data or {},
+        pinned=pinned,
         same=[SameNode(**row) for row in same],
         versions=[ShownState(**row, **sources[row["version_id"]]) for row in states],
         aliases=names,

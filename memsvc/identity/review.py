@@ -206,6 +206,25 @@ async def reject(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str
     return await db.attempt(owner.user_id, work)
 
 
+async def reopen(db: Database, owner: Owner, node: UUID, other: UUID) -> Decision:
+    """Let a decided pair wait again; a merge must be undone before. Repeating it changes nothing.
+
+    Raises:
+        PairUnknownError: there is no such pair.
+        PairDecidedError: the two are one node.
+    """
+
+    async def work(connection: AsyncConnection) -> Decision:
+        node_a, node_b, _ = await _held(connection, owner, node, other)
+        canonical_of = await _canonical(connection, owner, [node_a, node_b])
+        if canonical_of[node_a] == canonical_of[node_b]:
+            raise PairDecidedError("The two are one node now.", hint="Undo the merge first.")
+        await connection.execute(query("reopen_pair"), {"user_id": owner.user_id, "node_a": node_a, "node_b": node_b})
+        return Decision(node_a=node_a, node_b=node_b, state="open")
+
+    return await db.attempt(owner.user_id, work)
+
+
 async def decide(connection: AsyncConnection, owner: Owner, pair: tuple[UUID, UUID], state: State, *, by: str) -> None:
     """Store the decision on a pair, whether the pair was known or not, in the caller's transaction."""
     parameters = {"user_id": owner.user_id, "node": pair[0], "other": pair[1], "state": state, "decided_by": by}

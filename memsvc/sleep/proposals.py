@@ -228,6 +228,24 @@ async def reject(db: Database, owner: Owner, proposal_id: UUID, *, by: str = "us
     return await db.attempt(owner.user_id, work)
 
 
+async def reopen(db: Database, owner: Owner, proposal_id: UUID) -> Decision:
+    """Let a decided proposal wait again. What was done stays: undo its change. Repeating it changes nothing.
+
+    Raises:
+        ProposalUnknownError: there is no such proposal.
+        ProposalDecidedError: it was withdrawn with its run.
+    """
+
+    async def work(connection: AsyncConnection) -> Decision:
+        held = await _held(connection, owner, proposal_id)
+        if held.state == "withdrawn":
+            raise ProposalDecidedError("This proposal was withdrawn.", hint="Its run was undone.")
+        await connection.execute(query("reopen_proposal"), {"user_id": owner.user_id, "proposal_id": proposal_id})
+        return Decision(proposal_id=proposal_id, state="open")
+
+    return await db.attempt(owner.user_id, work)
+
+
 async def _held(connection: AsyncConnection, owner: Owner, proposal_id: UUID) -> Row[Any]:
     """Return the proposal, locked until the transaction ends."""
     values = {"user_id": owner.user_id, "proposal_id": proposal_id}

@@ -17,6 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.once import Once
 from memsvc.errors import InvalidRequestError, MemoryPausedError, TextTooLongError
+from memsvc.graph.describe import MARKS
 from memsvc.graph.edit import fact_version
 from memsvc.graph.history import Change, write_in
 from memsvc.graph.operations import MAX_TEXT_CHARS, Annotate, Evidence, Mark
@@ -26,7 +27,7 @@ from memsvc.sources.messages import MessageIn, append_prepared, prepare
 from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
-CONVERSATION = "annotations"
+CONVERSATION = MARKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -399,6 +399,10 @@ UPDATE memsvc.fact_reviews AS r
 SET state = :decision, decided_at = clock_timestamp(), decided_by = :by, proposal = CAST(:proposal AS jsonb)
 WHERE r.user_id = :user_id AND r.review_id = :review_id;
 
+-- name: reopen_review
+UPDATE memsvc.fact_reviews AS r SET state = 'doubtful', decided_at = NULL, decided_by = NULL
+WHERE r.user_id = :user_id AND r.review_id = :review_id AND r.decided_at IS NOT NULL;
+
 -- name: read_upto
 SELECT e.upto FROM memsvc.extractions AS e
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.extractor = :extractor;

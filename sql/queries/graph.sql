@@ -187,6 +187,54 @@ WHERE
 ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id ASC
 LIMIT :limit;
 
+-- name: contested_facts
+-- Facts that hold now and are contested. Those that exclude each other are one group: values for the same node, of a
+-- type that allows one at a time. A fact that somebody disputes is alone in its group. Where to look: at nodes that
+-- others are merged with, and at the starts of facts that somebody disputed; the reasons are the messages of the
+-- conversation :marks.
+WITH starts AS MATERIALIZED (
+  SELECT m.canonical_id AS node_id
+  FROM memsvc."merges" AS m
+  WHERE m.user_id = :user_id AND m.recorded_to = 'infinity'
+  UNION
+  SELECT v.from_node
+  FROM memsvc.sources AS s
+  INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND s.source_id = p.source_id
+  INNER JOIN memsvc.source_links AS l
+    ON l.user_id = :user_id AND p.passage_id = l.passage_id AND l.stance = 'disputed' AND l.recorded_to = 'infinity'
+  INNER JOIN memsvc.edge_versions AS v ON v.user_id = :user_id AND l.edge_version_id = v.version_id
+  WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :marks
+),
+found AS MATERIALIZED (
+  SELECT
+    f.*,
+    CASE
+      WHEN v.functional THEN f.from_node || f.type
+      ELSE CAST(f.version_id AS text)
+    END AS grouped
+  FROM memsvc.facts(:user_id, array(SELECT b.node_id FROM starts AS b), NULL, clock_timestamp(), NULL, 'from') AS f
+  INNER JOIN memsvc.edge_versions AS v ON v.user_id = :user_id AND f.version_id = v.version_id
+  WHERE f.contested
+)
+SELECT
+  f.version_id, f.edge_id, f.from_node, f.type, f.to_node, f.key, f.fact, f.data, f.weight, f.confidence, f.asserted_by,
+  nullif(f.valid_from, '-infinity') AS valid_from, nullif(f.valid_to, 'infinity') AS valid_to, f.recorded_from,
+  nullif(f.recorded_to, 'infinity') AS recorded_to, f.contested, f.stored_from, f.stored_to, f.grouped
+FROM found AS f
+WHERE f.grouped IN (
+  SELECT DISTINCT g.grouped
+  FROM found AS g
+  ORDER BY g.grouped
+  LIMIT :limit
+)
+ORDER BY f.grouped ASC, f.valid_from DESC, f.version_id ASC;
+
+-- name: pinned_among
+-- Those of some memories that are pinned.
+SELECT s.memory_id
+FROM memsvc.memory_signals AS s
+WHERE s.user_id = :user_id AND s.memory_id = any(CAST(:memories AS uuid [])) AND s.pinned;
+
 -- name: edge_versions
 -- Versions of an edge, newest first: all recorded ones, or those known at a time.
 SELECT

@@ -259,6 +259,10 @@ FOR UPDATE;
 UPDATE memsvc.proposals AS p SET state = :state, decided_at = clock_timestamp(), decided_by = :decided_by
 WHERE p.user_id = :user_id AND p.proposal_id = :proposal_id;
 
+-- name: reopen_proposal
+UPDATE memsvc.proposals AS p SET state = 'open', decided_at = NULL, decided_by = NULL
+WHERE p.user_id = :user_id AND p.proposal_id = :proposal_id AND p.state IN ('accepted', 'rejected');
+
 -- name: name_in_passage
 -- The name that a proposal is about.
 SELECT substr(p.text, CAST(:span_from AS integer) + 1, CAST(:span_to AS integer) - CAST(:span_from AS integer)) AS name

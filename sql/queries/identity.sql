@@ -66,6 +66,10 @@ FROM memsvc.duplicate_candidates AS d
 WHERE d.user_id = :user_id AND d.node_a = :node_a AND d.node_b = :node_b
 FOR UPDATE;
 
+-- name: reopen_pair
+UPDATE memsvc.duplicate_candidates AS d SET state = 'open', decided_at = NULL, decided_by = NULL
+WHERE d.user_id = :user_id AND d.node_a = :node_a AND d.node_b = :node_b AND d.state <> 'open';
+
 -- name: passage_sources
 -- The source of each passage.
 SELECT p.passage_id, p.source_id

@@ -151,3 +151,21 @@ SELECT
     SELECT count(*) FROM memsvc.proposals AS p
     WHERE p.user_id = :user_id AND p.state = 'open'
   ) AS proposals;
+
+-- name: types_wait
+-- Own types that wait for a person.
+SELECT
+  (
+    SELECT count(*) FROM memsvc.node_types AS n
+    WHERE n.user_id = :user_id AND n.status = 'proposed'
+  ) + (
+    SELECT count(*) FROM memsvc.edge_types AS e
+    WHERE e.user_id = :user_id AND e.status = 'proposed'
+  ) AS types;
+
+-- name: proposals_wait
+-- How many proposals of each kind wait for a person.
+SELECT p.kind, count(*) AS waiting
+FROM memsvc.proposals AS p
+WHERE p.user_id = :user_id AND p.state = 'open'
+GROUP BY p.kind;

@@ -125,6 +125,7 @@ async def reading(stage: Stage) -> None:
     await user.post(f"/v1/reviews/{second}/accept")
     await patch(user, f"/v1/reviews/{third}", sentence="Ines lives in Porto, by the river.")
     await user.post(f"/v1/reviews/{first}/reject")
+    await user.post(f"/v1/reviews/{first}/reopen")
 
 
 async def recalling(stage: Stage) -> None:
@@ -298,6 +299,9 @@ async def doubts(stage: Stage) -> None:
         one, other = await stage.suspect(*labels)
         await get(user, "/v1/duplicates")
         await user.post(f"/v1/duplicates/{one}/{other}/{decision}")
+    await user.post(f"/v1/duplicates/{one}/{other}/reopen")
+    await get(user, "/v1/waiting")
+    await get(user, "/v1/facts/contested")
     evidence, sources = [], []
     for place in ("office", "boat"):
         said = (await post(user, "/v1/messages", conversation=place, text=f"Tom was at the {place}."))["messages"][0]
@@ -308,6 +312,7 @@ async def doubts(stage: Stage) -> None:
     for proposal, decision in zip(await stage.propose(), ("accept", "reject"), strict=True):
         await get(user, "/v1/proposals")
         await user.post(f"/v1/proposals/{proposal}/{decision}")
+    await user.post(f"/v1/proposals/{proposal}/reopen")
 
 
 async def work(stage: Stage) -> None:

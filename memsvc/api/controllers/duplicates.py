@@ -15,7 +15,7 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
-from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject
+from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject, reopen
 from memsvc.identity.splitting import Split, split
 
 A_SOURCE = "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44"
@@ -84,6 +84,21 @@ class DuplicatesController(Controller):
     async def reject(self, writer: NamedDependency[Caller], node_id: One, other_id: Other) -> Decision:
         """Keep them apart."""
         return await reject(writer.db, writer.owner, node_id, other_id)
+
+    @post(
+        "/{node_id:uuid}/{other_id:uuid}/reopen",
+        status_code=200,
+        operation_id="reopenDuplicate",
+        summary="Take back a decision on a pair",
+        description="Lets a pair that was merged, rejected or split wait for a decision again. If the two are merged, "
+        "undo that change first: POST /v1/changes/{change_id}/undo. Repeating the request changes nothing.",
+        response_description="The pair's state.",
+        responses=documented(400, 401, 403, 404, 409, 503),
+        dependencies=WRITER,
+    )
+    async def reopen(self, writer: NamedDependency[Caller], node_id: One, other_id: Other) -> Decision:
+        """Let it wait again."""
+        return await reopen(writer.db, writer.owner, node_id, other_id)
 
     @post(
         "/{node_id:uuid}/split",

@@ -18,7 +18,7 @@ from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParamet
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.graph import history
-from memsvc.graph.describe import FactsPage, ShownEdge, describe_edge, facts_about
+from memsvc.graph.describe import Contradictions, FactsPage, ShownEdge, contradictions, describe_edge, facts_about
 from memsvc.graph.edit import correct_fact
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Mark, Retract, Thread
@@ -122,6 +122,21 @@ class FactsController(Controller):
             cursor=cursor,
             limit=limit,
         )
+
+    @get(
+        "/contested",
+        operation_id="listContradictions",
+        summary="List contradictions",
+        description="Lists facts that hold now and are contested: groups of values that cannot all be true, because "
+        "merged nodes have several of a type that allows one at a time, and facts that somebody disputes. Retract or "
+        "end what is wrong, or mark a disputed fact as validated.",
+        response_description="The contradictions.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def contested(self, reader: NamedDependency[Caller], limit: PageSize = 50) -> Contradictions:
+        """Return them."""
+        return await contradictions(reader.db, reader.owner, limit=limit)
 
     @get(
         "/{edge_id:uuid}",

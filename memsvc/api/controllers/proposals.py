@@ -1,4 +1,4 @@
-"""Links, names, splits and changes of core memory that sleep mode proposes, for a person to decide on."""
+"""What sleep mode proposes, for a person to decide on; and how much waits for a decision in all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
-from memsvc.sleep.proposals import Decision, Kind, Proposed, State, accept, proposals, reject
+from memsvc.sleep.proposals import Decision, Kind, Proposed, State, accept, proposals, reject, reopen
+from memsvc.sleep.waiting import Waiting, count_waiting
 
 ProposalId = Annotated[UUID, PathParameter(description="Id of the proposal, as the list shows it.")]
 
@@ -78,3 +79,39 @@ class ProposalsController(Controller):
     async def reject(self, writer: NamedDependency[Caller], proposal_id: ProposalId) -> Decision:
         """Reject it."""
         return await reject(writer.db, writer.owner, proposal_id)
+
+    @post(
+        "/{proposal_id:uuid}/reopen",
+        status_code=200,
+        operation_id="reopenProposal",
+        summary="Take back a decision on a proposal",
+        description="Lets a proposal that was accepted or rejected wait for a decision again. What accepting it did "
+        "stays: undo its change (POST /v1/changes/{change_id}/undo), or edit the block `remembered`. Repeating the "
+        "request changes nothing.",
+        response_description="The proposal's state.",
+        responses=documented(400, 401, 403, 404, 409, 503),
+        dependencies=WRITER,
+    )
+    async def reopen(self, writer: NamedDependency[Caller], proposal_id: ProposalId) -> Decision:
+        """Let it wait again."""
+        return await reopen(writer.db, writer.owner, proposal_id)
+
+
+class WaitingController(Controller):
+    """What waits for a person."""
+
+    path = "/waiting"
+    tags = ("graph",)
+
+    @get(
+        operation_id="countWaiting",
+        summary="Count what waits for a decision",
+        description="Counts what waits for a person's decision, by kind: facts under review, duplicates, "
+        "contradictions, types, lessons, and proposals.",
+        response_description="The numbers.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def count(self, reader: NamedDependency[Caller]) -> Waiting:
+        """Count it."""
+        return await count_waiting(reader.db, reader.owner)

@@ -17,7 +17,7 @@ from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page, read_id
 from memsvc.errors import InvalidRequestError
-from memsvc.extract.review import Decided, Edit, Review, State, accept, get_review, list_reviews, reject
+from memsvc.extract.review import Decided, Edit, Review, State, accept, get_review, list_reviews, reject, reopen
 from memsvc.sources.moments import read_moment
 
 
@@ -154,3 +154,18 @@ class ReviewsController(Controller):
     async def reject(self, writer: NamedDependency[Caller], review_id: FromPath[UUID]) -> Decided:
         """Reject it."""
         return await reject(writer.db, writer.owner, review_id, by=writer.asserted_by)
+
+    @post(
+        "/{review_id:uuid}/reopen",
+        status_code=200,
+        operation_id="reopenReview",
+        summary="Take back a decision on a fact",
+        description="Lets a fact that was accepted, corrected or rejected wait for a decision again. If a fact was "
+        "written, undo its change as well: POST /v1/changes/{change_id}/undo. Repeating the request changes nothing.",
+        response_description="The review.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=WRITER,
+    )
+    async def reopen(self, writer: NamedDependency[Caller], review_id: FromPath[UUID]) -> Review:
+        """Let it wait again."""
+        return await reopen(writer.db, writer.owner, review_id)

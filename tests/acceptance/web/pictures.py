@@ -66,6 +66,10 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "health": ("#/operations", ".health dl"),
         "keys": ("#/operations/keys", ".keys .days"),
         "audit": ("#/operations/audit", ".acts li"),
+        "inbox": ("#/inbox", ".item.open .opened"),
+        "duplicates": ("#/inbox?kind=duplicates", ".side"),
+        "doubts": ("#/inbox?kind=reviews", ".item.open mark"),
+        "told": (f"#/things/{marcel}?view=told", "pre"),
     }
 
 

@@ -57,7 +57,7 @@ export function Palette({ onClose, onLeave, onLanguage }: {
   return (
     <Dialog title={words.find.title} onClose={onClose}>
       <Command className="palette" label={words.find.title} shouldFilter={false} loop value={chosen} onValueChange={setChosen}>
-        <Command.Input autoFocus value={typed} onValueChange={setTyped} placeholder={words.find.placeholder} maxLength={500} />
+        <Command.Input data-autofocus value={typed} onValueChange={setTyped} placeholder={words.find.placeholder} maxLength={500} />
         <Command.List label={words.find.title}>
           {name && data && data.items.length > 0 && (
             <Command.Group heading={words.find.things}>

@@ -2,6 +2,7 @@
 import { type ComponentType, lazy } from "react";
 import { AskPage } from "../ask/AskPage";
 import type { Memory } from "../api/memory";
+import { InboxMark } from "../inbox/waiting";
 import type { Words } from "../words";
 
 export interface ScreenProps {
@@ -33,6 +34,10 @@ export const SCREENS: readonly Screen[] = [
   {
     path: "map", group: "find", title: (words) => words.map.title,
     page: lazy(() => import("../map/MapPage").then(({ MapPage }) => ({ default: MapPage }))),
+  },
+  {
+    path: "inbox", group: "tend", title: (words) => words.inbox.title, Mark: InboxMark,
+    page: lazy(() => import("../inbox/InboxPage").then(({ InboxPage }) => ({ default: InboxPage }))),
   },
   {
     path: "sources", group: "tend", title: (words) => words.sources.title,

@@ -2,31 +2,34 @@
 import type { graph_describe_ShownNode as ShownNode } from "@memsvc/client";
 import { useAct, useMemory } from "../api/memory";
 import { href } from "../app/route";
+import { Icon } from "../ui/Icon";
 import { usePin } from "../ui/pin";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import type { Changed } from "./ThingPage";
 
-export type Doing = "" | "edit" | "merge" | "forget";
+export type Doing = "" | "edit" | "merge" | "split" | "forget";
 
-export function Card({ thing, name, onDo, onChanged }: {
+export function Card({ thing, name, onDo, onChanged, onPinned }: {
   thing: ShownNode;
   name: string;
   onDo: (doing: Doing) => void;
   onChanged: Changed;
+  onPinned: () => void;
 }) {
   const words = useWords();
   const times = useTimes();
   const { me, may } = useMemory();
   const act = useAct();
   const names = [...new Set(thing.aliases.map((one) => one.alias))].filter((one) => one !== thing.label);
-  const pin = usePin();
+  const pin = usePin(onPinned);
   const unmerge = (nodeId: string) =>
     act((client) => client.unmergeNode({ path: { node_id: nodeId } }), (change) => onChanged(words.thing.unmerged, change.change_id));
   return (
     <header className="card">
       <p className="meta">
         <span className="kind">{thing.type}</span>
+        {thing.pinned && <span className="pinned"><Icon name="pin" />{words.pinning.pinned}</span>}
         {!thing.holds && <span>{words.thing.ended}</span>}
         {thing.importance != null && <span>{words.thing.importance} {thing.importance.toLocaleString(words.code)}</span>}
         {thing.first_seen && thing.last_seen && (
@@ -60,7 +63,10 @@ export function Card({ thing, name, onDo, onChanged }: {
           <>
             <button type="button" onClick={() => onDo("edit")}>{words.thing.edit}</button>
             <button type="button" onClick={() => onDo("merge")}>{words.thing.merge}</button>
-            <button type="button" onClick={() => pin(thing.node_id)}>{words.thing.pin}</button>
+            <button type="button" onClick={() => onDo("split")}>{words.split.open}</button>
+            <button type="button" onClick={() => pin(thing.node_id, !thing.pinned)}>
+              {thing.pinned ? words.pinning.unpin : words.thing.pin}
+            </button>
           </>
         )}
         {may("forget") && thing.node_id !== me.node_id && (

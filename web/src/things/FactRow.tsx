@@ -14,11 +14,12 @@ import { Forget } from "../ui/Forget";
 import { type Axis, barOf, hasTime } from "./span";
 import type { Changed } from "./ThingPage";
 
-export function FactRow({ fact, about, axis, onChanged }: {
+export function FactRow({ fact, about, axis, onChanged, onPinned }: {
   fact: ShownFact;
   about: string;
   axis: Axis;
   onChanged: Changed;
+  onPinned: () => void;
 }) {
   const words = useWords();
   const times = useTimes();
@@ -34,6 +35,7 @@ export function FactRow({ fact, about, axis, onChanged }: {
         <span className="sentence">
           <Icon name="right" />
           <span dir="auto">{fact.fact}</span>
+          {fact.pinned && <small className="pinned"><Icon name="pin" /><span className="hidden">{words.pinning.pinned}</span></small>}
           {fact.contested && <em>{words.thing.contested}</em>}
         </span>
         <span className="strip">
@@ -46,17 +48,18 @@ export function FactRow({ fact, about, axis, onChanged }: {
         </span>
         <span className="when">{bar ? when : words.thing.sources(fact.sources_total)}</span>
       </button>
-      {opened && <Opened id={id} fact={fact} about={about} when={when} onChanged={onChanged} />}
+      {opened && <Opened id={id} fact={fact} about={about} when={when} onChanged={onChanged} onPinned={onPinned} />}
     </li>
   );
 }
 
-function Opened({ id, fact, about, when, onChanged }: {
+function Opened({ id, fact, about, when, onChanged, onPinned }: {
   id: string;
   fact: ShownFact;
   about: string;
   when: string;
   onChanged: Changed;
+  onPinned: () => void;
 }) {
   const words = useWords();
   const { may } = useMemory();
@@ -66,7 +69,7 @@ function Opened({ id, fact, about, when, onChanged }: {
   const path = { edge_id: fact.edge_id };
   const retract = () =>
     act((client) => client.retractFact({ path, body: {} }), (change) => onChanged(words.thing.retracted, change.change_id));
-  const pin = usePin();
+  const pin = usePin(onPinned);
   const others = [
     [fact.from_node, fact.from_label], [fact.to_node, fact.to_label],
   ].filter(([node]) => node !== about);
@@ -106,7 +109,9 @@ function Opened({ id, fact, about, when, onChanged }: {
             <button type="button" className="quiet" onClick={() => setDoing("edit")}>{words.thing.factEdit}</button>
             <button type="button" className="quiet" onClick={() => setDoing("end")}>{words.thing.factEnd}</button>
             <button type="button" className="quiet" onClick={retract}>{words.thing.factRetract}</button>
-            <button type="button" className="quiet" onClick={() => pin(fact.version_id)}>{words.thing.pin}</button>
+            <button type="button" className="quiet" aria-pressed={fact.pinned} onClick={() => pin(fact.version_id, !fact.pinned)}>
+              {fact.pinned ? words.pinning.unpin : words.thing.pin}
+            </button>
           </>
         )}
         {may("forget") && (

@@ -9,12 +9,13 @@ import type { Changed } from "./ThingPage";
 
 const PAGE = 200;
 
-export function Facts({ nodeId, asOf, knownAt, version, onChanged }: {
+export function Facts({ nodeId, asOf, knownAt, version, onChanged, onPinned }: {
   nodeId: string;
   asOf: string;
   knownAt: string | null;
   version: number;
   onChanged: Changed;
+  onPinned: () => void;
 }) {
   const words = useWords();
   const act = useAct();
@@ -34,7 +35,7 @@ export function Facts({ nodeId, asOf, knownAt, version, onChanged }: {
   if (!data) return <p className="waiting" aria-live="polite">{words.common.loading}</p>;
   if (facts.length === 0) return <p className="empty">{words.thing.noFacts}</p>;
   const rows = (some: ShownFact[]) => some.map((fact) => (
-    <FactRow key={fact.version_id} fact={fact} about={nodeId} axis={axis} onChanged={onChanged} />
+    <FactRow key={fact.version_id} fact={fact} about={nodeId} axis={axis} onChanged={onChanged} onPinned={onPinned} />
   ));
   const now = share(axis, asOf ? Date.parse(asOf) : Date.now());
   return (

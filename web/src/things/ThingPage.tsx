@@ -11,9 +11,12 @@ import { Facts } from "./Facts";
 import { Forget } from "../ui/Forget";
 import { History } from "./History";
 import { Merge } from "./Merge";
+import { Split } from "./Split";
+import { Told } from "./Told";
 import "./thing.css";
 import "./strip.css";
 
+const VIEWS = ["facts", "history", "told"] as const;
 /** Tells that something changed, and how to take it back. */
 export type Changed = (text: string, changeId?: string) => void;
 
@@ -24,7 +27,7 @@ export function ThingPage({ nodeId, query }: { nodeId: string; query: URLSearchP
   const act = useAct();
   const { say } = useNotices();
   const today = times.field(new Date());
-  const view = query.get("view") === "history" ? "history" : "facts";
+  const view = VIEWS.find((one) => one === query.get("view")) ?? "facts";
   const asOf = query.get("as_of") ?? "";
   const known = query.get("known_at") ?? "";
   const knownAt = endOfDay(known, today);
@@ -71,16 +74,16 @@ export function ThingPage({ nodeId, query }: { nodeId: string; query: URLSearchP
   const close = () => setDoing("");
   return (
     <article className="thing">
-      <Card thing={data} name={name} onDo={setDoing} onChanged={changed} />
+      <Card thing={data} name={name} onDo={setDoing} onChanged={changed} onPinned={refresh} />
       <div className="bar">
         <div className="tabs" role="group" aria-label={words.thing.facets}>
-          {(["facts", "history"] as const).map((one) => (
+          {VIEWS.map((one) => (
             <button type="button" key={one} aria-pressed={view === one} onClick={() => show({ view: one === "facts" ? "" : one })}>
-              {words.thing[one]}
+              {one === "told" ? words.told.view : words.thing[one]}
             </button>
           ))}
         </div>
-        {view === "facts" && (
+        {view !== "history" && (
           <div className="narrow">
             {day("as_of", words.thing.asOf, asOf)}
             {day("known_at", words.thing.knownAt, known, today)}
@@ -90,13 +93,16 @@ export function ThingPage({ nodeId, query }: { nodeId: string; query: URLSearchP
           </div>
         )}
       </div>
-      {view === "facts" ? (
-        <Facts nodeId={data.node_id} asOf={asOf} knownAt={knownAt} version={version} onChanged={changed} />
-      ) : (
+      {view === "facts" && (
+        <Facts nodeId={data.node_id} asOf={asOf} knownAt={knownAt} version={version} onChanged={changed} onPinned={refresh} />
+      )}
+      {view === "told" && <Told name={name} asOf={asOf} known={known} knownAt={knownAt} />}
+      {view === "history" && (
         <History nodeId={data.node_id} version={version} onChanged={changed} writes={may("write")} />
       )}
       {doing === "edit" && <EditThing thing={data} onClose={close} onChanged={changed} />}
       {doing === "merge" && <Merge nodeId={data.node_id} name={name} onClose={close} onChanged={changed} />}
+      {doing === "split" && <Split thing={data} name={name} onClose={close} onChanged={changed} />}
       {doing === "forget" && (
         <Forget what={name} kind="node" id={data.node_id} onClose={close} onForgotten={() => go(["things"])} />
       )}

@@ -7,13 +7,17 @@ import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import "./things.css";
 
-const PAGE = 50;
+const PAGE = 100;
+const LEAST = 20;
+/** Types of what memsvc writes itself: summaries and what follows from them, lessons, plans, files. */
+const DERIVED = new Set(["Summary", "Reflection", "Critique", "Plan", "ConceptGroup", "DocumentVersion"]);
 
 export function ThingsPage({ query }: { query: URLSearchParams }) {
   const words = useWords();
   const times = useTimes();
   const type = query.get("type") ?? "";
   const [typed, setTyped] = useState((query.get("q") ?? "").slice(0, MOST_NAME_CHARS));
+  const all = query.get("all") === "yes";
   const name = useDeferredValue(typed.trim());
   const stats = useAsked((client) => client.graphStats(), []);
   const found = usePages(
@@ -24,10 +28,23 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
     found.again();
     stats.again();
   });
+  const shown = found.items.filter((node) => all || type || !DERIVED.has(node.type ?? ""));
+  const { more } = found;
+  const few = shown.length < LEAST;
   useEffect(() => {
-    if (name !== (query.get("q") ?? "")) go(["things"], { q: name, type }, { replace: true });
+    if (few) more?.(); // a page may hold nothing but what is hidden
+  }, [few, found.items.length]);
+  const show = (changes: { q?: string; type?: string; all?: string }, replace = false) =>
+    go(["things"], { q: name, type, all: all ? "yes" : "", ...changes }, { replace });
+  useEffect(() => {
+    if (name !== (query.get("q") ?? "")) show({}, true);
   }, [name, type, query]);
   const types = Object.entries(stats.data?.types ?? {}).sort(([, a], [, b]) => b - a);
+  const groups = [
+    [words.derived.own, types.filter(([one]) => !DERIVED.has(one))],
+    [words.derived.written, types.filter(([one]) => DERIVED.has(one))],
+  ] as const;
+  const count = (all ? types : groups[0][1]).reduce((sum, [, n]) => sum + n, 0);
   return (
     <div className="things">
       <h1>{words.things.title}</h1>
@@ -35,17 +52,27 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
         <div className="line">
           <input type="search" value={typed} onChange={(event) => setTyped(event.target.value)} maxLength={MOST_NAME_CHARS}
             placeholder={words.things.search} aria-label={words.things.search} />
-          <select aria-label={words.things.type} value={type} onChange={(event) => go(["things"], { q: name, type: event.target.value })}>
-            <option value="">{words.things.anyType}{stats.data ? ` (${stats.data.nodes.toLocaleString(words.code)})` : ""}</option>
-            {types.map(([one, n]) => <option key={one} value={one}>{`${one} (${n.toLocaleString(words.code)})`}</option>)}
+          <select aria-label={words.things.type} value={type} onChange={(event) => show({ type: event.target.value })}>
+            <option value="">{words.things.anyType}{stats.data ? ` (${count.toLocaleString(words.code)})` : ""}</option>
+            {groups.map(([label, some]) => some.length > 0 && (
+              <optgroup key={label} label={label}>
+                {some.map(([one, n]) => <option key={one} value={one}>{`${one} (${n.toLocaleString(words.code)})`}</option>)}
+              </optgroup>
+            ))}
           </select>
         </div>
+        {!type && groups[1][1].length > 0 && (
+          <label className="check small">
+            <input type="checkbox" checked={all} onChange={() => show({ all: all ? "" : "yes" })} />
+            <span>{words.derived.show}</span>
+          </label>
+        )}
       </form>
       {found.error && <p className="said bad" role="alert">{found.error}</p>}
       {!found.data && found.loading && <p className="waiting" aria-live="polite">{words.common.loading}</p>}
-      {found.data && found.items.length === 0 && <p className="empty">{name || type ? words.things.none : words.things.noneAtAll}</p>}
+      {found.data && !more && shown.length === 0 && <p className="empty">{name || type ? words.things.none : words.things.noneAtAll}</p>}
       <ul className="rows">
-        {found.items.map((node) => (
+        {shown.map((node) => (
           <li key={node.node_id}>
             <a href={href(["things", node.node_id])}>
               <span className="label" dir="auto">{node.label ?? node.name}</span>
@@ -56,7 +83,7 @@ export function ThingsPage({ query }: { query: URLSearchParams }) {
           </li>
         ))}
       </ul>
-      {found.more && <p className="further"><button type="button" onClick={found.more}>{words.things.more}</button></p>}
+      {more && <p className="further"><button type="button" onClick={more}>{words.things.more}</button></p>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { useWords } from "../words";
 import { Icon } from "./Icon";
 
 /** Where one begins to write; without such a field, the browser focuses the first button. */
-const FIRST = "form :is(input:not([type=radio], [type=checkbox]), textarea, select)";
+const FIRST = "[data-autofocus], form :is(input:not([type=radio], [type=checkbox]), textarea, select)";
 
 export function Dialog({ title, onClose, children, wide }: {
   title: string;

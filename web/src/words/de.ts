@@ -1,5 +1,6 @@
 // Every text of the page in German.
 import { operations } from "./de.operations";
+import { inbox } from "./de.inbox";
 import { self } from "./de.self";
 import type { Words } from "./en";
 
@@ -349,4 +350,5 @@ export const de: Words = {
     ended: "Beendet.", endTitle: (what) => `${what} ist nicht mehr dort?`,
     outlines: "Umrisse: Natural Earth", unavailable: "Die Umrisse der Karte ließen sich nicht laden. Die Liste geht trotzdem.",
   },
+  ...inbox,
 };

@@ -1,5 +1,6 @@
 // Every text of the page in English. Another language is another file with the same names.
 import { operations } from "./en.operations";
+import { inbox } from "./en.inbox";
 import { self } from "./en.self";
 
 const some = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -341,5 +342,6 @@ export const en = {
     ended: "Ended.", endTitle: (what: string) => `${what} is no longer there?`,
     outlines: "Outlines: Natural Earth", unavailable: "The outlines of the map could not be loaded. The list still works.",
   },
+  ...inbox,
 };
 export type Words = typeof en;
