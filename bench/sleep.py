@@ -24,7 +24,7 @@ from bench.datasets import DataSet, Key, Question, as_moment, load
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.metrics import paired_bootstrap
 from memsvc.llm.embedders.residents import Residents
-from memsvc.recall.kinds import RECALLED
+from memsvc.recall.kinds import RECALLED, Kind
 from memsvc.recall.options import Filters
 from memsvc.recall.overview import asks_overview
 from memsvc.recall.results import Memory
@@ -55,7 +55,7 @@ WRITTEN = frozenset({"summary", "reflection"})
 Quotes = Mapping[UUID, frozenset[Key]]
 
 
-async def found_by(world: World, question: Question, kinds: Sequence[str]) -> list[Memory]:
+async def found_by(world: World, question: Question, kinds: Sequence[Kind]) -> list[Memory]:
     """The first ten memories, of these kinds; none: by the defaults."""
     moment = as_moment(question.asked_at) if question.asked_at else None
     settings = world.bench.settings.model_copy(update={"query_embedding_ms": EMBEDDING_MS})
@@ -74,7 +74,7 @@ def score(memories: Sequence[Memory], question: Question, quotes: Quotes) -> flo
     return len(found & question.evidence) / len(question.evidence)
 
 
-async def asked(world: World, quotes: Quotes, kinds: Sequence[str] = ()) -> dict[str, float]:
+async def asked(world: World, quotes: Quotes, kinds: Sequence[Kind] = ()) -> dict[str, float]:
     """Question -> its score."""
     scores = {}
     with progress("asking", len(world.data.questions)) as done:

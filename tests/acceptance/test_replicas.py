@@ -54,7 +54,7 @@ def paired(prepared: Path) -> Iterator[Pair]:
         with embedded.running(standby) as second:
             urls = [server.conninfo(database="memsvc") for server in (first, second)]
             given = {"data_dir": primary, "database_url": urls[0], "replica_urls": urls[1], "replica_lag_s": 1.5}
-            yield Pair(primary, standby, *urls, Settings.model_validate({**given, "extractor": "none"}))
+            yield Pair(primary, standby, urls[0], urls[1], Settings.model_validate({**given, "extractor": "none"}))
 
 
 @pytest.fixture(scope="module")
