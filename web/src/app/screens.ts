@@ -28,6 +28,10 @@ export const SCREENS: readonly Screen[] = [
     page: lazy(() => import("../things/Things").then(({ Things }) => ({ default: Things }))),
   },
   {
+    path: "graph", group: "find", title: (words) => words.graph.title,
+    page: lazy(() => import("../graph/GraphPage").then(({ GraphPage }) => ({ default: GraphPage }))),
+  },
+  {
     path: "timeline", group: "find", title: (words) => words.timeline.title,
     page: lazy(() => import("../timeline/TimelinePage").then(({ TimelinePage }) => ({ default: TimelinePage }))),
   },

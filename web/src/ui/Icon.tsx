@@ -11,6 +11,11 @@ const PATHS = {
   off: "M3 3l10 10M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11z",
   pin: "M6 2h4l-.5 5L12 9v1H4V9l2.5-2zM8 10v4",
   world: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM2 8h12M8 2c2.5 2 2.5 10 0 12M8 2c-2.5 2-2.5 10 0 12",
+  plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
+  fit: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
+  play: "M5 3l8 5-8 5z",
+  pause: "M5 3v10M11 3v10",
   menu: "M2 4.5h12M2 8h12M2 11.5h12",
 } as const;
 
