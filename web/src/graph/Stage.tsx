@@ -16,6 +16,8 @@ export interface Picture {
 const MOST_ARROWS = 4_000;
 const STEP = 0.15;
 const FOCUS_RATIO = 0.35;
+/** The layout is round; a wide stage shows it wider. */
+const stretchOf = (box: HTMLElement | null) => (box?.clientHeight ? Math.min(1.7, Math.max(0.75, box.clientWidth / box.clientHeight)) : 1);
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, picture }: {
@@ -53,6 +55,7 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
   useEffect(() => {
     if (!box.current) return;
     const found = coloursOf(box.current);
+    stretch.current = stretchOf(box.current);
     const made = makeRenderer(graph.current, box.current, found);
     if (camera.current) made.getCamera().setState(camera.current);
     made.on("clickNode", ({ node }) => select.current(node));
@@ -66,6 +69,11 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
     };
   }, [theme]);
 
+  const stretch = useRef(1);
+  const placeOf = (id: string) => {
+    const { x, y } = layout.places.get(id) ?? { x: 0, y: 0 };
+    return { x: x * stretch.current, y };
+  };
   // What is drawn. Attributes are given all at once, so sigma reads them once.
   useEffect(() => {
     if (!colours) return;
@@ -77,8 +85,7 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
     drawn.forEachNode((id) => !nodes.has(id) && drawn.dropNode(id));
     const lookOf = (id: string) => {
       const one = nodes.get(id);
-      const place = layout.places.get(id) ?? { x: 0, y: 0 };
-      return one && { ...place, ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis, comparing) };
+      return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis, comparing) };
     };
     const lineOf = (id: string) => {
       const one = edges.get(id);
@@ -96,7 +103,7 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
   useEffect(() => {
     const drawn = graph.current;
     drawn.updateEachNodeAttributes(
-      (id, before) => ({ ...before, ...layout.places.get(id) }),
+      (id, before) => ({ ...before, ...placeOf(id) }),
       { attributes: ["x", "y"] },
     );
     const made = sigma.current;

@@ -22,6 +22,8 @@ const PER_NODE = 10;
 const PER_EDGE = 3;
 const FIRST_SPREAD = 100;
 const BESIDE = 6;
+/** How strongly a fact pulls its ends together. */
+const PULL = 0.35;
 
 /** A number from 0 to 1 that is always the same for a text. */
 export function chanceOf(text: string): number {
@@ -72,7 +74,7 @@ function orderOf(base: Base, places: Map<string, Place>, free: Set<string>, numb
   const edges = new Float32Array(base.edges.length * PER_EDGE);
   base.edges.forEach((edge, n) => {
     const [from, to] = [index.get(edge.from_node) ?? 0, index.get(edge.to_node) ?? 0];
-    edges.set([from * PER_NODE, to * PER_NODE, 1], n * PER_EDGE);
+    edges.set([from * PER_NODE, to * PER_NODE, PULL], n * PER_EDGE);
   });
   const rounds = whole ? Math.round(Math.min(500, Math.max(80, 400_000 / (base.nodes.length + 1)))) : 60;
   return { number, nodes, edges, rounds };

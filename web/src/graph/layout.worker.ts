@@ -12,7 +12,7 @@ self.onmessage = ({ data }: MessageEvent<Order>) => {
   latest = data.number;
   const count = data.nodes.length / PER_NODE;
   const settings = {
-    ...defaults, strongGravityMode: true, gravity: 0.06, scalingRatio: 12, slowDown: 1 + Math.log(count + 1),
+    ...defaults, strongGravityMode: true, gravity: 0.3, scalingRatio: 12, slowDown: 1 + Math.log(count + 1),
     barnesHutOptimize: count > 1_000, barnesHutTheta: 0.8,
   };
   const tell = (done: boolean) => {

@@ -95,7 +95,7 @@ export function edgeLook({ edge, mark, over }: ShownEdge, label: string, colours
     label: lit || mark ? `${mark ? SIGNS[mark] : ""}${label}` : "",
     size: dim ? 0.6 : mark === "new" ? 2.6 : lit ? 1.8 : over ? 0.9 : 1.1,
     color: dim ? colours.faint : own,
-    gap: over || mark === "ended" ? 5 : 0.01,
+    gap: over || mark === "ended" ? colours.raised : dim ? colours.faint : own,
     head: arrows && !dim ? "arrow" : "none",
     lit: lit || mark !== null,
     depth: lit || mark ? "topEdges" : "edges",

@@ -31,8 +31,9 @@ export function makeRenderer(graph: Drawing, container: HTMLElement, colours: Co
       edges: {
         paths: [pathLine(), pathLoop(), pathCurved()],
         extremities: [extremityArrow({ lengthRatio: 4, widthRatio: 3.4 })],
-        variables: { gap: { type: "number", default: 0.01 } },
-        layers: [layerDashed({ dashSize: { value: 6, mode: "pixels" }, gapSize: { attribute: "gap", default: 0.01, mode: "pixels" } })],
+        // A dashed line whose gaps have a colour of their own: that of the line if it is to be whole.
+        variables: { gap: { type: "color", default: "transparent" } },
+        layers: [layerDashed({ dashSize: { value: 5 }, gapSize: { value: 4 }, gapColor: { attribute: "gap" }, solidExtremities: "head" })],
       },
     },
     styles: {
