@@ -38,7 +38,7 @@ export function GraphPage({ query }: ScreenProps) {
   const [failure, setFailure] = useState("");
   const [wasConnected, setWasConnected] = useState(false);
   const [follow, setFollow] = useState(true);
-  const [focus, setFocus] = useState<{ node: string; number: number } | null>(null);
+  const [focus, setFocus] = useState<{ nodes: readonly string[]; number: number } | null>(null);
   const [slid, setSlid] = useState<string | null>(null); // where the slider is while it moves
   const picture = useRef<Picture>(null);
   const [clock, setClock] = useState(() => times.field(new Date()));
@@ -59,7 +59,7 @@ export function GraphPage({ query }: ScreenProps) {
     },
     [query],
   );
-  const goTo = useCallback((node: string) => setFocus((before) => ({ node, number: (before?.number ?? 0) + 1 })), []);
+  const goTo = useCallback((...nodes: string[]) => setFocus((before) => ({ nodes, number: (before?.number ?? 0) + 1 })), []);
   const find = (node: string) => {
     show({ node, to: "", view: "" });
     goTo(node);
@@ -76,7 +76,11 @@ export function GraphPage({ query }: ScreenProps) {
     say(words.graph.askedAbout(nameOf(node)), { action: { label: words.graph.select, act: () => find(node.node_id) } });
   });
 
-  const paths = useSelected(asked, knownAt, add);
+  const paths = useSelected(asked, knownAt, graph.loads, add);
+  useEffect(() => {
+    const along = paths.data?.paths.flatMap((path) => path.nodes.map((node) => node.node_id)) ?? [];
+    if (along.length) goTo(...along);
+  }, [paths.data, goTo]);
   const diff = useAsked(
     asked.axis && asked.since
       ? (client) => client.diffGraph({
@@ -93,8 +97,8 @@ export function GraphPage({ query }: ScreenProps) {
   const sleep = asked.sleep === "yes";
   const compared = useMemo(() => (diff.data ? comparedOf(diff.data.items, data, sleep) : null), [diff.data, data, sleep]);
   const keep = useMemo(
-    () => new Set([asked.node, asked.to, focus?.node ?? "", ...(paths.data?.paths ?? []).flatMap((path) => path.nodes.map((node) => node.node_id))]),
-    [asked.node, asked.to, focus?.node, paths.data],
+    () => new Set([asked.node, asked.to, ...(focus?.nodes ?? []), ...(paths.data?.paths ?? []).flatMap((path) => path.nodes.map((node) => node.node_id))]),
+    [asked.node, asked.to, focus, paths.data],
   );
   const base = useMemo(
     () => baseOf(compared ? withMore(data, compared.gone) : data, {
@@ -116,7 +120,7 @@ export function GraphPage({ query }: ScreenProps) {
   const list = asked.view === "list" || !picturable;
   const dayBefore = (at: number) => dayOf(numberOf(times.field(new Date(at))) - 1);
   const thinned = base.allNodes > base.nodes.length || base.allEdges > base.edges.length;
-  const empty = graph.ready && data.nodes.size === 0 && !knownAt;
+  const empty = graph.ready && data.edges.size === 0 && data.nodes.size < 2 && !knownAt; // a new user's own node is there
   const number = (n: number) => n.toLocaleString(words.code);
   return (
     <div className="graph">
@@ -152,7 +156,7 @@ export function GraphPage({ query }: ScreenProps) {
             {list ? (
               <GraphList shown={shown} onChoose={find} />
             ) : (
-              <Stage shown={shown} layout={layout} emphasis={emphasis} comparing={compared !== null} focus={focus}
+              <Stage shown={shown} layout={layout} emphasis={emphasis} focus={focus}
                 onSelect={(node) => (node || asked.node) && show({ node, to: "" })} picture={picture} />
             )}
             {(selected || asked.axis) && (
@@ -166,7 +170,7 @@ export function GraphPage({ query }: ScreenProps) {
             )}
           </div>
           <p className="counts" role="status">
-            <span>{words.graph.counts(shown.nodes.length, shown.edges.length)}</span>
+            {graph.ready && <span>{words.graph.counts(shown.nodes.length, shown.edges.length)}</span>}
             {thinned && (
               <span>{words.graph.thinned(number(base.nodes.length), number(base.allNodes), number(base.edges.length), number(base.allEdges))}</span>
             )}
@@ -182,7 +186,7 @@ export function GraphPage({ query }: ScreenProps) {
             <TimeSlider label={words.graph.knownOn} none={words.graph.nowKnown} day={asked.known_at} waits={graph.busy}
               from={dayBefore(Math.min(firstKnown, now))} to={today} onSlide={() => undefined}
               onSettle={(day) => show({ known_at: day >= today ? "" : day })} />
-            <div className="narrow">
+            <div className="under">
               <CompareForm asked={asked} today={asOf || today} onShow={show} />
               <label className="check">
                 <input type="checkbox" checked={follow} onChange={(event) => setFollow(event.target.checked)} />

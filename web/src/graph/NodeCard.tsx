@@ -53,6 +53,9 @@ export function NodeCard({ node, shown, nodes, asked, knownAt, paths, onShow, on
         <a href={href(["ask"], { q: words.ask.example(node.label ?? "") })}>{words.thing.ask}</a>
         <button type="button" className="link" onClick={() => onFocus(id)}>{words.graph.center}</button>
       </p>
+      <h3>{words.graph.path}</h3>
+      <NodePicker key={id + asked.to} label={words.graph.pathTo} without={[id]} chosen={null} onChoose={(other) => onShow({ to: other.node_id })} />
+      {asked.to && <Found paths={paths} onShow={onShow} />}
       <h3>{words.graph.facts(facts.length)}</h3>
       {facts.length === 0 && <p className="lead">{words.graph.noFacts}</p>}
       <ul className="near">
@@ -63,9 +66,6 @@ export function NodeCard({ node, shown, nodes, asked, knownAt, paths, onShow, on
       {!all && facts.length > FACTS && (
         <button type="button" className="link" onClick={() => setAll(true)}>{words.thing.more}</button>
       )}
-      <h3>{words.graph.path}</h3>
-      <NodePicker key={id + asked.to} label={words.graph.pathTo} without={[id]} chosen={null} onChoose={(other) => onShow({ to: other.node_id })} />
-      {asked.to && <Found paths={paths} onShow={onShow} />}
     </section>
   );
 }

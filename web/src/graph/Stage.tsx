@@ -20,13 +20,12 @@ const FOCUS_RATIO = 0.35;
 const stretchOf = (box: HTMLElement | null) => (box?.clientHeight ? Math.min(1.7, Math.max(0.75, box.clientWidth / box.clientHeight)) : 1);
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, picture }: {
+export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
   shown: Shown;
   layout: Layout;
   emphasis: Emphasis;
-  comparing: boolean;
   /** Where to go, each time that the number changes. */
-  focus: { node: string; number: number } | null;
+  focus: { nodes: readonly string[]; number: number } | null;
   onSelect: (node: string) => void;
   picture: Ref<Picture>;
 }) {
@@ -85,11 +84,11 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
     drawn.forEachNode((id) => !nodes.has(id) && drawn.dropNode(id));
     const lookOf = (id: string) => {
       const one = nodes.get(id);
-      return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis, comparing) };
+      return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis) };
     };
     const lineOf = (id: string) => {
       const one = edges.get(id);
-      return one && edgeLook(one, relationOf(one.edge.type), colours, emphasis, comparing, arrows);
+      return one && edgeLook(one, relationOf(one.edge.type), colours, emphasis, arrows);
     };
     drawn.updateEachNodeAttributes((id, before) => lookOf(id) ?? before);
     drawn.updateEachEdgeAttributes((id, before) => lineOf(id) ?? before);
@@ -97,7 +96,7 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
     for (const [id, { edge }] of edges)
       if (!drawn.hasEdge(id) && drawn.hasNode(edge.from_node) && drawn.hasNode(edge.to_node))
         drawn.addDirectedEdgeWithKey(id, edge.from_node, edge.to_node, lineOf(id));
-  }, [shown, colours, emphasis, comparing]);
+  }, [shown, colours, emphasis]);
 
   // Only places have changed. While they do, the frame follows; then it stays, so that nothing jumps.
   useEffect(() => {
@@ -113,16 +112,20 @@ export function Stage({ shown, layout, emphasis, comparing, focus, onSelect, pic
     if (!layout.busy) made.setCustomBBox(made.getBBox());
   }, [layout.version, layout.busy]);
 
+  const drawnFocus = focus?.nodes.filter((id) => graph.current.hasNode(id)) ?? [];
   useEffect(() => {
     const made = sigma.current;
-    if (!focus || !made || !graph.current.hasNode(focus.node)) return;
-    const at = made.getNodeDisplayData(focus.node);
-    if (!at) return;
-    const state = { x: at.x, y: at.y, ratio: Math.min(FOCUS_RATIO, made.getCamera().getState().ratio) };
+    const places = drawnFocus.map((id) => made?.getNodeDisplayData(id)).filter((one) => one !== undefined);
+    if (!made || !places.length) return;
+    const middle = (values: number[]) => (Math.min(...values) + Math.max(...values)) / 2;
+    const extent = (values: number[]) => Math.max(...values) - Math.min(...values);
+    const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+    const near = Math.min(FOCUS_RATIO, made.getCamera().getState().ratio);
+    const state = { x: middle(xs), y: middle(ys), ratio: Math.max(near, 1.5 * Math.max(extent(xs), extent(ys))) };
     if (calm()) made.getCamera().setState(state);
     else void made.getCamera().animate(state, { duration: 500 });
     // A new node may be drawn only after what is shown has changed.
-  }, [focus?.number, focus && graph.current.hasNode(focus.node), colours]);
+  }, [focus?.number, drawnFocus.length, colours]);
 
   useImperativeHandle(picture, () => ({ png: () => pngOf(sigma.current, box.current) }), []);
   const zoom = (times: number) => {

@@ -22,10 +22,12 @@ export interface Loaded {
 export interface Loading extends Loaded {
   error: string;
   busy: boolean;
-  /** Whether anything was read yet. */
+  /** Whether the graph was read at least once. */
   ready: boolean;
   /** How many facts were read so far, while it is busy. */
   read: number;
+  /** How often the graph was read. */
+  loads: number;
   again: () => void;
   add: (more: Part) => void;
 }
@@ -59,13 +61,15 @@ export function useGraph(knownAt: string | null): Loading {
   const listening = useListening();
   const [times, setTimes] = useState(0);
   const [loaded, setLoaded] = useState<Loaded>({ data: NOTHING, now: Date.now(), whole: true });
-  const [state, setState] = useState({ error: "", busy: true, ready: false, read: 0 });
+  const [state, setState] = useState({ error: "", busy: true, ready: false, read: 0, loads: 0 });
   const waiting = useRef<Update[] | null>(null);
+  const added = useRef<Part[]>([]); // while the graph is read
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     if (!listening) return;
     let current = true;
     waiting.current = [];
+    added.current = [];
     setState((before) => ({ ...before, error: "", busy: true, read: 0 }));
     const read = async () => {
       const clock = serviceTime();
@@ -86,9 +90,10 @@ export function useGraph(knownAt: string | null): Loading {
       if (!current) return;
       const missed = knownAt ? [] : (waiting.current ?? []);
       waiting.current = null;
-      const data = missed.reduce((before, update) => updated(before, update, now), { nodes, edges } as GraphData);
+      const whole = added.current.reduce<GraphData>(withMore, { nodes, edges });
+      const data = missed.reduce((before, update) => updated(before, update, now), whole);
       setLoaded({ data, now, whole: !cursor });
-      setState({ error: "", busy: false, ready: true, read: 0 });
+      setState(({ loads }) => ({ error: "", busy: false, ready: true, read: 0, loads: loads + 1 }));
     };
     read().catch((error: unknown) => {
       if (!current) return;
@@ -116,9 +121,9 @@ export function useGraph(knownAt: string | null): Loading {
     else setLoaded((before) => ({ ...before, data: updated(before.data, update, before.now) }));
     if (saysTooLittle(update)) soon();
   });
-  const add = useCallback(
-    (more: Part) => setLoaded((before) => ({ ...before, data: withMore(before.data, more) })),
-    [],
-  );
+  const add = useCallback((more: Part) => {
+    added.current.push(more);
+    setLoaded((before) => ({ ...before, data: withMore(before.data, more) }));
+  }, []);
   return { ...loaded, ...state, again, add };
 }

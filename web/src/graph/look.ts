@@ -67,15 +67,15 @@ export interface Emphasis {
   nodes: ReadonlySet<string> | null;
   edges: ReadonlySet<string> | null;
 }
-const SIGNS: Record<Mark, string> = { new: "＋ ", ended: "− ", changed: "≠ " };
+const SIGNS: Record<Mark, string> = { new: "+ ", ended: "− ", changed: "≠ " };
 const markColour = (mark: Mark, colours: Colours) =>
   ({ new: colours.added, ended: colours.ended, changed: colours.changed })[mark];
 
-export function nodeLook({ node, degree, mark }: ShownNode, label: string, type: string, colours: Colours, emphasis: Emphasis, comparing: boolean) {
+export function nodeLook({ node, degree, mark }: ShownNode, label: string, type: string, colours: Colours, emphasis: Emphasis) {
   const { hue, shape } = kindOf(type);
   const selected = node.node_id === emphasis.selected;
   const dim = emphasis.nodes !== null && !emphasis.nodes.has(node.node_id);
-  const own = comparing ? (mark ? markColour(mark, colours) : colours.edge) : (colours.types[hue] ?? colours.ink);
+  const own = mark ? markColour(mark, colours) : (colours.types[hue] ?? colours.ink);
   return {
     label: dim ? "" : `${mark ? SIGNS[mark] : ""}${label}`,
     size: Math.min(18, 4 + 2.1 * Math.sqrt(degree)) + (selected ? 2 : 0),
@@ -87,10 +87,10 @@ export function nodeLook({ node, degree, mark }: ShownNode, label: string, type:
   };
 }
 
-export function edgeLook({ edge, mark, over }: ShownEdge, label: string, colours: Colours, emphasis: Emphasis, comparing: boolean, arrows: boolean) {
+export function edgeLook({ edge, mark, over }: ShownEdge, label: string, colours: Colours, emphasis: Emphasis, arrows: boolean) {
   const lit = emphasis.edges?.has(edge.version_id) ?? false;
   const dim = emphasis.edges !== null && !lit;
-  const own = mark ? markColour(mark, colours) : lit ? colours.soft : comparing ? colours.faint : colours.edge;
+  const own = mark ? markColour(mark, colours) : lit ? colours.soft : colours.edge;
   return {
     label: lit || mark ? `${mark ? SIGNS[mark] : ""}${label}` : "",
     size: dim ? 0.6 : mark === "new" ? 2.6 : lit ? 1.8 : over ? 0.9 : 1.1,
