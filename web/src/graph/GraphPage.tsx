@@ -52,13 +52,11 @@ export function GraphPage({ query }: ScreenProps) {
     if (connected) [setWasConnected(true), setFailure("")];
   }, [connected]);
 
-  const show = useCallback(
-    (changes: Partial<Asked>) => {
-      const { node } = changes;
-      go(["graph"], asQuery({ ...asked, ...changes }), { replace: !node });
-    },
-    [query],
-  );
+  const show = useCallback((changes: Partial<Asked>) => {
+    // Sliders rest a moment before they tell, so the address may have changed since this was drawn.
+    const current = readAsked(new URLSearchParams(location.hash.split("?")[1] ?? ""));
+    go(["graph"], asQuery({ ...current, ...changes }), { replace: !changes.node });
+  }, []);
   const goTo = useCallback((...nodes: string[]) => setFocus((before) => ({ nodes, number: (before?.number ?? 0) + 1 })), []);
   const find = (node: string) => {
     show({ node, to: "", view: "" });
