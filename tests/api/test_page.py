@@ -53,6 +53,8 @@ async def test_the_page_is_served_with_a_strict_policy(browser: httpx.AsyncClien
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
+    assert "worker-src 'self';" in policy
+    assert policy.endswith("; require-trusted-types-for 'script'; trusted-types memsvc-worker")
     assert gzip.decompress(gzip.compress(page.content)) == page.content
 
 

@@ -70,6 +70,10 @@ def screens(world: World) -> dict[str, tuple[str, str]]:
         "duplicates": ("#/inbox?kind=duplicates", ".side"),
         "doubts": ("#/inbox?kind=reviews", ".item.open mark"),
         "told": (f"#/things/{marcel}?view=told", "pre"),
+        "graph": ("#/graph", ".counts span"),
+        "graph-person": (f"#/graph?node={marcel}", ".node-card .near li"),
+        "graph-compared": ("#/graph?axis=valid&since=2025-11-01&as_of=2026-05-01", ".differences li"),
+        "graph-list": ("#/graph?view=list", ".graph-list li"),
     }
 
 
@@ -102,6 +106,7 @@ def draw(page: Page, world: World, folder: Path, name: str, screen: tuple[str, s
             page.open(f"{world.rig.url}/{screen[0]}")
             page.until("document.querySelector(values[0]) !== null", screen[1])
             page.run(SETTLE)
+            page.until("!(document.querySelector('.counts')?.innerText ?? '').includes('Arranging')")
             page.picture(folder / f"{name}-{theme}-{width}.png")
 
 

@@ -63,7 +63,7 @@ export function GraphPage({ query }: ScreenProps) {
     goTo(node);
   };
   useEffect(() => {
-    if (asked.node && graph.ready) goTo(asked.node); // an address that names a node begins there
+    if (asked.node && !asked.to && graph.ready) goTo(asked.node); // an address that names a node begins there
   }, [graph.ready]);
   useLive((message) => {
     if (message.type === "ERROR") setFailure(String(message["message"] ?? ""));
@@ -78,7 +78,7 @@ export function GraphPage({ query }: ScreenProps) {
   useEffect(() => {
     const along = paths.data?.paths.flatMap((path) => path.nodes.map((node) => node.node_id)) ?? [];
     if (along.length) goTo(...along);
-  }, [paths.data, goTo]);
+  }, [paths.data, graph.ready, goTo]);
   const diff = useAsked(
     asked.axis && asked.since
       ? (client) => client.diffGraph({
@@ -124,14 +124,16 @@ export function GraphPage({ query }: ScreenProps) {
     <div className="graph">
       <div className="bar">
         <h1>{words.graph.title}</h1>
-        <div className="tools">
-          <NodePicker key={asked.node} label={words.graph.search} without={[]} chosen={null} onChoose={(node) => find(node.node_id)} />
-          <div className="tabs" role="group" aria-label={words.ask.views}>
-            <button type="button" aria-pressed={!list} disabled={!picturable} onClick={() => show({ view: "" })}>{words.graph.picture}</button>
-            <button type="button" aria-pressed={list} onClick={() => show({ view: "list" })}>{words.graph.list}</button>
+        {!empty && (
+          <div className="tools">
+            <NodePicker key={asked.node} label={words.graph.search} without={[]} chosen={null} onChoose={(node) => find(node.node_id)} />
+            <div className="tabs" role="group" aria-label={words.ask.views}>
+              <button type="button" aria-pressed={!list} disabled={!picturable} onClick={() => show({ view: "" })}>{words.graph.picture}</button>
+              <button type="button" aria-pressed={list} onClick={() => show({ view: "list" })}>{words.graph.list}</button>
+            </div>
+            <ExportMenu shown={shown} asked={asked} knownAt={knownAt} picture={picture} />
           </div>
-          <ExportMenu shown={shown} asked={asked} knownAt={knownAt} picture={picture} />
-        </div>
+        )}
       </div>
       {graph.error && (
         <p className="said bad" role="alert">

@@ -1,5 +1,6 @@
 // Where nodes are: in the beginning by their ids, then as the worker arranges them. Nodes keep their places when others
 // come, and a new one begins beside a neighbour.
+import defaults from "graphology-layout-forceatlas2/defaults.js";
 import { useEffect, useRef, useState } from "react";
 import address from "./layout.worker.ts?worker&url";
 import type { Base } from "./view";
@@ -9,6 +10,7 @@ export interface Order {
   /** Ten numbers for each node, three for each edge, as graphology-layout-forceatlas2 wants them. */
   nodes: Float32Array;
   edges: Float32Array;
+  settings: object;
   rounds: number;
 }
 export interface Step {
@@ -77,7 +79,11 @@ function orderOf(base: Base, places: Map<string, Place>, free: Set<string>, numb
     edges.set([from * PER_NODE, to * PER_NODE, PULL], n * PER_EDGE);
   });
   const rounds = whole ? Math.round(Math.min(500, Math.max(80, 400_000 / (base.nodes.length + 1)))) : 60;
-  return { number, nodes, edges, rounds };
+  const settings = {
+    ...defaults, strongGravityMode: true, gravity: 0.3, scalingRatio: 12, slowDown: 1 + Math.log(base.nodes.length + 1),
+    barnesHutOptimize: base.nodes.length > 1_000, barnesHutTheta: 0.8,
+  };
+  return { number, nodes, edges, settings, rounds };
 }
 
 export interface Layout {

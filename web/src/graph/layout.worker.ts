@@ -1,7 +1,6 @@
 // Arranges the graph by ForceAtlas2 in a worker, so the page stays quick. No chance is involved: the same graph looks
 // the same each time. Positions go back every few rounds.
 import iterate from "graphology-layout-forceatlas2/iterate.js";
-import defaults from "graphology-layout-forceatlas2/defaults.js";
 import type { Order, Step } from "./layout";
 
 const PER_NODE = 10;
@@ -11,10 +10,6 @@ let latest = 0;
 self.onmessage = ({ data }: MessageEvent<Order>) => {
   latest = data.number;
   const count = data.nodes.length / PER_NODE;
-  const settings = {
-    ...defaults, strongGravityMode: true, gravity: 0.3, scalingRatio: 12, slowDown: 1 + Math.log(count + 1),
-    barnesHutOptimize: count > 1_000, barnesHutTheta: 0.8,
-  };
   const tell = (done: boolean) => {
     const places = new Float32Array(count * 2);
     for (let n = 0; n < count; n++) {
@@ -29,7 +24,7 @@ self.onmessage = ({ data }: MessageEvent<Order>) => {
     if (latest !== data.number) return; // there is a newer order
     const until = performance.now() + TELL_MS;
     while (round < data.rounds && performance.now() < until) {
-      iterate(settings, data.nodes, data.edges);
+      iterate(data.settings, data.nodes, data.edges);
       round++;
     }
     tell(round >= data.rounds);
