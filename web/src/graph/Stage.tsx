@@ -6,7 +6,7 @@ import { Icon } from "../ui/Icon";
 import { useWords } from "../words";
 import type { Layout } from "./layout";
 import { type Colours, coloursOf, edgeLook, type Emphasis, nodeLook } from "./look";
-import { makeRenderer } from "./renderer";
+import { type Drawing, makeRenderer, spareLines } from "./renderer";
 import { nameOf, relationOf, type Shown, typeOf } from "./view";
 
 export interface Picture {
@@ -14,6 +14,8 @@ export interface Picture {
   png: () => Promise<Blob | null>;
 }
 const MOST_ARROWS = 4_000;
+/** With more changes it is quicker to draw all anew. */
+const MOST_STEPS = 1_000;
 const STEP = 0.15;
 const FOCUS_RATIO = 0.35;
 /** The layout is round; a wide stage shows it wider. */
@@ -31,7 +33,7 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
 }) {
   const words = useWords();
   const box = useRef<HTMLDivElement>(null);
-  const graph = useRef(new MultiDirectedGraph());
+  const graph = useRef<Drawing>(new MultiDirectedGraph());
   const sigma = useRef<Sigma>(null);
   const [theme, setTheme] = useState(0);
   const [colours, setColours] = useState<Colours | null>(null);
@@ -80,8 +82,6 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
     const nodes = new Map(shown.nodes.map((one) => [one.node.node_id, one]));
     const edges = new Map(shown.edges.map((one) => [one.edge.version_id, one]));
     const arrows = edges.size <= MOST_ARROWS;
-    drawn.forEachEdge((id) => !edges.has(id) && drawn.dropEdge(id));
-    drawn.forEachNode((id) => !nodes.has(id) && drawn.dropNode(id));
     const lookOf = (id: string) => {
       const one = nodes.get(id);
       return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis) };
@@ -90,26 +90,36 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
       const one = edges.get(id);
       return one && edgeLook(one, relationOf(one.edge.type), colours, emphasis, arrows);
     };
+    const addAll = (to: Drawing) => {
+      for (const id of nodes.keys()) if (!to.hasNode(id)) to.addNode(id, lookOf(id));
+      for (const [id, { edge }] of edges)
+        if (!to.hasEdge(id) && to.hasNode(edge.from_node) && to.hasNode(edge.to_node))
+          to.addDirectedEdgeWithKey(id, edge.from_node, edge.to_node, lineOf(id));
+    };
+    const gone = drawn.filterNodes((id) => !nodes.has(id)).length + drawn.filterEdges((id) => !edges.has(id)).length;
+    const grown = nodes.size + edges.size - (drawn.order + drawn.size - gone);
+    if (gone + grown > MOST_STEPS) {
+      graph.current = new MultiDirectedGraph();
+      addAll(graph.current);
+      sigma.current?.setGraph(graph.current);
+      if (sigma.current) spareLines(sigma.current);
+      return;
+    }
+    drawn.forEachEdge((id) => !edges.has(id) && drawn.dropEdge(id));
+    drawn.forEachNode((id) => !nodes.has(id) && drawn.dropNode(id));
     drawn.updateEachNodeAttributes((id, before) => lookOf(id) ?? before);
     drawn.updateEachEdgeAttributes((id, before) => lineOf(id) ?? before);
-    for (const id of nodes.keys()) if (!drawn.hasNode(id)) drawn.addNode(id, lookOf(id));
-    for (const [id, { edge }] of edges)
-      if (!drawn.hasEdge(id) && drawn.hasNode(edge.from_node) && drawn.hasNode(edge.to_node))
-        drawn.addDirectedEdgeWithKey(id, edge.from_node, edge.to_node, lineOf(id));
+    addAll(drawn);
   }, [shown, colours, emphasis]);
 
   // Only places have changed. While they do, the frame follows; then it stays, so that nothing jumps.
   useEffect(() => {
     const drawn = graph.current;
-    drawn.updateEachNodeAttributes(
-      (id, before) => ({ ...before, ...placeOf(id) }),
-      { attributes: ["x", "y"] },
-    );
     const made = sigma.current;
     if (!made || !drawn.order) return;
     made.setCustomBBox(null);
-    made.refresh();
-    if (!layout.busy) made.setCustomBBox(made.getBBox());
+    if (!layout.busy) made.once("afterRender", () => made.setCustomBBox(made.getBBox()));
+    drawn.updateEachNodeAttributes((id, before) => ({ ...before, ...placeOf(id) }), { attributes: ["x", "y"] });
   }, [layout.version, layout.busy]);
 
   const drawnFocus = focus?.nodes.filter((id) => graph.current.hasNode(id)) ?? [];

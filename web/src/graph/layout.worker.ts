@@ -5,6 +5,9 @@ import type { Order, Step } from "./layout";
 
 const PER_NODE = 10;
 const TELL_MS = 120;
+/** Drawing a large graph takes longer, so it is told less often. */
+const TELL_MS_LARGE = 1_200;
+const LARGE = 1_000;
 let latest = 0;
 
 self.onmessage = ({ data }: MessageEvent<Order>) => {
@@ -22,7 +25,7 @@ self.onmessage = ({ data }: MessageEvent<Order>) => {
   let round = 0;
   const go = () => {
     if (latest !== data.number) return; // there is a newer order
-    const until = performance.now() + TELL_MS;
+    const until = performance.now() + (count > LARGE ? TELL_MS_LARGE : TELL_MS);
     while (round < data.rounds && performance.now() < until) {
       iterate(data.settings, data.nodes, data.edges);
       round++;

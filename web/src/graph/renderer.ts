@@ -19,6 +19,24 @@ export function hasWebGL(): boolean {
   }
 }
 
+/** Whether the processor draws, because the graphics card cannot be used. */
+function isDrawnBySoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const told = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = String(told ? gl?.getParameter(told.UNMASKED_RENDERER_WEBGL) : gl?.getParameter(gl.RENDERER));
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+let software: boolean | undefined;
+const MANY_EDGES = 3_000;
+
+/** Lets many lines wait while the picture moves, where the processor draws them. */
+export function spareLines(sigma: Sigma): void {
+  software ??= isDrawnBySoftware();
+  const spared = software && sigma.getGraph().size > MANY_EDGES;
+  if (sigma.getSetting("hideEdgesOnMove") !== spared) sigma.setSetting("hideEdgesOnMove", spared);
+}
+
 export function makeRenderer(graph: Drawing, container: HTMLElement, colours: Colours): Sigma {
   const font = getComputedStyle(container).fontFamily;
   return new Sigma(graph, container, {
