@@ -6,7 +6,7 @@ import { Icon } from "../ui/Icon";
 import { useWords } from "../words";
 import type { Layout } from "./layout";
 import { type Colours, coloursOf, edgeLook, type Emphasis, nodeLook } from "./look";
-import { type Drawing, makeRenderer, spareLines } from "./renderer";
+import { type Drawing, isSpared, makeRenderer, spareLines } from "./renderer";
 import { nameOf, relationOf, type Shown, typeOf } from "./view";
 
 export interface Picture {
@@ -116,7 +116,7 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
   useEffect(() => {
     const drawn = graph.current;
     const made = sigma.current;
-    if (!made || !drawn.order) return;
+    if (!made || !drawn.order || (layout.busy && isSpared(made))) return;
     made.setCustomBBox(null);
     if (!layout.busy) made.once("afterRender", () => made.setCustomBBox(made.getBBox()));
     drawn.updateEachNodeAttributes((id, before) => ({ ...before, ...placeOf(id) }), { attributes: ["x", "y"] });
@@ -163,7 +163,7 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
     const move = moves[event.key];
     if (move && at) {
       const { x, y, ratio } = at.getState();
-      at.setState({ x: x + move[0] * STEP * ratio, y: y + move[1] * STEP * ratio });
+      void at.animate({ x: x + move[0] * STEP * ratio, y: y + move[1] * STEP * ratio }, { duration: calm() ? 0 : 100 });
     } else if (event.key === "+" || event.key === "=") zoom(1 / 1.4);
     else if (event.key === "-") zoom(1.4);
     else if (event.key === "0") fit();

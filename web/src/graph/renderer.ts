@@ -34,8 +34,9 @@ const MANY_EDGES = 3_000;
 export function spareLines(sigma: Sigma): void {
   software ??= isDrawnBySoftware();
   const spared = software && sigma.getGraph().size > MANY_EDGES;
-  if (sigma.getSetting("hideEdgesOnMove") !== spared) sigma.setSetting("hideEdgesOnMove", spared);
+  if (isSpared(sigma) !== spared) sigma.setSettings({ hideEdgesOnMove: spared, renderEdgeLabels: !spared });
 }
+export const isSpared = (sigma: Sigma): boolean => sigma.getSetting("hideEdgesOnMove");
 
 export function makeRenderer(graph: Drawing, container: HTMLElement, colours: Colours): Sigma {
   const font = getComputedStyle(container).fontFamily;
