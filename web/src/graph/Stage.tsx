@@ -108,7 +108,8 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
     drawn.forEachEdge((id) => !edges.has(id) && drawn.dropEdge(id));
     drawn.forEachNode((id) => !nodes.has(id) && drawn.dropNode(id));
     drawn.updateEachNodeAttributes((id, before) => lookOf(id) ?? before);
-    drawn.updateEachEdgeAttributes((id, before) => lineOf(id) ?? before);
+    // Named so that sigma sorts the lines again: it cannot repaint one that it has not drawn yet.
+    drawn.updateEachEdgeAttributes((id, before) => lineOf(id) ?? before, { attributes: ["zIndex"] });
     addAll(drawn);
   }, [shown, colours, emphasis]);
 
