@@ -25,7 +25,7 @@ CONTENT_SECURITY_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types memsvc-worker"
 )
-"""The one trusted type makes the address of the worker that arranges the graph, and no other: web/src/graph/layout.ts."""
+"""The one trusted type makes the address of the worker that arranges the graph, and no other (web/src/graph)."""
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",

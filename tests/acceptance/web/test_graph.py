@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.acceptance.killpoints import wait_until
 from tests.acceptance.web.world import HOSTILE, World, assert_clean, sign_in, told
 from tests.browser import Page
 
@@ -117,11 +118,22 @@ def test_a_click_in_the_picture_selects_and_keys_move_it(world: World, ids: dict
             "((box) => [box.x + box.width / 2, box.y + box.height / 2])"
             "(document.querySelector('.stage').getBoundingClientRect())"
         )
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            page.send(
-                "Input.dispatchMouseEvent", type=kind, x=middle[0], y=middle[1], button="left",
-                clickCount=int(kind != "mouseMoved"),
-            )  # fmt: skip
+
+        def clicked() -> bool:
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+                page.send(
+                    "Input.dispatchMouseEvent",
+                    type=kind,
+                    x=middle[0],
+                    y=middle[1],
+                    button="left",
+                    clickCount=int(kind != "mouseMoved"),
+                )
+            page.run("new Promise((done) => setTimeout(done, 600))")
+            there: bool = page.run("document.querySelector('.node-card h2')?.innerText === 'Ines'")
+            return there
+
+        wait_until(clicked, seconds=30)
         page.sees("Ines", ".node-card h2")
         page.run("document.querySelector('.stage').focus()")
         for key in ("ArrowLeft", "+", "-", "0"):

@@ -124,19 +124,28 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
   }, [layout.version, layout.busy]);
 
   const drawnFocus = focus?.nodes.filter((id) => graph.current.hasNode(id)) ?? [];
+  const reached = useRef(0);
   useEffect(() => {
     const made = sigma.current;
-    const places = drawnFocus.map((id) => made?.getNodeDisplayData(id)).filter((one) => one !== undefined);
-    if (!made || !places.length) return;
-    const middle = (values: number[]) => (Math.min(...values) + Math.max(...values)) / 2;
-    const extent = (values: number[]) => Math.max(...values) - Math.min(...values);
-    const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
-    const near = Math.min(FOCUS_RATIO, made.getCamera().getState().ratio);
-    const state = { x: middle(xs), y: middle(ys), ratio: Math.max(near, 1.5 * Math.max(extent(xs), extent(ys))) };
-    if (calm()) made.getCamera().setState(state);
-    else void made.getCamera().animate(state, { duration: 500 });
+    if (!made || !focus || reached.current === focus.number) return;
+    const go = () => {
+      const places = drawnFocus.map((id) => made.getNodeDisplayData(id)).filter((one) => one !== undefined);
+      if (!places.length) return;
+      if (!layout.busy) reached.current = focus.number; // else once more when the nodes have their places
+      const middle = (values: number[]) => (Math.min(...values) + Math.max(...values)) / 2;
+      const extent = (values: number[]) => Math.max(...values) - Math.min(...values);
+      const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+      const near = Math.min(FOCUS_RATIO, made.getCamera().getState().ratio);
+      const ratio = Math.min(1.2, Math.max(near, 1.6 * Math.max(extent(xs), extent(ys))));
+      const state = { x: middle(xs), y: middle(ys), ratio };
+      if (calm()) made.getCamera().setState(state);
+      else void made.getCamera().animate(state, { duration: 500 });
+    };
+    made.once("afterRender", go);
+    made.scheduleRender();
+    return () => void made.off("afterRender", go);
     // A new node may be drawn only after what is shown has changed.
-  }, [focus?.number, drawnFocus.length, colours]);
+  }, [focus?.number, drawnFocus.length, colours, layout.busy]);
 
   useImperativeHandle(picture, () => ({ png: () => pngOf(sigma.current, box.current) }), []);
   const zoom = (times: number) => {
