@@ -93,7 +93,7 @@ export function edgeLook({ edge, mark, over }: ShownEdge, label: string, colours
   const own = mark ? markColour(mark, colours) : lit ? colours.soft : colours.edge;
   return {
     label: lit || mark ? `${mark ? SIGNS[mark] : ""}${label}` : "",
-    size: dim ? 0.6 : mark === "new" ? 2.6 : lit ? 1.8 : over ? 0.9 : 1.1,
+    size: dim || !(arrows || lit || mark) ? 0.5 : mark === "new" ? 2.6 : lit ? 1.8 : over ? 0.9 : 1.1,
     color: dim ? colours.faint : own,
     gap: over || mark === "ended" ? colours.raised : dim ? colours.faint : own,
     head: arrows && !dim ? "arrow" : "none",

@@ -34,7 +34,10 @@ const MANY_EDGES = 3_000;
 export function spareLines(sigma: Sigma): void {
   software ??= isDrawnBySoftware();
   const spared = software && sigma.getGraph().size > MANY_EDGES;
-  if (isSpared(sigma) !== spared) sigma.setSettings({ hideEdgesOnMove: spared, renderEdgeLabels: !spared });
+  if (isSpared(sigma) !== spared)
+    sigma.setSettings({
+      hideEdgesOnMove: spared, renderEdgeLabels: !spared, antiAliasingFeather: spared ? 0.4 : 1, minEdgeThickness: spared ? 0.4 : 0.6,
+    });
 }
 export const isSpared = (sigma: Sigma): boolean => sigma.getSetting("hideEdgesOnMove");
 
