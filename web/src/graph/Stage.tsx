@@ -16,6 +16,8 @@ export interface Picture {
 const MOST_ARROWS = 4_000;
 /** With more changes it is quicker to draw all anew. */
 const MOST_STEPS = 1_000;
+/** So many nodes have room in their full size. */
+const ROOMY = 500;
 const STEP = 0.15;
 const FOCUS_RATIO = 0.35;
 /** The layout is round; a wide stage shows it wider. */
@@ -82,9 +84,10 @@ export function Stage({ shown, layout, emphasis, focus, onSelect, picture }: {
     const nodes = new Map(shown.nodes.map((one) => [one.node.node_id, one]));
     const edges = new Map(shown.edges.map((one) => [one.edge.version_id, one]));
     const arrows = edges.size <= MOST_ARROWS;
+    const scale = Math.max(0.25, Math.min(1, Math.sqrt(ROOMY / (nodes.size + 1)))); // many nodes are drawn smaller
     const lookOf = (id: string) => {
       const one = nodes.get(id);
-      return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis) };
+      return one && { ...placeOf(id), ...nodeLook(one, nameOf(one.node), typeOf(one.node), colours, emphasis, scale) };
     };
     const lineOf = (id: string) => {
       const one = edges.get(id);

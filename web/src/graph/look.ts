@@ -71,14 +71,14 @@ const SIGNS: Record<Mark, string> = { new: "+ ", ended: "− ", changed: "≠ " 
 const markColour = (mark: Mark, colours: Colours) =>
   ({ new: colours.added, ended: colours.ended, changed: colours.changed })[mark];
 
-export function nodeLook({ node, degree, mark }: ShownNode, label: string, type: string, colours: Colours, emphasis: Emphasis) {
+export function nodeLook({ node, degree, mark }: ShownNode, label: string, type: string, colours: Colours, emphasis: Emphasis, scale: number) {
   const { hue, shape } = kindOf(type);
   const selected = node.node_id === emphasis.selected;
   const dim = emphasis.nodes !== null && !emphasis.nodes.has(node.node_id);
   const own = mark ? markColour(mark, colours) : (colours.types[hue] ?? colours.ink);
   return {
     label: dim ? "" : `${mark ? SIGNS[mark] : ""}${label}`,
-    size: Math.min(18, 4 + 2.1 * Math.sqrt(degree)) + (selected ? 2 : 0),
+    size: scale * Math.min(18, 4 + 2.1 * Math.sqrt(degree)) + (selected ? 2 : 0),
     color: dim ? colours.faint : own,
     shape,
     forced: selected || (emphasis.nodes !== null && !dim && emphasis.nodes.size <= 40) || (mark !== null && !dim),
