@@ -36,7 +36,6 @@ export function GraphPage({ query }: ScreenProps) {
   const asked = readAsked(query);
   const [picturable] = useState(hasWebGL);
   const [failure, setFailure] = useState("");
-  const [wasConnected, setWasConnected] = useState(false);
   const [follow, setFollow] = useState(true);
   const [focus, setFocus] = useState<{ nodes: readonly string[]; number: number } | null>(null);
   const [slid, setSlid] = useState<string | null>(null); // where the slider is while it moves
@@ -49,7 +48,7 @@ export function GraphPage({ query }: ScreenProps) {
   useEffect(() => setClock(today), [today]);
   useEffect(() => setSlid(null), [asked.as_of]);
   useEffect(() => {
-    if (connected) [setWasConnected(true), setFailure("")];
+    if (connected) setFailure("");
   }, [connected]);
 
   const show = useCallback((changes: Partial<Asked>) => {
@@ -141,7 +140,6 @@ export function GraphPage({ query }: ScreenProps) {
         </p>
       )}
       {failure && <p className="said bad" role="alert">{failure}</p>}
-      {wasConnected && !connected && <p className="said" role="status">{words.graph.offline}</p>}
       {!picturable && <p className="said">{words.graph.noWebGL}</p>}
       {empty ? (
         <div className="empty">

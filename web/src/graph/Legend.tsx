@@ -69,7 +69,7 @@ export function Legend({ data, asked, onShow }: {
       {slept && (
         <label className="check">
           <input type="checkbox" checked={sleep} onChange={() => onShow({ sleep: sleep ? "" : "yes" })} />
-          <span>{words.graph.sleep}</span>
+          <span>{words.derived.show}</span>
         </label>
       )}
     </div>

@@ -716,7 +716,6 @@ export const de: Words = {
     stage: "Der Graph als Bild. Pfeiltasten verschieben es, Plus und Minus vergrößern und verkleinern, 0 zeigt alles. Die Ansicht „Liste“ zeigt dasselbe als Text.",
     nearer: "Vergrößern", farther: "Verkleinern", fit: "Alles zeigen",
     types: "Typen des Gezeigten", kinds: "Arten von Fakten", hidden: (n) => `${n} verborgen`, all: "Alle", noneOf: "Keine",
-    sleep: "Was der Schlaf schrieb",
     counts: (nodes, facts) => `${some(nodes, "Person oder Ding", "Personen und Dinge")}, ${some(facts, "Fakt", "Fakten")}`,
     thinned: (nodes, allNodes, facts, allFacts) =>
       `gezeigt sind ${nodes} von ${allNodes} und ${facts} von ${allFacts} Fakten, die wichtigsten`,
@@ -738,7 +737,6 @@ export const de: Words = {
     gaveUp: "Es wurde rechtzeitig kein Weg gefunden; vielleicht gibt es einen.",
     steps: (facts, paths) => `${some(facts, "Fakt", "Fakten")} entfernt${paths > 1 ? `, ${paths} Wege` : ""}`,
     follow: "Zum Erfragten springen", askedAbout: (name) => `Jemand hat nach ${name} gefragt.`, select: "Auswählen",
-    offline: "Keine Verbindung: Änderungen sind zurzeit nicht zu sehen. Die Seite versucht es von selbst wieder.",
     noWebGL: "Dieser Browser hat kein WebGL, darum steht der Graph hier als Liste.",
     inPicture: "Auswählen", export: "Mitnehmen", png: "Bild (PNG)", noPicture: "Der Browser konnte kein Bild machen. Ist die Ansicht „Bild“ offen?",
     empty: "Noch ist nichts verbunden",

@@ -701,7 +701,6 @@ export const en = {
     stage: "The graph as a picture. Arrow keys move it, plus and minus zoom, 0 shows all of it. The view List has the same as text.",
     nearer: "Zoom in", farther: "Zoom out", fit: "Show all of it",
     types: "Types of what is shown", kinds: "Types of facts", hidden: (n: number) => `${n} hidden`, all: "All", noneOf: "None",
-    sleep: "What sleep wrote",
     counts: (nodes: number, facts: number) => `${some(nodes, "person or thing", "people and things")}, ${some(facts, "fact", "facts")}`,
     thinned: (nodes: string, allNodes: string, facts: string, allFacts: string) =>
       `${nodes} of ${allNodes} and ${facts} of ${allFacts} facts are shown, the most important`,
@@ -723,7 +722,6 @@ export const en = {
     gaveUp: "No path was found in time; there may be one.",
     steps: (facts: number, paths: number) => `${some(facts, "fact", "facts")} apart${paths > 1 ? `, ${paths} ways` : ""}`,
     follow: "Go to what is asked about", askedAbout: (name: string) => `Somebody asked about ${name}.`, select: "Select",
-    offline: "Not connected: changes are not shown at present. The page tries again by itself.",
     noWebGL: "This browser has no WebGL, so the graph is shown as a list.",
     inPicture: "Select", export: "Take along", png: "Picture (PNG)", noPicture: "The browser could not make a picture. Is the view Picture open?",
     empty: "Nothing is connected yet",
