@@ -8,6 +8,7 @@ import { clientOf, type Session } from "../api/session";
 import { Icon } from "../ui/Icon";
 import { useWords, type Words } from "../words";
 import { Connection } from "./Connection";
+import { Guarded } from "./Broken";
 import { Menu } from "./Menu";
 import { Nav } from "./Nav";
 import { Palette } from "./Palette";
@@ -116,8 +117,10 @@ function Screen({ route }: { route: Route }) {
       </p>
     );
   return (
-    <Suspense fallback={<p className="waiting" aria-live="polite">{words.common.loading}</p>}>
-      <screen.page rest={rest} query={route.query} />
-    </Suspense>
+    <Guarded key={first}>
+      <Suspense fallback={<p className="waiting" aria-live="polite">{words.common.loading}</p>}>
+        <screen.page rest={rest} query={route.query} />
+      </Suspense>
+    </Guarded>
   );
 }

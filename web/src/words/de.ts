@@ -12,6 +12,7 @@ export const de: Words = {
     signOut: "Abmelden", docs: "Dokumentation der API", skip: "Zum Inhalt",
   },
   common: {
+    broken: "Diese Ansicht konnte nicht gezeigt werden. Was gespeichert ist, ist davon nicht betroffen.", reload: "Seite neu laden",
     close: "Schließen", cancel: "Abbrechen", retry: "Noch einmal", loading: "Lädt …", copy: "Kopieren", copied: "Kopiert",
     copyFailed: "Der Browser erlaubt hier kein Kopieren.", undo: "Zurücknehmen", undone: "Zurückgenommen.",
     readOnly: "Dieser Schlüssel darf nur lesen. Zum Ändern mit einem Schlüssel anmelden, der schreiben darf.",

@@ -11,6 +11,7 @@ export const en = {
     signOut: "Log out", docs: "API documentation", skip: "Skip to the content",
   },
   common: {
+    broken: "This screen could not be shown. What is stored is not affected.", reload: "Load the page again",
     close: "Close", cancel: "Cancel", retry: "Try again", loading: "Loading …", copy: "Copy", copied: "Copied",
     copyFailed: "The browser does not allow copying here.", undo: "Undo", undone: "Taken back.",
     readOnly: "This key may only read. Sign in with a key that may write to change something.",
