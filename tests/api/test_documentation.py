@@ -24,6 +24,8 @@ from tests.api.test_messages_and_recall import said
 from tests.sql.test_resolving import made
 from tests.sql.test_resolving import said as in_conversation
 
+OF_THE_APP = ("/v1/users", "/v1/keys", "/v1/audit", "/v1/operations")
+"""Addresses for administrators, who act for no user."""
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -117,7 +119,7 @@ async def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -
 async def test_acting_for_a_user_is_documented_where_it_is_possible(document: dict[str, Any]) -> None:
     for method, path, operation in operations(document):
         names = {item["name"] for item in operation.get("parameters", [])}
-        personal = is_keyed(path) and not path.startswith(("/v1/users", "/v1/keys"))
+        personal = is_keyed(path) and not path.startswith(OF_THE_APP)
         assert ("X-Memsvc-User" in names) == personal, (method, path)
 
 
@@ -187,7 +189,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
             continue
         examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
         assert examples, path
-        client = chief if path.startswith(("/v1/users", "/v1/keys")) else ada
+        client = chief if path.startswith(OF_THE_APP) else ada
         client = forgetter if path == "/v1/hooks/session-end" else client
         for example in examples:
             world = await homes(ada)
@@ -196,7 +198,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
                 example |= {name: there for name, there in filled.items() if name in example}
             told = {"/profile/{name}": "/profile/preferences"} | example_ids
             told |= {"{kind}": "tidy", "{task}": "duplicates", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
-            if path.endswith("/limits"):
+            if path.endswith(("/limits", "/scopes")):
                 key_id = (await chief.post("/v1/keys", json={})).json()["key"]["key_id"]
                 told["{key_id}"] = key_id
             if path.startswith("/v1/analysis"):
@@ -232,7 +234,7 @@ async def test_every_question_is_answered_with_its_examples(
             if examples:
                 asked[parameter["name"]] = examples[0]["value"]
         asked = {name: world.ines if value == "Ines Albrecht" else value for name, value in asked.items()}
-        client = chief if path.startswith(("/v1/users", "/v1/keys")) else ada
+        client = chief if path.startswith(OF_THE_APP) else ada
         answer = await client.get(path, params=asked)
         assert answer.status_code == 200, (path, answer.text)
 

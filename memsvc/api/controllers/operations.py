@@ -28,7 +28,7 @@ from memsvc.queue.jobs import Job, JobOfUser, State, jobs_of_app, retry_job_of_a
 from memsvc.server.health import database_health
 from memsvc.server.state import DatabaseState, database_state
 
-PATIENCE = documented(401, 403, 503)
+PATIENCE = documented(400, 401, 403, 503)
 
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,7 +61,7 @@ class SummariesController(Controller):
             QueryParameter(
                 description="Only summaries about this person or thing, by its id, name or label: those that quote a "
                 "message from which something about it is known.",
-                examples=[Example(value="Ines")],
+                examples=[Example(value="Ines Albrecht")],
             ),
         ] = None,
         cursor: CursorParameter = None,
