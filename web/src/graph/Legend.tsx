@@ -4,7 +4,8 @@ import { useWords } from "../words";
 import { type Asked, listed, toggled } from "./address";
 import type { GraphData } from "./data";
 import { kindOf, OUTLINES } from "./look";
-import { OF_SLEEP, relationOf, typeOf } from "./view";
+import { DERIVED } from "../ui/derived";
+import { relationOf, typeOf } from "./view";
 
 function counted(all: Iterable<string>): [string, number][] {
   const counts = new Map<string, number>();
@@ -29,11 +30,11 @@ export function Legend({ data, asked, onShow }: {
   const words = useWords();
   const sleep = asked.sleep === "yes";
   const types = useMemo(
-    () => counted([...data.nodes.values()].map(typeOf).filter((type) => sleep || !OF_SLEEP.has(type))),
+    () => counted([...data.nodes.values()].map(typeOf).filter((type) => sleep || !DERIVED.has(type))),
     [data, sleep],
   );
   const kinds = useMemo(() => counted([...data.edges.values()].map((edge) => edge.type)), [data]);
-  const slept = useMemo(() => [...data.nodes.values()].some((node) => OF_SLEEP.has(typeOf(node))), [data]);
+  const slept = useMemo(() => [...data.nodes.values()].some((node) => DERIVED.has(typeOf(node))), [data]);
   const [without, facts] = [listed(asked.without), listed(asked.facts)];
   return (
     <div className="legend">

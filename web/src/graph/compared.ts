@@ -1,7 +1,8 @@
 // What differs between two moments, as marks on the picture.
 import type { Difference, GraphEdge, GraphNode } from "@memsvc/client";
 import type { GraphData, Part } from "./data";
-import { OF_SLEEP, type Mark } from "./view";
+import { DERIVED } from "../ui/derived";
+import type { Mark } from "./view";
 
 const MARKS: Record<Difference["change"], Mark> = {
   added: "new", began: "new", ended: "ended", retracted: "ended", passed: "ended", corrected: "changed", changed: "changed",
@@ -23,7 +24,7 @@ export function comparedOf(found: readonly Difference[], data: GraphData, sleep:
     const types = item.edge
       ? [item.edge.from_node, item.edge.to_node].map((id) => data.nodes.get(id)?.type)
       : [latest(item)?.content["type"]];
-    return types.some((type) => typeof type === "string" && OF_SLEEP.has(type));
+    return types.some((type) => typeof type === "string" && DERIVED.has(type));
   };
   const items = sleep ? found : found.filter((item) => !ofSleep(item));
   const there = new Set([...data.edges.values()].map((edge) => edge.edge_id));

@@ -1,11 +1,10 @@
 // What of the graph is drawn: filters first, then at most 5,000 nodes and 20,000 facts, then one moment of time.
 import type { GraphEdge, GraphNode } from "@memsvc/client";
+import { DERIVED } from "../ui/derived";
 import { endOf, type GraphData, holdsAt } from "./data";
 
 export const MOST_NODES = 5_000;
 export const MOST_EDGES = 20_000;
-/** Types of nodes that sleep writes, for itself and for answers. */
-export const OF_SLEEP = new Set(["Summary", "ConceptGroup", "Reflection", "Critique"]);
 export const UNTYPED = "—";
 export const typeOf = (node: GraphNode): string => node.type ?? UNTYPED;
 
@@ -55,7 +54,7 @@ function degreesOf(edges: Iterable<GraphEdge>): Map<string, number> {
 /** Filters, and keeps what is most important: by importance, and by how many facts there are. */
 export function baseOf(data: GraphData, { without, withoutFacts, sleep, keep }: Filters): Base {
   const passes = (node: GraphNode) =>
-    keep.has(node.node_id) || ((sleep || !OF_SLEEP.has(node.type ?? "")) && !without.has(typeOf(node)));
+    keep.has(node.node_id) || ((sleep || !DERIVED.has(node.type ?? "")) && !without.has(typeOf(node)));
   let nodes = [...data.nodes.values()].filter(passes);
   const left = new Set(nodes.map((node) => node.node_id));
   const between = (within: ReadonlySet<string>) => (edge: GraphEdge) =>

@@ -1,5 +1,6 @@
 // All places that a user's people and things have or had, and the facts that lead there. The day is chosen on this side,
 // so moving it asks nothing.
+import { isTie } from "../ui/derived";
 import type { Near, ShownFact } from "@memsvc/client";
 import { type Asked, useAsked } from "../api/memory";
 
@@ -27,7 +28,7 @@ export function usePlaces(): Asked<Places> {
       const page = await client.listFacts({ query: { about, as_of: "always", limit: MOST_FACTS } });
       for (const fact of page.items)
         for (const node of [fact.from_node, fact.to_node])
-          if (about.includes(node)) facts.set(node, (facts.get(node) ?? new Map()).set(fact.version_id, fact));
+          if (about.includes(node) && !isTie(fact, node)) facts.set(node, (facts.get(node) ?? new Map()).set(fact.version_id, fact));
     }
     const items = near.items.map((one) => ({ ...one, facts: [...(facts.get(one.node_id)?.values() ?? [])] }));
     return { items, truncated: near.truncated };

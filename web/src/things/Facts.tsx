@@ -2,6 +2,7 @@
 import type { FactsPage, ShownFact } from "@memsvc/client";
 import { useEffect, useMemo, useState } from "react";
 import { useAct, useAsked } from "../api/memory";
+import { isTie } from "../ui/derived";
 import { useWords } from "../words";
 import { FactRow } from "./FactRow";
 import { axisOf, hasTime, share } from "./span";
@@ -24,7 +25,7 @@ export function Facts({ nodeId, asOf, knownAt, version, onChanged, onPinned }: {
   const [more, setMore] = useState<FactsPage[]>([]);
   useEffect(() => setMore([]), [data]);
   const pages = data ? [data, ...more] : [];
-  const facts = useMemo(() => pages.flatMap((page) => page.items), [data, more]);
+  const facts = useMemo(() => pages.flatMap((page) => page.items).filter((fact) => !isTie(fact, nodeId)), [data, more, nodeId]);
   const axis = useMemo(() => axisOf(facts, Date.now(), words.code), [facts, words.code]);
   const begin = (fact: ShownFact) => Date.parse(fact.valid_from ?? fact.valid_to ?? "");
   const dated = facts.filter(hasTime).sort((a, b) => begin(b) - begin(a));

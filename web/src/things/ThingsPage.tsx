@@ -3,6 +3,7 @@ import { useDeferredValue, useEffect, useState } from "react";
 import { MOST_NAME_CHARS, useAsked, usePages } from "../api/memory";
 import { useLiveAgain } from "../api/live";
 import { go, href } from "../app/route";
+import { DERIVED } from "../ui/derived";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import "./things.css";
@@ -10,7 +11,6 @@ import "./things.css";
 const PAGE = 100;
 const LEAST = 20;
 /** Types of what memsvc writes itself: summaries and what follows from them, lessons, plans, files. */
-const DERIVED = new Set(["Summary", "Reflection", "Critique", "Plan", "ConceptGroup", "DocumentVersion"]);
 
 export function ThingsPage({ query }: { query: URLSearchParams }) {
   const words = useWords();

@@ -1,0 +1,1 @@
+var e=new Set([`Summary`,`Reflection`,`Critique`,`Plan`,`ConceptGroup`,`DocumentVersion`]),t=new Set([`REFLECTS_ON`,`SUMMARIZES`,`DERIVED_FROM`]),n=(e,n)=>t.has(e.type)&&e.to_node===n;export{n,e as t};
