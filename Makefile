@@ -100,6 +100,9 @@ client: $(BIN)/.installed ## Write the sync client anew from the async one, and 
 web: ## Build the web page from web/ into memsvc/web/dist, which is committed (needs Node 20.19 or newer, and npm)
 	@cd web && npm ci --no-progress && npm run --silent build
 
+web-pictures: $(BIN)/.installed ## Draw the pictures of the documentation anew, from the sample (needs Chromium; ARGS=FOLDER: all screens in all forms)
+	@$(BIN)/python -m tests.acceptance.web.pictures $(ARGS)
+
 web-dev: ## Serve the web page from its sources, with the API of a running 'memsvc up'; prints its address
 	@cd web && npm ci --no-progress && npm run --silent dev
 

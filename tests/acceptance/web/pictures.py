@@ -1,8 +1,8 @@
-"""``python -m tests.acceptance.web.pictures FOLDER``: pictures of the screens of the web page, from the sample.
+"""``python -m tests.acceptance.web.pictures [FOLDER]``: pictures of the screens of the web page, from the sample.
 
 A service of its own stores the sample conversation, extracts its facts and runs one night. Then each screen is drawn in
-light and dark, wide and narrow. ``--only ask,things``: only these. ``--docs``: those of the documentation, into
-docs/pictures.
+light and dark, wide and narrow. ``--only ask,things``: only these. Without a folder: the pictures of the documentation,
+into docs/pictures.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from tests.browser import Browser, Page
 from tests.chats import EXPORTS
 
 DOCS = ROOT / "docs" / "pictures"
+IN_DOCS = (
+    "ask", "person", "graph-compared", "timeline", "map", "inbox", "sources", "note", "profile", "night", "health",
+)  # fmt: skip
+FORMS = [(theme, width) for theme in ("light", "dark") for width in (1280, 390)]
 PLACES = {
     "Hamburg": (53.55, 9.99), "Kiel": (54.32, 10.14), "Leipzig": (51.34, 12.37), "Lisbon": (38.72, -9.14),
     "Porto": (41.15, -8.61), "Copenhagen": (55.68, 12.57), "Budapest": (47.5, 19.04), "Lyon": (45.76, 4.84),
@@ -97,26 +101,32 @@ def noted(api: httpx.Client, about: str) -> str:
     return note
 
 
-def draw(page: Page, world: World, folder: Path, name: str, screen: tuple[str, str]) -> None:
-    """Draw one screen in its four forms."""
-    for theme in ("light", "dark"):
+def draw(page: Page, world: World, screen: tuple[str, str], files: dict[tuple[str, int], Path]) -> None:
+    """Draw one screen in some forms, each into its file."""
+    for (theme, width), file in files.items():
         page.prefers(theme)
-        for width in (1280, 390):
-            page.resize(width)
-            page.open(f"{world.rig.url}/{screen[0]}")
-            page.until("document.querySelector(values[0]) !== null", screen[1])
+        page.resize(width)
+        page.open(f"{world.rig.url}/{screen[0]}")
+        page.until("document.querySelector(values[0]) !== null", screen[1])
+        page.run(SETTLE)
+        page.until("!(document.querySelector('.counts')?.innerText ?? '').includes('Arranging')")
+        if screen[1] == ".fact":  # with the quote that supports one of them
+            page.click("Marcel lives in Porto.", ".fact .head")
+            page.click("Show the source", ".quotes button")
+            page.sees("Later", ".source")
             page.run(SETTLE)
-            page.until("!(document.querySelector('.counts')?.innerText ?? '').includes('Arranging')")
-            page.picture(folder / f"{name}-{theme}-{width}.png")
+        page.picture(file)
 
 
 def main() -> None:
     """Start everything, draw, end everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", help="left out: the pictures of the documentation")
     parser.add_argument("--only", default="", help="names of screens, separated by commas")
     given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    wanted = given.only.split(",") if given.only else IN_DOCS if given.folder is None else ()
+    if given.folder is not None:
+        given.folder.mkdir(parents=True, exist_ok=True)
     with private_folder(None) as data, tempfile.TemporaryDirectory() as profile, Rig(data, extractor="offline") as rig:
         data.parent.chmod(0o755)
         with ready(Settings.model_validate({"data_dir": data, "database_url": None})), rig.admin():
@@ -132,8 +142,12 @@ def main() -> None:
                 page.open(rig.ok("web", "--user", "Marcel", "--admin").strip())
                 page.sees("Marcel", "summary")
                 for name, screen in screens(world).items():
-                    if not given.only or name in given.only.split(","):
-                        draw(page, world, given.folder, name, screen)
+                    if given.folder is None:
+                        files = {FORMS[0]: DOCS / f"{name}.png"}
+                    else:
+                        files = {form: given.folder / f"{name}-{form[0]}-{form[1]}.png" for form in FORMS}
+                    if not wanted or name in wanted:
+                        draw(page, world, screen, files)
 
 
 if __name__ == "__main__":
