@@ -17,8 +17,8 @@ WHOLE = {
     "listSchedules", "listSleepTasks", "getLinkedNotes", "search", "listKeyUse", "listCosts", "listDeadLetters",
 }  # fmt: skip
 """They have the form of a page and are always whole: all schedules; all tasks of sleep; the nearest notes, or the best
-memories, as many as asked for (of POST /v1/recall there are more, in the mode deliberate); the use of keys and the costs
-of as many days as asked for; the newest dead letters."""
+memories, as many as asked for (of POST /v1/recall there are more, in the mode deliberate); the use of keys and the
+costs of as many days as asked for; the newest dead letters."""
 LENIENT = {"createChatCompletion", "createResponse", "createAnthropicMessage", "listModels"}
 """OpenAI's and Anthropic's clients add parameters of their own."""
 RENAMED = ("/v1/users", "/v1/conversations", "/v1/jobs", "/v1/erasures", "/v1/sleep/runs")
