@@ -38,9 +38,9 @@ MOST_SITTINGS, MOST_LONGER = 120, 40
 LONGEST = 400
 """Characters of a question; what is longer is a text."""
 ASKS = re.compile(
-    r"\b(?:what|which (?:things|topics|subjects))\b.{0,40}\b(?:we|i|you|us|they)\b.{0,30}"
+    r"(?P<told>\b(?:what|which (?:things|topics|subjects))\b.{0,40}\b(?:we|i|you|us|they)\b.{0,30}"
     r"\b(?:talk(?:ed|ing)?|discuss(?:ed|ing)?|sp(?:eak|oke|oken)|said|say|told|tell|mention(?:ed)?|chat(?:ted)?|cover(?:ed)?)\b"
-    r"(?:.{0,40}\b(?:about|so far|over|on|last|yesterday|this|in|of|there|today|past|since)\b)?"
+    r"(?:.{0,40}\b(?:about|so far|over|on|last|yesterday|this|in|of|there|today|past|since)\b)?)"
     r"|\b(?:catch|bring|get|fill) (?:me|us) (?:up|in)\b|\brecap\b|\bsumm(?:ary|aries|ari[sz]e)\b|\boverview\b"
     r"|\bwhat(?:['’]s| has| have| is| was)? (?:happen(?:ed|ing)|been (?:going on|happening)|going on|new)\b"
     r"|\bhow (?:have|has|did) .{1,80}\b(?:progress|develop|evolve|go so far|change over time)"
@@ -52,6 +52,12 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for what was talked about, as a whole."""
+ONE = re.compile(
+    r"\bwhat(?:['’]s| is| are| was| were) (?:the|this|that|my|your|our) "
+    r"(?!(?:\w+ ){0,2}(?:things?|topics?|subjects?|points?|themes?|highlights?|takeaways?|issues?|parts?|summary|overview|recap|gist)\b)",
+    re.IGNORECASE,
+)
+"""Asks for one thing that was talked about: "What is the price that we discussed?"."""
 EXACT = re.compile(r"\b(?:who|when|where|how (?:many|much|often|old|long)|which one|why|exactly)\b", re.IGNORECASE)
 """Words that ask for one thing."""
 _INTENT = """
@@ -82,7 +88,8 @@ class Wanted(NamedTuple):
 
 def asks_overview(question: str) -> bool:
     """Whether a question asks for what was talked about, as a whole."""
-    return len(question) <= LONGEST and ASKS.search(question) is not None
+    found = ASKS.search(question) if len(question) <= LONGEST else None
+    return found is not None and not (found["told"] and ONE.search(question))
 
 
 def wanted_overview(question: str, now: datetime, owner: Owner) -> Wanted | None:

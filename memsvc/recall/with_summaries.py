@@ -5,7 +5,7 @@ summaries come first, each only if most of what it quotes is new; then other mem
 a summary quotes stands behind these: it is told already, and opens from the summary.
 
 "Which cities has Jon visited?" is answered in more places than an answer holds. There the last ranks go to summaries of
-sittings that quote most of what ranks behind. Other questions get no summaries.
+sittings that quote most of what ranks behind. Other questions, and those for advice, get no summaries.
 """
 
 from __future__ import annotations
@@ -42,6 +42,13 @@ SEVERAL = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for what is told in several places: "which cities", "how many", "both"."""
+ADVICE = re.compile(
+    r"\b(?:would|do|can|could|will) you (?:suggest|recommend|advise|propose)\b|\brecommendations?\b"
+    r"|\b(?:should|shall|can|could) (?:i|we)\b|\b(?:i|we) should\b|\bdo (?:i|we) (?:need|have) to\b"
+    r"|\b(?:soll|sollte|muss|kann|könnte) ich\b|\b(?:empfiehl|empfehl|vorschlagen|schlägst du)",
+    re.IGNORECASE,
+)
+"""Words that ask for advice: what it must heed was said once, as a wish or a rule, and no summary helps."""
 
 
 class Quotes(NamedTuple):
@@ -55,7 +62,8 @@ def asks_summaries(question: str) -> Asks | None:
     """What a question wants summaries for; None: for nothing."""
     if asks_overview(question):
         return "overview"
-    return "several" if len(question) <= LONGEST and SEVERAL.search(question) is not None else None
+    tells = len(question) <= LONGEST and SEVERAL.search(question) is not None and ADVICE.search(question) is None
+    return "several" if tells else None
 
 
 async def quotes_of(connection: AsyncConnection, owner: Owner, summaries: Sequence[Memory]) -> dict[UUID, Quotes]:
