@@ -53,8 +53,8 @@ ASKS = re.compile(
 )
 """Words that ask for what was talked about, as a whole."""
 ONE = re.compile(
-    r"\bwhat(?:['’]s| is| are| was| were) (?:the|this|that|my|your|our) "
-    r"(?!(?:\w+ ){0,2}(?:things?|topics?|subjects?|points?|themes?|highlights?|takeaways?|issues?|parts?|summary|overview|recap|gist)\b)",
+    r"\bwhat(?:['’]s| is| are| was| were) (?:the|this|that|my|your|our) (?!(?:\w+ ){0,2}(?:things?|topics?|subjects?"
+    r"|points?|themes?|highlights?|takeaways?|issues?|parts?|summary|overview|recap|gist)\b)",
     re.IGNORECASE,
 )
 """Asks for one thing that was talked about: "What is the price that we discussed?"."""
