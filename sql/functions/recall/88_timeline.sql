@@ -165,7 +165,10 @@ AS $$
 #variable_conflict use_column
 DECLARE
   -- An id is made a moment before or after the time that its row shows.
-  first CONSTANT uuid := uuidv7(p_since - interval '1 minute' - clock_timestamp());
+  -- An id's time begins in 1970.
+  first CONSTANT uuid := uuidv7(
+    greatest(p_since, '1970-01-02 00:00:00+00') - interval '1 minute' - clock_timestamp()
+  );
 BEGIN
   RETURN QUERY
   WITH fresh AS MATERIALIZED (

@@ -1,4 +1,5 @@
 // The question and what narrows it. Filters apply at once; the question when it is sent.
+import { DayField } from "../ui/DayField";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { useWords } from "../words";
 import { countFilters, KINDS, LIMITS, MODES, type Question } from "./question";
@@ -36,7 +37,7 @@ export function AskForm({ question, today, busy, onAsk }: {
   const day = (name: "as_of" | "known_at" | "said_from" | "said_to", label: string, max?: string) => (
     <label>
       <span>{label}</span>
-      <input type="date" className={question[name] ? "" : "unset"} value={question[name]} max={max} onChange={(event) => onAsk({ [name]: event.target.value })} />
+      <DayField value={question[name]} max={max} onDay={(chosen) => onAsk({ [name]: chosen })} />
     </label>
   );
   const check = (name: "facts" | "traces" | "archived", label: string) => (

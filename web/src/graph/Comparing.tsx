@@ -2,6 +2,7 @@
 import type { Diff } from "@memsvc/client";
 import { useState } from "react";
 import type { Asked as Answer } from "../api/memory";
+import { DayField } from "../ui/DayField";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import type { Asked } from "./address";
@@ -26,7 +27,7 @@ export function CompareForm({ asked, today, onShow }: { asked: Asked; today: str
       {asked.axis && (
         <label>
           <span>{words.graph.since}</span>
-          <input type="date" value={asked.since} required onChange={({ target: { value } }) => value && onShow({ since: value })} />
+          <DayField value={asked.since} required onDay={(chosen) => chosen && onShow({ since: chosen })} />
         </label>
       )}
       {asked.axis && (

@@ -1,5 +1,6 @@
 // One moment, by slider, by keyboard or as a date: a day forward or back by arrows, a month by page keys. It can play.
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { DayField } from "../ui/DayField";
 import { Icon } from "../ui/Icon";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
@@ -71,8 +72,7 @@ export function TimeSlider({ label, none, day, from, to, waits, onSlide, onSettl
       <input id={id} type="range" min={first} max={last} step={1} value={at} onKeyDown={pressed}
         aria-valuetext={shown ? times.day(`${dayOf(at)}T12:00:00Z`) : none}
         onChange={(event) => move(Number(event.target.value))} />
-      <input type="date" value={shown} className={shown ? "" : "unset"} aria-label={words.graph.date(label)}
-        onChange={(event) => set(event.target.value)} />
+      <DayField value={shown} aria-label={words.graph.date(label)} onDay={set} />
       <button type="button" className="quiet" aria-pressed={!shown} onClick={() => {
         setPlaying(false);
         set("");

@@ -1,5 +1,6 @@
 // The day that the map shows: a slider over all that is told, and a field.
 import { useWords } from "../words";
+import { DayField } from "../ui/DayField";
 import { useTimes } from "../ui/times";
 
 const DAY = 86_400_000;
@@ -27,7 +28,7 @@ export function DayChoice({ day, today, told, onShow }: {
       <div className="narrow">
         <label>
           <span>{words.map.on}</span>
-          <input type="date" className={day ? "" : "unset"} value={day} onChange={(event) => onShow(event.target.value || "always")} />
+          <DayField value={day} onDay={(chosen) => onShow(chosen || "always")} />
         </label>
         <span className="actions">
           <button type="button" className="quiet" aria-pressed={day === today} onClick={() => onShow("")}>{words.map.now}</button>

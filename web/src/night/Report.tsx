@@ -5,6 +5,7 @@ import { useLiveAgain } from "../api/live";
 import { useAsked } from "../api/memory";
 import { go, href } from "../app/route";
 import { SCREENS } from "../app/screens";
+import { DayField } from "../ui/DayField";
 import { Copy } from "../ui/Copy";
 import { Icon } from "../ui/Icon";
 import { useTimes } from "../ui/times";
@@ -33,7 +34,7 @@ export function Report({ date }: { date: string }) {
           <h2>{words.night.morning(times.day(`${data.date}T12:00:00Z`))}</h2>
           <div className="narrow turning">
             <button type="button" className="icon" aria-label={words.night.before} onClick={() => turn(-1)}><Icon name="left" /></button>
-            <input type="date" aria-label={words.night.date} value={shown} max={today} onChange={(event) => go(["night"], { date: event.target.value })} />
+            <DayField aria-label={words.night.date} value={shown} max={today} onDay={(chosen) => go(["night"], { date: chosen })} />
             <button type="button" className="icon" aria-label={words.night.after} disabled={shown >= today} onClick={() => turn(1)}><Icon name="right" /></button>
           </div>
         </div>

@@ -3,6 +3,7 @@ import type { Act } from "@memsvc/client";
 import { useEffect, useState } from "react";
 import { useAsked, usePages } from "../api/memory";
 import { go } from "../app/route";
+import { DayField } from "../ui/DayField";
 import { Copy } from "../ui/Copy";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
@@ -73,11 +74,11 @@ export function Audit({ query }: { query: URLSearchParams }) {
         </label>
         <label>
           <span>{texts.from}</span>
-          <input type="date" className={asked.since ? "" : "unset"} value={asked.since ?? ""} onChange={(event) => show({ since: event.target.value })} />
+          <DayField value={asked.since ?? ""} onDay={(chosen) => show({ since: chosen })} />
         </label>
         <label>
           <span>{texts.to}</span>
-          <input type="date" className={asked.until ? "" : "unset"} value={asked.until ?? ""} onChange={(event) => show({ until: event.target.value })} />
+          <DayField value={asked.until ?? ""} onDay={(chosen) => show({ until: chosen })} />
         </label>
         {Object.keys(asked).length > 0 && (
           <button type="button" className="quiet" onClick={() => {

@@ -1,5 +1,5 @@
-// Corrects a fact: either it was wrong from the start, or something else is true since a day.
-import type { MatchedNode, ShownFact } from "@memsvc/client";
+// Corrects a fact: its words were wrong from the start, it began on another day, or something else is true since a day.
+import type { MatchedNode, Memsvc, ShownFact } from "@memsvc/client";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../api/memory";
 import { Dialog } from "../ui/Dialog";
@@ -7,6 +7,26 @@ import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 import { NodePicker } from "./NodePicker";
 import type { Changed } from "./ThingPage";
+
+type What = "wrong" | "began" | "since";
+const WHATS: readonly What[] = ["wrong", "began", "since"];
+
+/** It began later: it was not so before. It began earlier: it was so before, too. */
+function beginOn(client: Memsvc, fact: ShownFact, day: string, first: string) {
+  const earlier = fact.valid_from !== null && day < first;
+  return client.writeChanges({
+    body: {
+      operations: [
+        earlier
+          ? {
+              op: "edge", type: fact.type, key: fact.key, fact: fact.fact, data: fact.data, from_node: fact.from_node,
+              to_node: fact.to_node, valid_from: day, valid_to: fact.valid_from,
+            }
+          : { op: "retract", edge_id: fact.edge_id, valid_from: fact.valid_from, valid_to: day },
+      ],
+    },
+  });
+}
 
 export function EditFact({ fact, about, onClose, onChanged }: {
   fact: ShownFact;
@@ -17,18 +37,22 @@ export function EditFact({ fact, about, onClose, onChanged }: {
   const words = useWords();
   const times = useTimes();
   const act = useAct();
-  const [since, setSince] = useState(false);
+  const [what, setWhat] = useState<What>("wrong");
+  const since = what === "since";
+  const first = fact.valid_from ? times.field(new Date(fact.valid_from)) : "";
   const [other, setOther] = useState<MatchedNode | null>(null);
   const there = fact.from_node === about ? fact.to_node : fact.from_node;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const sentence = String(form.get("sentence"));
+    const sentence = String(form.get("sentence") ?? "");
     const day = String(form.get("day") ?? "");
     const ends = (node: string) => (node === there && other ? other.node_id : node);
     void act(
       (client) =>
-        since
+        what === "began"
+          ? beginOn(client, fact, day, first)
+          : since
           ? client.writeChanges({
               body: {
                 operations: [
@@ -52,17 +76,25 @@ export function EditFact({ fact, about, onClose, onChanged }: {
       <form className="fields" onSubmit={submit}>
         <fieldset className="choice">
           <legend>{words.edit.what}</legend>
-          {[false, true].map((one) => (
-            <label key={String(one)}>
-              <input type="radio" name="what" checked={since === one} onChange={() => setSince(one)} />
-              <span>{one ? words.edit.since : words.edit.wrong}</span>
+          {WHATS.map((one) => (
+            <label key={one}>
+              <input type="radio" name="what" checked={what === one} onChange={() => setWhat(one)} />
+              <span>{words.edit[one]}</span>
             </label>
           ))}
         </fieldset>
-        <label>
-          <span>{words.edit.sentence}</span>
-          <textarea name="sentence" defaultValue={fact.fact} required rows={2} maxLength={10000} dir="auto" />
-        </label>
+        {what !== "began" && (
+          <label>
+            <span>{words.edit.sentence}</span>
+            <textarea name="sentence" defaultValue={fact.fact} required rows={2} maxLength={10000} dir="auto" />
+          </label>
+        )}
+        {what === "began" && (
+          <label>
+            <span>{words.edit.day}</span>
+            <input type="date" name="day" required defaultValue={first} />
+          </label>
+        )}
         {since && (
           <>
             <label>

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { useAct, useAsked, useMemory } from "../api/memory";
 import { go } from "../app/route";
+import { DayField } from "../ui/DayField";
 import { useNotices } from "../ui/notices";
 import { endOfDay, useTimes } from "../ui/times";
 import { useWords } from "../words";
@@ -65,7 +66,7 @@ export function ThingPage({ nodeId, query }: { nodeId: string; query: URLSearchP
   const day = (name: "as_of" | "known_at", label: string, value: string, max?: string) => (
     <label>
       <span>{label}</span>
-      <input type="date" className={value ? "" : "unset"} value={value} max={max} onChange={(event) => show({ [name]: event.target.value })} />
+      <DayField value={value} max={max} onDay={(chosen) => show({ [name]: chosen })} />
     </label>
   );
   if (error) return <p className="said bad" role="alert">{error}</p>;
