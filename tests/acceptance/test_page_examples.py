@@ -59,8 +59,10 @@ async def test_doors(prepared: Path) -> None:
     claude += "\nprint(answer.content[0].text)\n"
     indented = "".join(f"    {line}" for line in one("docs/mcp.md", "python", "call_tool").splitlines(keepends=True))
     talk = f"import asyncio, os\n\nasync def talk(key):\n{indented}\nasyncio.run(talk(os.environ['KEY']))\n"
-    create, limit, listing = one("docs/rest.md", "bash", "key limit").splitlines()
-    limit = limit.replace("mk_0123456789abcdef", '"${LIMITED%%.*}"')
+    create, limit, *listing = (
+        line.replace("mk_0123456789abcdef", '"${LIMITED%%.*}"')
+        for line in one("docs/rest.md", "bash", "key limit").splitlines()
+    )
     async with upstream.serving() as model:
         steps = [
             user,
@@ -74,7 +76,7 @@ async def test_doors(prepared: Path) -> None:
             one("docs/rest.md", "bash", "curl"),
             f"LIMITED=$({create})",
             limit,
-            listing,
+            "\n".join(listing),
         ]
         said = await typed(prepared, f"\necho '{MARK}'\n".join(steps), chat + PRINT, talk, claude)
     _, _, _, answered, hooked, quoted, noted, _, limited, _ = said.split(f"{MARK}\n")

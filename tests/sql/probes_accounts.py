@@ -440,6 +440,13 @@ def an_app_sees_jobs_and_costs_of_its_own_users(doors: Doors, world: World) -> N
 
 
 @probe
+def the_service_records_and_prunes_what_it_may_not_write(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        connection.execute("SELECT memsvc.note_queue_act('dead_letter.drop', '')")
+        assert value(connection, "SELECT memsvc.prune_audit('100 days', 9)") >= 0
+
+
+@probe
 def old_acts_go_and_those_that_a_restore_repeats_stay(doors: Doors, world: World) -> None:
     with doors.enter(OWNER) as connection:
         connection.execute("UPDATE memsvc.audit_log SET recorded_at = now() - interval '99 days'")

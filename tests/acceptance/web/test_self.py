@@ -132,6 +132,7 @@ def test_a_block_is_edited_restored_and_not_overwritten(world: World) -> None:
         page.click("Drop mine", "dialog button")
         assert page.run("document.querySelector('dialog textarea').value") == "Water."
         page.click("Close", "dialog button")
+        page.sees("version 5", ".block .meta")
         page.click("To the archive", ".block button")
         page.sees("It is in the archive now.", ".notice")
         page.click("Undo", ".notice button")
