@@ -35,7 +35,7 @@ export function AskForm({ question, today, busy, onAsk }: {
     </label>
   );
   const day = (name: "as_of" | "known_at" | "said_from" | "said_to", label: string, max?: string) => (
-    <label>
+    <label title={name === "known_at" ? words.ask.knownHint : undefined}>
       <span>{label}</span>
       <DayField value={question[name]} max={max} onDay={(chosen) => onAsk({ [name]: chosen })} />
     </label>

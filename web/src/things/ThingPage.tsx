@@ -64,7 +64,7 @@ export function ThingPage({ nodeId, query }: { nodeId: string; query: URLSearchP
   const show = (changes: Record<string, string>) =>
     go(["things", nodeId], { view: query.get("view"), as_of: asOf, known_at: known, ...changes }, { replace: true });
   const day = (name: "as_of" | "known_at", label: string, value: string, max?: string) => (
-    <label>
+    <label title={name === "known_at" ? words.ask.knownHint : undefined}>
       <span>{label}</span>
       <DayField value={value} max={max} onDay={(chosen) => show({ [name]: chosen })} />
     </label>

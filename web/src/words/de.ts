@@ -37,7 +37,7 @@ export const de: Words = {
   ask: {
     title: "Fragen", placeholder: "Was möchten Sie wissen?", submit: "Fragen", question: "Frage",
     mode: "Aufwand", modes: { eager: "Schnell", balanced: "Ausgewogen", deliberate: "Gründlich" },
-    asOf: "Wahr am", knownAt: "Bekannt am", options: "Filter",
+    asOf: "Wahr am", knownHint: "Was memsvc bis zum Ende dieses Tages erfahren hatte; was später importiert wurde, zählt nicht.", knownAt: "Bekannt am", options: "Filter",
     limit: "Höchstens", kinds: "Arten", anyKind: "Alle Arten", speakers: "Gesagt von", conversations: "In Gesprächen",
     types: "Typen", saidFrom: "Gesagt ab", saidTo: "Gesagt vor", commas: "Durch Kommas trennen",
     facts: "Mit Fakten", traces: "Mit Spuren", archived: "Mit Archiviertem",

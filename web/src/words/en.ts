@@ -35,7 +35,7 @@ export const en = {
   ask: {
     title: "Ask", placeholder: "What do you want to know?", submit: "Ask", question: "Question",
     mode: "Effort", modes: { eager: "Quick", balanced: "Balanced", deliberate: "Thorough" },
-    asOf: "True on", knownAt: "Known on", options: "Filters",
+    asOf: "True on", knownHint: "What memsvc had learnt by the end of that day; what was imported later does not count.", knownAt: "Known on", options: "Filters",
     limit: "At most", kinds: "Kinds", anyKind: "All kinds", speakers: "Said by", conversations: "In conversations",
     types: "Types", saidFrom: "Said from", saidTo: "Said before", commas: "Separate by commas",
     facts: "With facts", traces: "With traces", archived: "With archived",
