@@ -27,7 +27,10 @@ Send a key or a token as 'Authorization: Bearer …'. A key that may act for sev
 X-Memsvc-User with a user's id or external id. Other users' data is reported as not found.
 
 Errors are application/problem+json with a stable code, a hint and the request's id. Every answer has the id in its \
-header X-Request-Id. To choose the id, send that header yourself (up to 64 letters, digits, '.', '_' and '-')."""
+header X-Request-Id. To choose the id, send that header yourself (up to 64 letters, digits, '.', '_' and '-').
+
+If the service reads from replicas, send the header X-Memsvc-Position with 0/0, and from then on with what the last \
+answer had in it: then no answer is older than what you have stored yourself."""
 
 CONFIG = OpenAPIConfig(
     title="memsvc",

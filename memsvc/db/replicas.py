@@ -9,8 +9,10 @@ shows is known by this process's clock alone, and clocks of other machines do no
 - it has all that this process itself has stored for this user;
 - it has replayed the position that the caller asks for (``memsvc.db.position``), if there is one.
 
-Otherwise the primary serves it. A read that fails on a replica is repeated by the primary. If the primary does not
-answer, nothing newer can be acknowledged, and replicas go on to serve reads.
+Otherwise the primary serves it. A read that fails on a replica is repeated by the primary. What is read for no user,
+such as keys, always comes from the primary: a key that was revoked must not work a moment longer. If the primary is
+gone (it refuses connections, or has lost them), replicas go on to serve reads. If it is there and does not answer in
+time, it may store for others, so the lag of what replicas show grows until they serve nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+import psycopg
+from sqlalchemy import exc as sa
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -32,6 +36,8 @@ from memsvc.errors import DatabaseUnavailableError
 from memsvc.observe import REPLICAS, ReplicaState
 
 LOOK_EVERY_S = 1.0
+GONE = -1
+"""In place of a position."""
 ANSWER_S = 3.0
 """A replica, or the primary, that takes longer to answer a look is not there."""
 MOST_REMEMBERED = 100_000
@@ -49,8 +55,8 @@ class Replica:
     name: str
     """Its host and port."""
     engine: AsyncEngine
-    replayed: int = -1
-    """The position up to which it has replayed, in bytes; -1: it did not answer, or is no replica."""
+    replayed: int = GONE
+    """The position up to which it has replayed, in bytes; GONE: it did not answer, or is no replica."""
     has_until: float = -math.inf
     """It has everything that was committed before this moment of the monotonic clock."""
     served: int = 0
@@ -72,6 +78,8 @@ class Replicas:
         self._replicas = replicas
         self._most_lag_s = most_lag_s
         self._positions: deque[tuple[float, int]] = deque()
+        self._newest = -math.inf
+        """When the primary may have stored something, as far as is known."""
         self._wrote: dict[UUID, float] = {}
         self._all_wrote = -math.inf
         self._looking: asyncio.Task[None] | None = None
@@ -89,16 +97,16 @@ class Replicas:
 
     def choose(self, user_id: UUID | None) -> Replica | None:
         """The least busy replica that may serve a read of this user; None: the primary serves it."""
-        if not self._replicas:
+        if not self._replicas or user_id is None:
             return None
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_for_ever())
-        since = max(self._all_wrote, self._wrote.get(user_id, -math.inf) if user_id else -math.inf)
+        since = max(self._all_wrote, self._wrote.get(user_id, -math.inf))
         least = asked_position()
         fit = [
             one
             for one in self._replicas
-            if one.replayed >= max(least, 0) and one.has_until >= since and self._lag(one) <= self._most_lag_s
+            if one.replayed >= max(least, 0) and one.has_until > since and self._lag(one) <= self._most_lag_s
         ]
         return min(fit, key=lambda one: (_busy(one.engine), one.served), default=None)
 
@@ -121,7 +129,7 @@ class Replicas:
             DatabaseUnavailableError: it does not answer.
         """
         position = await _position(self._primary, WRITTEN)
-        if position < 0:
+        if position is None or position < 0:
             raise DatabaseUnavailableError
         return position
 
@@ -129,7 +137,9 @@ class Replicas:
         """Ask the primary and all replicas where they are."""
         began = time.monotonic()
         written = await _position(self._primary, WRITTEN)
-        if written >= 0:
+        if written != GONE:
+            self._newest = began
+        if written is not None and written != GONE:
             if (
                 self._positions and written < self._positions[-1][1]
             ):  # another primary, which lacks the newest of the old
@@ -145,14 +155,15 @@ class Replicas:
             self._positions.popleft()
 
     async def _look_at(self, one: Replica) -> None:
-        one.replayed = await _position(one.engine, REPLAYED)
+        replayed = await _position(one.engine, REPLAYED)
+        one.replayed = GONE if replayed is None else replayed
         for at, written in reversed(self._positions):
             if written <= one.replayed:
                 one.has_until = max(one.has_until, at)
                 break
 
     def _lag(self, one: Replica) -> float:
-        return self._positions[-1][0] - one.has_until if self._positions else math.inf
+        return self._newest - one.has_until if self._positions else math.inf
 
     async def _look_for_ever(self) -> None:
         while True:
@@ -169,18 +180,20 @@ class Replicas:
             await one.engine.dispose()
 
 
-async def _position(engine: AsyncEngine, statement: object) -> int:
-    """The position that a server tells, in bytes; -1: none."""
+async def _position(engine: AsyncEngine, statement: object) -> int | None:
+    """The position that a server tells, in bytes; GONE: it is not there, or not what it should be; None: it is busy."""
 
     async def ask(connection: AsyncConnection) -> int:
         found = (await connection.execute(statement)).scalar_one_or_none()  # type: ignore[call-overload]
-        return -1 if found is None else int(found)
+        return GONE if found is None else int(found)
 
     try:
         async with asyncio.timeout(ANSWER_S), engine.connect() as plain:
             return await ask(await plain.execution_options(isolation_level="AUTOCOMMIT"))
-    except Exception:  # noqa: BLE001 - whatever it is, it is not there
-        return -1
+    except (TimeoutError, sa.TimeoutError):  # no answer in time, or no free connection
+        return None
+    except (sa.SQLAlchemyError, psycopg.Error, OSError):
+        return GONE
 
 
 def _busy(engine: AsyncEngine) -> int:

@@ -22,6 +22,7 @@ from pydantic_settings import SettingsConfigDict
 from memsvc.errors import ConfigurationError
 from memsvc.settings.nights import KINDS, Nights
 from memsvc.settings.secrets import passwords_in, read_or_make_secrets
+from memsvc.settings.servers import Servers
 
 MIN_SECRET_CHARS = 32
 HOST = re.compile(r"[A-Za-z0-9._-]*|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", re.ASCII)
@@ -38,7 +39,7 @@ def default_data_dir() -> Path:
     return Path(base).expanduser() / "memsvc"
 
 
-class Settings(Nights):
+class Settings(Nights, Servers):
     """All settings of memsvc; ``docs/configuration.md`` documents them."""
 
     model_config = SettingsConfigDict(env_prefix="MEMSVC_", env_file=".env", extra="ignore", frozen=True)
@@ -48,25 +49,6 @@ class Settings(Nights):
         default=None,
         description="postgresql:// URL of a PostgreSQL 18 server. Only 'memsvc db upgrade' uses its login; the service "
         "connects to the same database as memsvc_app. Empty: the embedded server.",
-    )
-    pooler_url: SecretStr | None = Field(
-        default=None,
-        description="postgresql:// URL of the same database through a pooler in transaction mode, such as PgBouncer. "
-        "Transactions go through it; listening and locks that outlive a transaction use MEMSVC_DATABASE_URL.",
-    )
-    pooler_prepares: bool = Field(
-        default=False, description="The pooler keeps prepared statements, as PgBouncer does from 1.21 on."
-    )
-    replica_urls: SecretStr | None = Field(
-        default=None,
-        description="postgresql:// URLs of streaming replicas of the same database, separated by spaces. Recall, "
-        "contexts and walks through the graph read from them.",
-    )
-    replica_lag_s: float = Field(
-        default=5.0,
-        ge=0.1,
-        le=3_600,
-        description="A replica that may be more seconds than this behind the database serves no reads.",
     )
     data_dir: Path = Field(
         default_factory=default_data_dir, description="Folder of the embedded database and the generated secrets."
@@ -359,11 +341,6 @@ class Settings(Nights):
         le=8_000,
         description="Most tokens of a passage; longer messages and archived blocks are split.",
     )
-
-    @property
-    def replicas(self) -> list[str]:
-        """The replicas' URLs."""
-        return self.replica_urls.get_secret_value().split() if self.replica_urls else []
 
     @field_validator("database_url")
     @classmethod

@@ -157,6 +157,7 @@ async def test_rows_of_others_stay_hidden_on_a_replica(pair: Pair, db: Database)
     assert await until_served(db, bob, pair.settings, "lynx") == []
     replica = db.replicas.choose(ada.user_id)
     assert replica is not None
+    assert db.replicas.choose(None) is None, "keys are never read late"
     forged = pair.settings.model_copy(update={"identity_secret": SecretStr("w" * 40)})
     forger = database(forged, pair.primary_url)
     async with replica.engine.connect() as connection:
