@@ -54,7 +54,10 @@ AS $$
 BEGIN
   PERFORM memsvc.require_restored();
   RETURN QUERY
-  SELECT l.audit_id, l.recorded_at, l.action, l.subject, l.user_id, l.door, l.key_id, l.actor, l.app_id IS NULL,
+  SELECT l.audit_id, l.recorded_at, l.action, l.subject, l.user_id, l.door,
+    CASE WHEN l.app_id IS NOT NULL OR l.key_id IN (SELECT k.key_id FROM api_keys AS k WHERE k.app_id = p_app_id)
+      THEN l.key_id END, -- of other apps no key is named
+    l.actor, l.app_id IS NULL,
     l.details
   FROM (
     (
@@ -70,7 +73,9 @@ BEGIN
     (
       SELECT m.* FROM audit_log AS m
       WHERE m.app_id IS NULL AND (p_before IS NULL OR m.audit_id < p_before)
-        AND (p_actor IS NULL OR m.key_id = p_actor OR m.door = p_actor)
+        AND (p_actor IS NULL OR m.door = p_actor OR m.key_id = p_actor AND p_actor IN (
+          SELECT k.key_id FROM api_keys AS k WHERE k.app_id = p_app_id
+        ))
         AND (p_action IS NULL OR m.action = p_action OR starts_with(m.action, p_action || '.'))
         AND p_user_id IS NULL
         AND (p_since IS NULL OR m.recorded_at >= p_since) AND (p_until IS NULL OR m.recorded_at < p_until)

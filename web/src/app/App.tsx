@@ -5,7 +5,7 @@ import { SignInPage, type Reason } from "../session/SignInPage";
 import { NoticesProvider } from "../ui/notices";
 import { firstLanguage, keepLanguage, type Words, WordsContext } from "../words";
 import { SignedIn } from "./SignedIn";
-import { useRoute } from "./route";
+import { go, useRoute } from "./route";
 import { keptTheme, showTheme } from "./theme";
 
 export function App() {
@@ -32,7 +32,8 @@ export function App() {
     setReason("");
     setSession(made);
   }, []);
-  const ended = useCallback(() => {
+  const ended = useCallback((page: string) => {
+    if (keptSession()?.page !== page) return; // a late answer to the session before
     dropSession();
     setReason("ended");
     setSession(null);
@@ -41,11 +42,13 @@ export function App() {
     const left = keptSession();
     setReason("out");
     setSession(null);
+    go(["ask"], {}, { replace: true }); // the next one begins at the beginning, and sees no question
+    document.title = "memsvc";
     if (left) signOut(left).catch(() => undefined); // both halves are gone, or soon useless
   }, []);
   return (
     <WordsContext value={words}>
-      <NoticesProvider>
+      <NoticesProvider key={session?.page ?? ""}>
         {session && !linked ? (
           <SignedIn key={session.page} session={session} onEnded={ended} onLeave={leave} onLanguage={choose} />
         ) : (

@@ -19,7 +19,7 @@ const APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 export function SignedIn({ session, onEnded, onLeave, onLanguage }: {
   session: Session;
-  onEnded: () => void;
+  onEnded: (page: string) => void;
   onLeave: () => void;
   onLanguage: (words: Words) => void;
 }) {
@@ -31,16 +31,16 @@ export function SignedIn({ session, onEnded, onLeave, onLanguage }: {
   useEffect(() => {
     setError(null);
     client.getMe().then(setMe, (failed: unknown) => {
-      if (failed instanceof MemsvcError && failed.status === 401) onEnded();
+      if (failed instanceof MemsvcError && failed.status === 401) onEnded(session.page);
       else setError(failed);
     });
-  }, [client, times, onEnded]);
+  }, [client, times, onEnded, session]);
   const memory = useMemo<Memory | null>(
     () =>
       me && {
-        client, me, zone: me.user.time_zone, ended: onEnded, may: (scope) => (scope === "admin" ? me.administers : me.scopes.includes(scope)),
+        client, me, zone: me.user.time_zone, ended: () => onEnded(session.page), may: (scope) => (scope === "admin" ? me.administers : me.scopes.includes(scope)),
       },
-    [client, me, onEnded],
+    [client, me, onEnded, session],
   );
   if (error)
     return (

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { Dialog } from "../ui/Dialog";
 import { useWords } from "../words";
 
+const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 
 /** Calls what belongs to a key. Keys with Ctrl, Alt or Meta are the browser's. */
@@ -14,6 +15,7 @@ export function useKeys(act: (key: string) => boolean): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+      if (event.repeat && !MOVES.includes(event.key)) return; // a held key decides once
       if (event.target instanceof HTMLElement && event.target.matches(TYPING)) return;
       if (document.querySelector("dialog[open]")) return;
       const radio = event.target instanceof HTMLElement && event.target.matches("[type=radio]");

@@ -32,6 +32,8 @@ export class Uploads {
   #listeners = new Set<() => void>();
   #last = 0;
   #busy = false;
+  /** Whose files these are: a waiting one must not go to the user who signs in next. */
+  readonly #page = keptSession()?.page;
 
   readonly listen = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -82,7 +84,7 @@ export class Uploads {
         const file = await task.make((done) => this.#change(id, { done }));
         if (!this.#tasks.includes(task)) continue;
         this.#change(id, { state: "sending", done: 0 });
-        await send(file, task, (done) => this.#change(id, { done }));
+        await send(file, task, this.#page, (done) => this.#change(id, { done }));
         this.remove(id);
       } catch (error) {
         const told = error instanceof MemsvcError ? error : new MemsvcError("file_unreadable", String(error));
@@ -105,9 +107,9 @@ export class Uploads {
 }
 
 /** Sends a file to be looked at; nothing of it is stored before somebody says so. */
-function send(file: File, task: Task, sent: (share: number) => void): Promise<Ingest> {
+function send(file: File, task: Task, page: string | undefined, sent: (share: number) => void): Promise<Ingest> {
   const session = keptSession();
-  if (!session) return Promise.reject(new MemsvcError("unauthenticated", "", { status: 401 }));
+  if (!session || session.page !== page) return Promise.reject(new MemsvcError("unauthenticated", "", { status: 401 }));
   const form = new FormData();
   form.append("dry_run", "true");
   form.append("file", file, file.name || task.name);
