@@ -152,8 +152,8 @@ class Page:
         return shown
 
     def click(self, text: str, selector: str = "button, a, summary, [role=option]") -> None:
-        """Click the first thing with this text."""
-        self.sees(text, selector)
+        """Click the first thing with this text, once it is enabled: some buttons wait for their data."""
+        self.until("window.shown(values[0], values[1])[0]?.matches(':disabled') === false", selector, text)
         self.run("window.shown(values[0], values[1])[0].click()", selector, text)
 
     def fill(self, selector: str, text: str) -> None:
