@@ -44,6 +44,7 @@ from memsvc.errors import (
     RestoreUnfinishedError,
     StorageFullError,
     UpgradedError,
+    UserMovingError,
     UserUnknownError,
 )
 from memsvc.settings import Settings
@@ -126,6 +127,7 @@ STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
     "MS003": lambda: UserUnknownError("This user does not exist any more."),
     "MS004": unbelieved,
     "MS006": RestoreUnfinishedError,
+    "MS007": lambda: UserMovingError(retry_after=1),
 }
 """SQLSTATEs that ``memsvc.act_for`` and ``memsvc.require_restored`` raise."""
 THE_SCHEMA = re.compile(r"\bmemsvc\b")

@@ -26,6 +26,13 @@ class OutcomeUnknownError(DatabaseUnavailableError):
     hint = "It may have been stored. Check, or send it again with the same Idempotency-Key or id."
 
 
+class UserMovingError(MemsvcError):
+    """This user's memory is being moved to another database."""
+
+    code, status, exit_code, passing = "user_moving", 503, 69, True
+    hint = "Nothing was stored. Try again in a moment: a move stops a user for seconds."
+
+
 class DatabaseTooOldError(MemsvcError):
     """The database's schema does not match this version of memsvc."""
 

@@ -38,6 +38,7 @@ KINDS = (
 LEFT_OUT = {
     "users": "the manifest has name, zone and language; ids, the app and a pause belong to the service",
     "api_keys": "keys are secrets of one service",
+    "moves": "where the users of one service are",
     "audit_log": "changes to the accounts of one service",
     "corpora": "counted from passages",
     "terms": "counted from passages",

@@ -36,6 +36,7 @@ ORDER BY p.oid::regprocedure::text
 """
 DIFFERING = {
     "user_is_here": "says whether an id is a user's; nobody guesses an id, which has 74 random bits",
+    "whereabouts": "the same, and whether the user is here",
     "job_message": "puts its arguments into a message, with the moment",
 }
 BOBS_ROWS = " UNION ALL ".join(

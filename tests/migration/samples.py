@@ -208,6 +208,10 @@ FROM memsvc.nodes WHERE user_id = '{USER}';
     "0058": """
 INSERT INTO memsvc.key_days (key_id, day, requests, last_at) VALUES ('mk_1', '2026-01-02', 7, '2026-01-02Z');
 """,
+    "0060": f"""
+INSERT INTO memsvc.cells (cell_id, name, url, weight) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x', 2);
+INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES ('{USER}', 0, 7);
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -163,7 +163,7 @@ UPDATED = {
     "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
-ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", *ONTOLOGY}
+ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", "moves", *ONTOLOGY}
 ERASERS_UPDATES = {
     "tombstones": {"recorded_at"},
     "erasures": {"state", "counts", "ids", "finished_at"},

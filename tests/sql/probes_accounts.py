@@ -40,6 +40,56 @@ def a_user_is_made_once(doors: Doors, world: World) -> None:
 
 
 @probe
+def a_user_has_one_place_and_is_acted_for_there_alone(doors: Doors, world: World) -> None:
+    place, here = "SELECT * FROM memsvc.place_of_user(%s)", "SELECT memsvc.whereabouts(%s, %s)"
+    ada, bob = world.ada.user_id, world.bob.user_id
+    changed = "UPDATE memsvc.users SET cell_id = %s, epoch = %s, moving = %s WHERE user_id = %s"
+    with doors.enter(OWNER) as connection:
+        for cell_id, epoch, moving, told, found in (
+            (0, 0, None, None, "here"),
+            (0, 3, None, None, "here"),
+            (0, 3, None, 3, "here"),
+            (0, 3, None, 2, "away"),
+            (0, 3, "closing", 3, "here"),
+            (0, 3, "frozen", 3, "away"),
+            (7, 3, None, 3, "away"),
+        ):
+            connection.execute(changed.encode(), [cell_id, epoch, moving, ada])
+            assert rows(connection, place, ada) == [(cell_id, epoch, moving is not None)]
+            assert value(connection, here, [ada, told]) == found, f"{cell_id}, {epoch}, {moving}, {told}"
+        assert rows(connection, place, bob) == [(0, 0, False)], "another user moved"
+        assert value(connection, here, [bob, None]) == "here"
+        connection.execute(b"UPDATE memsvc.users SET erasing_since = now() WHERE user_id = %s", [ada])
+        assert rows(connection, place, ada) == []
+        assert value(connection, here, [ada, 3]) is None
+        assert value(connection, here, [UUID(int=1), None]) is None
+
+
+@probe
+def users_of_other_cells_are_listed_and_settled_once(doors: Doors, world: World) -> None:
+    made = "SELECT memsvc.list_user(%s, %s, %s, 'Zoe', 'UTC', 'english', %s::smallint)"
+    zoe, app_id = UUID(int=7), world.ada.app_id
+    with doors.enter(APP) as connection:
+        assert [row[:2] for row in rows(connection, "SELECT * FROM memsvc.all_cells()")] == [(0, "home"), (7, "seven")]
+        assert value(connection, made, [app_id, zoe, "zoe", 7]) is True
+        assert value(connection, made, [app_id, zoe, "zoe", 7]) is False
+        assert value(connection, made, [app_id, UUID(int=8), world.bob.external_id, 7]) is False
+        assert rows(connection, "SELECT * FROM memsvc.place_of_user(%s)", zoe) == [(7, 1, False)]
+        assert value(connection, "SELECT memsvc.whereabouts(%s, 1)", [zoe]) == "away"
+    for cell_id in (0, 8):
+        values: dict[str, object] = {"app": app_id, "user": zoe, "cell": cell_id}
+        call = "SELECT memsvc.list_user(%(app)s, %(user)s, 'zoe', 'Zoe', 'UTC', 'english', %(cell)s::smallint)"
+        refused(doors, APP, "", call, values, error=errors.ForeignKeyViolation)
+    settled = "SELECT memsvc.settle_user(%s, 'an app that moves', %s, 'zoe', 'Zoe', 'UTC', 'english', 4)"
+    with doors.enter(APP) as connection:
+        assert value(connection, settled, [UUID(int=9), zoe]) is True
+        assert value(connection, settled, [UUID(int=9), zoe]) is False
+        assert value(connection, settled, [UUID(int=9), world.bob.user_id]) is False, "a user that is here settles"
+        assert value(connection, "SELECT memsvc.whereabouts(%s, 4)", [zoe]) == "here"
+        assert value(connection, "SELECT memsvc.find_app('an app that moves')") == UUID(int=9)
+
+
+@probe
 def an_app_lists_its_own_users(doors: Doors, world: World) -> None:
     listing = "SELECT user_id FROM memsvc.users_of_app(%s, %s, NULL, 100)"
     with doors.enter(APP) as connection:
@@ -491,6 +541,10 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             f"memsvc.keys_of_app('{world.ada.app_id}', NULL, NULL, NULL, NULL)",
             f"memsvc.fold_statistics('{world.ada.user_id}')",
             "memsvc.authenticate_key('x', 'x', NULL)",
+            "memsvc.all_cells()",
+            f"memsvc.place_of_user('{world.ada.user_id}')",
+            f"memsvc.list_user('{world.ada.app_id}', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 7::smallint)",
+            f"memsvc.settle_user('{world.ada.app_id}', 'x', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 1)",
         ):
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
     for role in (APP, READER, CYPHER):

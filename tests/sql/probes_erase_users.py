@@ -94,7 +94,7 @@ def nobody_erases_another_user_or_without_a_mark(doors: Doors, world: World) -> 
         refused(doors, role, world.token(ada), inner, {"user": ada.user_id})
     refused(doors, READER, world.token(ada), ERASE, {"user": ada.user_id})
     with doors.enter(ERASER, world.token(ada)) as connection:
-        for table in ("api_keys", "dramatiq_queue"):
+        for table in ("api_keys", "dramatiq_queue", "moves"):
             seen = rows(connection, f"SELECT DISTINCT user_id FROM memsvc.{table}")
             assert seen == [(ada.user_id,)], f"{table} shows {seen}"
     for call in (

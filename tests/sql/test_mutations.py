@@ -51,8 +51,8 @@ UNOBSERVABLE = {
     *(
         f"{flag} row security on memsvc.{table}"
         for flag in ("disable", "do not force")
-        for table in ("apps", "api_keys", "audit_log", "key_days", "identity_keys")
-        if (flag, table) != ("disable", "api_keys")
+        for table in ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves")
+        if (flag, table) not in {("disable", "api_keys"), ("disable", "moves")}
     ),
     # The same for everybody, and nobody but functions of memsvc_owner may write there: no login holds more than SELECT.
     "disable row security on memsvc.embedding_models",

@@ -326,7 +326,7 @@ WITH_USERS = """
 WITH owned AS (
   SELECT a.attrelid, a.attnum FROM pg_attribute AS a INNER JOIN pg_class AS c ON c.oid = a.attrelid
   WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND a.attname = 'user_id'
-    AND c.relname NOT IN ('users', 'api_keys', 'audit_log', 'dramatiq_queue')
+    AND c.relname NOT IN ('users', 'api_keys', 'audit_log', 'dramatiq_queue', 'moves')
 )
 """
 

@@ -37,7 +37,7 @@ USER_TABLES = (
     "locations", "ingests", "ingest_files", "document_versions", "vaults", "feeds",
     "turns", "tool_calls", "node_salience", "proposals",
 )  # fmt: skip
-ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "key_days", "identity_keys")
+ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves")
 
 PARTITIONS = tuple(f"embeddings_{number}" for number in range(8))
 MODEL, UNUSED_MODEL = "tests:three-dimensions", "tests:gave-no-vector"
@@ -352,7 +352,11 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
             "INSERT INTO memsvc.identity_keys (key_id, inner_pad, outer_pad, retired_at) VALUES (%s, %s, %s, now())",
             [retired.key_id, *retired.pads()],
         )
+        admin.execute("INSERT INTO memsvc.cells (cell_id, name, url) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x')")
         for tenant in (ada, bob, eve):
+            admin.execute(
+                "INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES (%s, 0, 7)", [tenant.user_id]
+            )
             admin.execute(
                 "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256('gone'))", [tenant.user_id]
             )

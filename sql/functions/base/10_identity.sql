@@ -1,4 +1,5 @@
--- Identity: the signed token in the setting memsvc.identity, `user.expiry.key.mac`.
+-- Identity: the signed token in the setting memsvc.identity, `user.expiry.key.mac`. For a user who has moved between
+-- cells, the first field is `user~epoch`.
 
 -- Returns the user that the transaction's token proves. Returns null if there is no token, or it is forged, expired or
 -- malformed, or its key is retired. The mac is HMAC-SHA256 (RFC 2104), computed with the built-in sha256 and both pads
@@ -33,7 +34,7 @@ BEGIN
   IF to_timestamp(field[2]::double precision) <= clock_timestamp() THEN
     RETURN NULL;
   END IF;
-  RETURN field[1]::uuid;
+  RETURN left(field[1], 36)::uuid;
 END
 $$;
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
@@ -70,6 +71,29 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether the user exists and is not being erased.';
 
+-- Whether a transaction may act for a user in this database: 'here', 'away' (the user is in another cell, moving, or
+-- has moved since the token was made), or null (there is no such user, or the user is being erased). p_epoch is that of
+-- the token; null: the token has none. It reads by key with a kept plan, as above.
+CREATE OR REPLACE FUNCTION memsvc.whereabouts(p_user_id uuid, p_epoch integer) RETURNS text
+LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+SET search_path = memsvc, pg_temp
+-- callers: app, cypher
+-- plans: kept
+AS $$
+BEGIN
+  RETURN (
+    SELECT CASE
+      WHEN u.cell_id = 0 AND u.moving IS DISTINCT FROM 'frozen' AND coalesce(p_epoch, u.epoch) = u.epoch THEN 'here'
+      ELSE 'away'
+    END
+    FROM users AS u
+    WHERE u.user_id = p_user_id AND u.erasing_since IS NULL
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.whereabouts(uuid, integer) IS
+  'Whether one may act for a user in this database: here, away, or null if there is no such user.';
+
 -- Binds the transaction to a user. If that is not allowed, an error ends the transaction, so that statements sent with
 -- it do nothing. p_keep_plans: prepared statements keep their plans; sequential scans are off, so that a plan made
 -- while a table was small uses an index too. p_erasing: also allow a user who is being or has been erased.
@@ -81,6 +105,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   ignored text; -- an assignment takes a tenth of the time of PERFORM
+  place text;
 BEGIN
   IF p_keep_plans THEN -- first, so that it applies to the queries below
     ignored := set_config('plan_cache_mode', 'force_generic_plan', true);
@@ -90,9 +115,19 @@ BEGIN
   IF (memsvc.current_user_id() = p_user_id) IS NOT TRUE THEN
     RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'MS004';
   END IF;
-  IF NOT (p_erasing OR memsvc.user_is_here(p_user_id)) THEN
-    RAISE EXCEPTION 'this user no longer exists' USING ERRCODE = 'MS003';
+  IF p_erasing THEN
+    RETURN;
   END IF;
+  -- Only a believed token gets here, so what follows the tilde is a number.
+  place := memsvc.whereabouts(
+    p_user_id, nullif(split_part(split_part(p_token, '.', 1), '~', 2), '')::integer
+  );
+  IF place = 'here' THEN
+    RETURN;
+  ELSIF place = 'away' THEN
+    RAISE EXCEPTION 'this user is in another cell, or moving there' USING ERRCODE = 'MS007';
+  END IF;
+  RAISE EXCEPTION 'this user no longer exists' USING ERRCODE = 'MS003';
 END
 $$;
 COMMENT ON FUNCTION memsvc.act_for(uuid, text, boolean, boolean) IS
