@@ -13,7 +13,7 @@ import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ import psycopg
 from sqlalchemy import exc as sa
 from sqlalchemy import text
 
-from memsvc.access.users import Owner, add_user
+from memsvc.access.users import HOME, Owner, Place, add_user
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -89,6 +89,12 @@ class Principal:
     key_id: str | None = None
     """The key, or the key from which the token was made."""
     limits: Limits = UNLIMITED
+    place: Place = HOME
+    """Where the user's memory is; of a token: where it was when the token was made."""
+    moving: bool = False
+    """The user is on the way to another place."""
+    by_token: bool = False
+    """A token was given, and no key."""
 
     def require(self, scope: Scope) -> None:
         """Check that the scope was granted.
@@ -375,7 +381,11 @@ async def revoke_key(db: Database, app: UUID, key_id: str) -> None:
         raise NotFoundError("This app has no such working key.")
 
 
-async def authenticate(db: Database, credential: str, user_ref: str | None) -> Principal:
+Enrol = Callable[[UUID, str], Awaitable[object]]
+"""Adds a user to an app, by its id and the user's name."""
+
+
+async def authenticate(db: Database, credential: str, user_ref: str | None, *, enrol: Enrol | None = None) -> Principal:
     """Return the principal of a bearer credential (a key or a JWT).
 
     A key of the whole app with the scope enroll adds the named user if the app has none: the external id is the name.
@@ -384,6 +394,7 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
         db: the database.
         credential: the text after ``Bearer``.
         user_ref: id or external id of the user to act for, from ``X-Memsvc-User``.
+        enrol: adds a user; None: to this database.
 
     Raises:
         UnauthenticatedError: the credential is not valid, for whatever reason.
@@ -395,7 +406,10 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
     if user_ref is None or principal.owner is not None or not enrolls:
         return principal
     with suppress(AlreadyExistsError):  # added a moment ago, or being erased
-        await add_user(db, principal.app_id, name=user_ref)
+        if enrol is not None:
+            await enrol(principal.app_id, user_ref)
+        else:
+            await add_user(db, principal.app_id, name=user_ref)
     return await _found(db, credential, user_ref)
 
 
@@ -419,7 +433,17 @@ async def _found(db: Database, credential: str, user_ref: str | None) -> Princip
     limits = Limits(row.requests_per_minute, row.messages_per_day)
     _refuse_if(row.wait_s, limits)
     owner = Owner(row.user_id, row.user_name, row.time_zone, row.language) if row.user_id is not None else None
-    return Principal(row.app_id, frozenset(row.scopes), owner, row.bound_user_id, user_ref, key_id, limits)
+    return Principal(
+        row.app_id,
+        frozenset(row.scopes),
+        owner,
+        row.bound_user_id,
+        user_ref,
+        key_id,
+        limits,
+        HOME if owner is None else Place(row.cell_id, row.epoch),
+        owner is not None and row.moving,
+    )
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
@@ -436,6 +460,7 @@ def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> s
         "iat": now,
         "exp": now + timedelta(seconds=ttl_s),
         "key": principal.key_id,
+        "place": [principal.place.cell_id, principal.place.epoch],
         "limits": [principal.limits.requests_per_minute, principal.limits.messages_per_day],
     }
     return jwt.encode(claims, db.signer.derived("jwt"), JWT_ALGORITHM)
@@ -454,7 +479,9 @@ def _from_jwt(db: Database, token: str, user_ref: str | None) -> Principal:
         owner = Owner(user_id, claims["name"], claims["zone"], claims["lang"])
         app = UUID(claims["app"])
         limits = Limits(*claims.get("limits", ()))
+        place = Place(*claims.get("place", ()))
     except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
         raise UnauthenticatedError from error
     acts_for = owner if user_ref in {None, claims["sub"]} else None
-    return Principal(app, frozenset(claims["scopes"]), acts_for, user_id, user_ref, claims.get("key"), limits)
+    scopes = frozenset(claims["scopes"])
+    return Principal(app, scopes, acts_for, user_id, user_ref, claims.get("key"), limits, place, by_token=True)

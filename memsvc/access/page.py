@@ -6,11 +6,12 @@ after ``#`` that browsers send to nobody. The page exchanges it once for a key o
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from uuid import UUID
 
 from memsvc.access.keys import Scope, create_key
-from memsvc.access.tickets import ADMIN_PAGE, PAGE, issue_ticket, use_ticket
+from memsvc.access.tickets import ADMIN_PAGE, PAGE, issue_ticket, use_ticket, user_of_ticket
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -46,8 +47,12 @@ def page_link(db: Database, settings: Settings, owner: Owner, *, admin: bool = F
     return f"{page_address(settings)}#token={ticket}"
 
 
-async def key_for_link(db: Database, ticket: str) -> tuple[str, UUID]:
+async def key_for_link(
+    db: Database, ticket: str, find: Callable[[UUID], Awaitable[Database]] | None = None
+) -> tuple[str, UUID]:
     """Exchange the ticket of a link for a new key, as ``id.secret``, which works for ``SESSION``; and its user.
+
+    ``db`` gets the key; ``find`` returns the database with the user's memory, None: the same.
 
     The key may act for this user alone. An administrator's is one of the whole app, as all keys with the scope admin.
 
@@ -56,10 +61,12 @@ async def key_for_link(db: Database, ticket: str) -> tuple[str, UUID]:
     """
     admin = ticket.startswith(ADMIN_PAGE.prefix)
     try:
-        owner = await use_ticket(db, ticket, purpose=ADMIN_PAGE if admin else PAGE)
+        purpose = ADMIN_PAGE if admin else PAGE
+        there = await find(user_of_ticket(db, ticket, purpose=purpose)) if find is not None else db
+        owner = await use_ticket(there, ticket, purpose=purpose)
     except TicketInvalidError as error:
         raise LinkInvalidError from error
-    async with db.transaction(owner.user_id) as connection:
+    async with there.transaction(owner.user_id) as connection:
         app: UUID = (await connection.execute(query("app_of"), {"user_id": owner.user_id})).scalar_one()
     if admin:
         made = await create_key(db, app, scopes=ADMIN_SCOPES, label=ADMIN_LABEL, ttl=SESSION)

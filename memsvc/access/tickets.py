@@ -69,11 +69,20 @@ def issue_ticket(db: Database, owner: Owner, *, purpose: Purpose = LIVE, life_s:
     return Ticket(ticket=purpose.prefix + text, expires_in=life, expires_at=datetime.fromtimestamp(expiry, UTC))
 
 
-async def use_ticket(db: Database, ticket: str, *, purpose: Purpose = LIVE) -> Owner:
-    """Return the user of a ticket, and mark the ticket as used.
+def user_of_ticket(db: Database, ticket: str, *, purpose: Purpose = LIVE) -> UUID:
+    """Return the id of a ticket's user; the ticket may have been used already.
 
     Raises:
-        TicketInvalidError: the ticket is forged, expired, already used, or for another purpose.
+        TicketInvalidError: the ticket is forged, expired, or for another purpose.
+    """
+    return _read(db, ticket, purpose)[0]
+
+
+def _read(db: Database, ticket: str, purpose: Purpose) -> tuple[UUID, UUID, int]:
+    """Return the user, the id and the expiry of a ticket.
+
+    Raises:
+        TicketInvalidError: as ``user_of_ticket``.
     """
     text = ticket.removeprefix(purpose.prefix)
     try:
@@ -86,8 +95,17 @@ async def use_ticket(db: Database, ticket: str, *, purpose: Purpose = LIVE) -> O
     user, ticket_id, expiry = CLAIM.unpack(claim)
     if expiry <= time.time():
         raise TicketInvalidError
-    user_id = UUID(bytes=user)
-    values = {"user_id": user_id, "ticket_id": UUID(bytes=ticket_id), "expires_at": datetime.fromtimestamp(expiry, UTC)}
+    return UUID(bytes=user), UUID(bytes=ticket_id), expiry
+
+
+async def use_ticket(db: Database, ticket: str, *, purpose: Purpose = LIVE) -> Owner:
+    """Return the user of a ticket, and mark the ticket as used.
+
+    Raises:
+        TicketInvalidError: the ticket is forged, expired, already used, or for another purpose.
+    """
+    user_id, ticket_id, expiry = _read(db, ticket, purpose)
+    values = {"user_id": user_id, "ticket_id": ticket_id, "expires_at": datetime.fromtimestamp(expiry, UTC)}
     try:
         async with db.transaction(user_id) as connection:
             fresh = (await connection.execute(query("use_ticket"), values)).one_or_none()

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
@@ -62,6 +63,19 @@ LANGUAGES = frozenset(
     ]
 )
 MAX_NAME_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a user's memory is."""
+
+    cell_id: int = 0
+    """0: the home, which is the database with the keys."""
+    epoch: int = 0
+    """How often the user has moved."""
+
+
+HOME = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +154,44 @@ async def find_app(db: Database, name: str = DEFAULT_APP) -> UUID:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """A user who is to be added; all values are valid."""
+
+    name: str
+    external_id: str
+    names: Sequence[str]
+    """The name, the aliases, and words for oneself."""
+    time_zone: str
+    language: str
+
+
+def new_user(
+    *,
+    name: str,
+    external_id: str | None = None,
+    aliases: Sequence[str] = (),
+    time_zone: str = "UTC",
+    language: str = "english",
+) -> NewUser:
+    """Check what ``add_user`` is given.
+
+    Raises:
+        InvalidRequestError, InvalidZoneError: a value is not valid.
+    """
+    valid = valid_name(name, "name")
+    external = valid_name(external_id, "external_id") if external_id is not None else valid
+    names = list(dict.fromkeys([valid, *(valid_name(alias, "alias") for alias in aliases), *FIRST_PERSON]))
+    valid_zone(time_zone)
+    if language not in LANGUAGES:
+        raise InvalidRequestError(
+            f"{language!r} is not a language of PostgreSQL's full text search.",
+            hint=f"One of: {', '.join(sorted(LANGUAGES))}.",
+            field="language",
+        )
+    return NewUser(valid, external, names, time_zone, language)
+
+
 async def add_user(
     db: Database,
     app: UUID,
@@ -168,37 +220,41 @@ async def add_user(
         IdempotencyConflictError: the Idempotency-Key created this user with another request.
         InvalidRequestError, InvalidZoneError: a value is not valid.
     """
-    valid = valid_name(name, "name")
-    external = valid_name(external_id, "external_id") if external_id is not None else valid
-    names = list(dict.fromkeys([valid, *(valid_name(alias, "alias") for alias in aliases), *FIRST_PERSON]))
-    valid_zone(time_zone)
-    if language not in LANGUAGES:
-        raise InvalidRequestError(
-            f"{language!r} is not a language of PostgreSQL's full text search.",
-            hint=f"One of: {', '.join(sorted(LANGUAGES))}.",
-            field="language",
-        )
+    asked = new_user(name=name, external_id=external_id, aliases=aliases, time_zone=time_zone, language=language)
+    external = asked.external_id
     async with db.transaction() as connection:
         await sign(connection)
         made: UUID | None = (
             await connection.execute(
                 text("SELECT memsvc.create_user(:app, :external, :name, :zone, :language)"),
-                {"app": app, "external": external, "name": valid, "zone": time_zone, "language": language},
+                {
+                    "app": app,
+                    "external": external,
+                    "name": asked.name,
+                    "zone": asked.time_zone,
+                    "language": asked.language,
+                },
             )
         ).scalar_one()
         if made is not None:
-            await db.bind(connection, made)
-            await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
-            shown = {"user_id": made, "kind": "node", "after": None, "limit": 1}
-            await connection.execute(query("project_more"), shown)
-            if once is not None:
-                await once.keep(connection, made, msgspec.json.encode({"user_id": made}).decode())
+            await seed(db, connection, made, asked, once)
     if made is not None:
         return await find_user(db, app, str(made))
     known = await _made_before(db, app, external, once) if once is not None else None
     if known is None:
         raise AlreadyExistsError(f"This app already has a user {external!r}.")
     return known
+
+
+async def seed(db: Database, connection: AsyncConnection, user_id: UUID, asked: NewUser, once: Once | None) -> None:
+    """Give a user who was added in this transaction a node, its names, and the answer to the request."""
+    await db.bind(connection, user_id)
+    values = {"user_id": user_id, "name": asked.name, "aliases": asked.names}
+    await connection.execute(query("seed_self"), values)
+    shown = {"user_id": user_id, "kind": "node", "after": None, "limit": 1}
+    await connection.execute(query("project_more"), shown)
+    if once is not None:
+        await once.keep(connection, user_id, msgspec.json.encode({"user_id": user_id}).decode())
 
 
 async def _made_before(db: Database, app: UUID, external_id: str, once: Once) -> User | None:

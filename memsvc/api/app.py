@@ -84,7 +84,7 @@ from memsvc.api.controllers.verify import VerifyController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.examples import add_answers
 from memsvc.api.forms import make_exact
-from memsvc.api.live import Hub
+from memsvc.api.live import Hubs
 from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
 from memsvc.api.openapi import CONFIG, add_words
@@ -93,6 +93,7 @@ from memsvc.api.positions import known_position, position_asked, position_header
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.api.sockets import live_socket
 from memsvc.api.uploads import add_form, largest_body
+from memsvc.cells.directory import Cells
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
@@ -201,7 +202,7 @@ class ObservedLitestar(Litestar):
                 status = message["status"]
                 more = [(b"x-request-id", request_id.encode())]
                 if asked is not None:
-                    more.append(await position_header(asked, self.state["service"].db))
+                    more.append(await position_header(asked, scope["state"].get("db") or self.state["service"].db))
                 message["headers"] = [*message.get("headers", ()), *more]
                 if scope["method"] == "OPTIONS":
                     self._name_all_methods(scope, message)
@@ -297,6 +298,7 @@ def create_app(
             opened,
             settings,
             embedder,
+            Cells(opened, settings),
             reranker,
             extractors or Extractors(settings),
             Upstream(settings),
@@ -306,12 +308,12 @@ def create_app(
         )
         counting = asyncio.create_task(use.keep())
         app.state["service"] = service
-        hub = Hub(opened, most=settings.live_connections, most_of_user=settings.live_per_user)
-        app.state["live"] = hub
+        hubs = Hubs(opened, most=settings.live_connections, most_of_user=settings.live_per_user)
+        app.state["live"] = hubs
         try:
             yield
         finally:
-            await hub.close()
+            await hubs.close()
             counting.cancel()
             await service.close()
             if reranker is not None:
@@ -354,9 +356,9 @@ def create_app(
 
 async def hang_up(app: Litestar) -> None:
     """Disconnect live clients, for which a stopping server would wait for ever."""
-    hub: Hub | None = app.state.get("live")
-    if hub is not None:
-        await hub.close()
+    hubs: Hubs | None = app.state.get("live")
+    if hubs is not None:
+        await hubs.close()
 
 
 def _open(settings: Settings) -> Database:

@@ -21,10 +21,12 @@ from litestar.params import HeaderParameter
 from memsvc.access import keys
 from memsvc.access.audit import KeyUse
 from memsvc.access.keys import Principal
-from memsvc.access.users import Owner
+from memsvc.access.users import HOME, Owner
 from memsvc.api.sessions import HEADER as PAGE_HEADER
 from memsvc.api.sessions import credential_of
-from memsvc.chat.admitting import Admitting, Doubt
+from memsvc.cells.directory import Cells
+from memsvc.cells.people import add_user_somewhere
+from memsvc.chat.admitting import NO_ANSWER, Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.acting import act_as
 from memsvc.db.engine import Database
@@ -38,6 +40,7 @@ from memsvc.errors import (
 )
 from memsvc.extract.extraction import Extractor
 from memsvc.extract.run import Extractors
+from memsvc.graph.cypher import cypher_database
 from memsvc.llm.upstream import Upstream
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.search import QueryEmbedder
@@ -65,9 +68,12 @@ class Service:
     """What all requests of a process share."""
 
     db: Database
+    """The home: keys, and the directory of users."""
     settings: Settings
     embedder: QueryEmbedder | None
     """Embeds queries; None: recall goes by words only."""
+    cells: Cells
+    """The databases with users' memories."""
     reranker: ResidentReranker | None = None
     """Sorts the best memories if a recall asks for it; None: not configured."""
     extractors: Extractors | None = None
@@ -84,9 +90,23 @@ class Service:
     """Decides who may chat while the database does not answer."""
     use: KeyUse | None = None
     """Counts the requests of keys; None: nobody counts."""
+    cyphers: dict[Database, Database] = field(default_factory=dict)
+    """The pools of the login for Cypher of other cells, by the cells' databases."""
+
+    def cypher_of(self, db: Database) -> Database | None:
+        """The pool of the login for Cypher of a cell's database; None: the login has no password."""
+        if db is self.db or self.cypher is None:
+            return self.cypher
+        if db not in self.cyphers:
+            self.cyphers[db] = cypher_database(db.engine.url, self.settings)
+        return self.cyphers[db]
+
+    async def enrol(self, app_id: UUID, name: str) -> None:
+        """Add a user whom a key names for the first time."""
+        await add_user_somewhere(self.cells, app_id, name=name)
 
     async def close(self) -> None:
-        """Finish the work after answers, and close the chat server and Cypher. The database's opener closes that."""
+        """Finish the work after answers, and close all but the home, whose opener closes it."""
         await self.afterwards.settle()
         if self.use is not None:
             with suppress(MemsvcError):
@@ -96,6 +116,9 @@ class Service:
                 await upstream.close()
         if self.cypher is not None:
             await self.cypher.close()
+        for cypher in self.cyphers.values():
+            await cypher.close()
+        await self.cells.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +126,9 @@ class Caller:
     """A caller who acts for one user."""
 
     db: Database
+    """The database with the user's memory."""
+    home: Database
+    """The database with the keys."""
     settings: Settings
     embedder: QueryEmbedder | None
     principal: Principal
@@ -135,7 +161,7 @@ class Caller:
         Raises:
             QuotaExceededError: they exceed today's quota.
         """
-        await keys.spend_messages(self.db, self.principal, messages)
+        await keys.spend_messages(self.home, self.principal, messages)
 
     @property
     def asserted_by(self) -> str:
@@ -148,6 +174,8 @@ class Administrator:
     """A caller who may manage the users and keys of one app."""
 
     db: Database
+    """The home: keys, and the directory of users."""
+    cells: Cells
     app_id: UUID
     settings: Settings
     use: KeyUse | None = None
@@ -181,10 +209,12 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
     """The guard of ``/v1``: refuses callers without a valid key or token.
 
     If the handler's ``opt`` has ``CHATS_ON``, a key that was valid recently is enough while the database does not
-    answer. ``doubt_of`` returns whether that was the case.
+    answer. ``doubt_of`` returns whether that was the case. For other handlers it is enough if the user's memory is in
+    another cell than the keys.
 
     Raises:
         UnauthenticatedError: the key or token is missing or invalid.
+        UserMovingError: the user is on the way to another cell.
     """
     if SIGNED.items() <= handler.opt.items():
         return
@@ -197,14 +227,28 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         connection.scope["auth"], connection.state["doubt"] = await service.admitting.admit(
             service.db, service.settings, service.afterwards, credential, user_ref
         )
-        _note(connection, service)
-        return
-    try:
-        connection.scope["auth"] = await keys.authenticate(service.db, credential, user_ref)
-    except UnauthenticatedError:
-        service.admitting.forget(credential)
-        raise
+    else:
+        connection.scope["auth"] = await _looked_up(service, credential, user_ref)
+    connection.state["db"] = await service.cells.database(connection.scope["auth"])
     _note(connection, service)
+
+
+async def _looked_up(service: Service, credential: str, user_ref: str | None) -> Principal:
+    """Ask the directory who calls; if it does not answer, believe what it said lately of users of other cells."""
+    admitting = service.admitting
+    try:
+        found = await keys.authenticate(service.db, credential, user_ref, enrol=service.enrol)
+    except UnauthenticatedError:
+        admitting.forget(credential)
+        raise
+    except NO_ANSWER:
+        known = admitting.known(credential, user_ref)
+        if known is None or known.place.cell_id == HOME.cell_id:
+            raise
+        return known
+    if found.place.cell_id != HOME.cell_id:
+        admitting.remember(credential, user_ref, found)
+    return found
 
 
 def _note(connection: ASGIConnection[Any, Any, Any, Any], service: Service) -> None:
@@ -233,7 +277,14 @@ def _principal(request: Request[Any, Any, Any]) -> Principal:
 def _caller(request: Request[Any, Any, Any], owner: Owner) -> Caller:
     service = service_of(request)
     return Caller(
-        service.db, service.settings, service.embedder, _principal(request), owner, service.reranker, service.extractors
+        request.state["db"],
+        service.db,
+        service.settings,
+        service.embedder,
+        _principal(request),
+        owner,
+        service.reranker,
+        service.extractors,
     )
 
 
@@ -276,7 +327,7 @@ async def provide_administrator(request: Request[Any, Any, Any]) -> Administrato
             "A key of one user cannot manage users and keys.", hint="Use a key of the whole app with the scope admin."
         )
     service = service_of(request)
-    return Administrator(service.db, principal.app_id, service.settings, service.use)
+    return Administrator(service.db, service.cells, principal.app_id, service.settings, service.use)
 
 
 READER = {"reader": Provide(provide_reader)}

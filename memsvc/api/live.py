@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -26,6 +26,7 @@ from memsvc.errors import (
     SlowReaderError,
     TooManyConnectionsError,
     UserErasedError,
+    UserMovingError,
     UserUnknownError,
 )
 from memsvc.graph.events import Frame, Position, frames_after, users_with_news
@@ -128,11 +129,15 @@ class Hub:
         self._present: set[asyncio.Task[object]] = set()
         self._closed = False
 
-    async def close(self) -> None:
-        """Disconnect all clients, wait until they are gone, and stop."""
+    def disconnect(self) -> None:
+        """Tell all clients to come back later; take no others."""
         self._closed = True
         for room in self._rooms.values():
             room.end(RestartingError())
+
+    async def close(self) -> None:
+        """Disconnect all clients, wait until they are gone, and stop."""
+        self.disconnect()
         if self._present:
             _, stuck = await asyncio.wait(self._present, timeout=GRACE_S)
             for task in stuck:
@@ -239,9 +244,10 @@ class Hub:
         rooms = dict(self._rooms)
         async with self._db.transaction() as connection:
             news, end = await users_with_news(connection, {user_id: room.position for user_id, room in rooms.items()})
-            erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
-        for user_id in erased:
-            rooms[user_id].end(UserErasedError())
+            gone = (await connection.execute(query("users_gone"), {"users": list(rooms)})).all()
+        for user_id, moved in gone:
+            rooms[user_id].end(UserMovingError(retry_after=1) if moved else UserErasedError())
+        erased = [user_id for user_id, _ in gone]
         for user_id in rooms.keys() - set(news):
             rooms[user_id].position = end
         turn = asyncio.Semaphore(AT_ONCE)
@@ -265,6 +271,32 @@ class Hub:
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
             room.position, more = frames.end, frames.more
+
+
+class Hubs:
+    """The rooms of all cells' users: a hub for each database, made when its first client comes."""
+
+    def __init__(self, home: Database, *, most: int, most_of_user: int) -> None:
+        """Make the hub of the home; arguments as of ``Hub``. Each cell has its own limit of clients."""
+        self._most, self._most_of_user = most, most_of_user
+        self._home = Hub(home, most=most, most_of_user=most_of_user)
+        self._hubs = {home: self._home}
+
+    def of(self, db: Database) -> Hub:
+        """The hub of a database."""
+        if db not in self._hubs:
+            self._hubs[db] = Hub(db, most=self._most, most_of_user=self._most_of_user)
+        return self._hubs[db]
+
+    def present(self) -> AbstractContextManager[None]:
+        """Mark the current task as serving a client, as ``Hub.present``."""
+        return self._home.present()
+
+    async def close(self) -> None:
+        """Disconnect all clients, wait until they are gone, and stop."""
+        for hub in self._hubs.values():
+            hub.disconnect()
+        await asyncio.gather(*(hub.close() for hub in self._hubs.values()))
 
 
 def _age_s(event: UUID) -> float:

@@ -20,11 +20,12 @@ from litestar.exceptions import WebSocketDisconnect, WebSocketException
 
 from memsvc import observe
 from memsvc.access.keys import Principal
-from memsvc.access.tickets import use_ticket
+from memsvc.access.tickets import use_ticket, user_of_ticket
 from memsvc.access.users import Owner
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.live import Hub, Subscription
 from memsvc.api.origins import check_origin
+from memsvc.db.engine import Database
 from memsvc.errors import (
     DatabaseUnavailableError,
     InvalidRequestError,
@@ -67,6 +68,8 @@ class Admitted:
     """A client that may listen."""
 
     owner: Owner
+    db: Database
+    """The database with the user's memory."""
     still: Callable[[], Awaitable[None]]
     """Raises when the client may no longer listen."""
 
@@ -86,21 +89,22 @@ async def _admit(socket: Socket) -> Admitted:
             raise InvalidRequestError(f"{given[:60]!r} is not a parameter here.", field=given[:60])
     ticket = socket.query_params.get("ticket")
     if ticket is not None:
-        owner = await use_ticket(service.db, ticket)
+        db = await service.cells.find(user_of_ticket(service.db, ticket))
+        owner = await use_ticket(db, ticket)
         over = time.monotonic() + service.settings.jwt_ttl_s
 
         async def in_time() -> None:
             if time.monotonic() >= over:
                 raise TicketInvalidError("The time that the ticket allows is over.")
 
-        return Admitted(owner, in_time)
+        return Admitted(owner, db, in_time)
 
     async def by_key() -> None:
         await authenticate(socket, socket.route_handler)
 
     await by_key()
     principal: Principal = socket.scope["auth"]
-    return Admitted(principal.require_owner("read"), by_key)
+    return Admitted(principal.require_owner("read"), socket.state["db"], by_key)
 
 
 async def _send(socket: Socket, text: str) -> None:
@@ -174,10 +178,11 @@ async def live_socket(socket: Socket) -> None:
 async def _serve(socket: Socket) -> None:
     async with _closing(socket):
         admitted = await _admit(socket)
-        service, hub = service_of(socket), socket.app.state["live"]
-        end = await end_of(service.db)
+        service, db = service_of(socket), admitted.db
+        hub: Hub = socket.app.state["live"].of(db)
+        end = await end_of(db)
         cursor = socket.query_params.get("cursor", NOW)
-        position = await position_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
+        position = await position_of(db, cursor, service.settings.keep_events_days) if cursor != NOW else end
         with hub.listening(admitted.owner.user_id, position, end) as subscription:
             tasks = [
                 asyncio.ensure_future(work)

@@ -95,7 +95,7 @@ class Admitting:
             UnauthenticatedError, RateLimitedError: as ``keys.authenticate``. Requests in doubt are counted here.
             DatabaseUnavailableError, OverloadedError, StorageFullError: no answer, and the caller is not known.
         """
-        known = self._find(credential, user_ref)
+        known = self.known(credential, user_ref)
         if self._late >= MOST_LATE:
             asking: asyncio.Future[Principal | MemsvcError] = asyncio.get_running_loop().create_future()
             asking.set_result(OverloadedError("The database takes too long."))
@@ -131,13 +131,18 @@ class Admitting:
             return error
         except MemsvcError as error:
             return error
+        if self._refused == refused:  # else a later look-up may have refused it
+            self.remember(credential, user_ref, principal, since)
+        return principal
+
+    def remember(self, credential: str, user_ref: str | None, principal: Principal, since: float | None = None) -> None:
+        """Keep a caller that the database has just admitted; ``since``: when it was asked, None: now."""
         name = _digest(credential), user_ref
         self._known.pop(name, None)
-        if principal.owner is not None and self._refused == refused:  # else a later look-up may have refused it
-            self._known[name] = since, principal
+        if principal.owner is not None:
+            self._known[name] = self._clock() if since is None else since, principal
         if len(self._known) > MOST:
             self._known.popitem(last=False)
-        return principal
 
     def _is_over(self, _asking: asyncio.Future[Principal | MemsvcError]) -> None:
         self._late -= 1
@@ -158,7 +163,8 @@ class Admitting:
             raise RateLimitedError(limit=most, retry_after=math.ceil(MINUTE_S - second))
         self._let_in[known.key_id] += 1
 
-    def _find(self, credential: str, user_ref: str | None) -> Principal | None:
+    def known(self, credential: str, user_ref: str | None) -> Principal | None:
+        """The last valid caller of a key or token for a user, if that was not long ago."""
         since, principal = self._known.get((_digest(credential), user_ref), (0.0, None))
         return principal if self._clock() - since < LIFE_S else None
 

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    chosen_user,
+    every_cell,
+    print_json,
+    print_table,
+    user_at_home,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -32,19 +43,21 @@ def add(
 ) -> None:
     """Add a user and a node with the user's names, so that "I" and every alias refer to that node from the start."""
 
-    async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import add_user, app_id, own_names
+    async def work(db: Database, settings: Settings) -> Any:
+        from memsvc.access.users import app_id, own_names
+        from memsvc.cells.people import add_user_somewhere
 
-        user = await add_user(
-            db,
-            await app_id(db, app),
-            name=name,
-            external_id=external_id,
-            aliases=alias,
-            time_zone=zone,
-            language=language,
-        )
-        return user, await own_names(db, user.owner)
+        async with every_cell(db, settings) as cells:
+            user = await add_user_somewhere(
+                cells,
+                await app_id(db, app),
+                name=name,
+                external_id=external_id,
+                aliases=alias,
+                time_zone=zone,
+                language=language,
+            )
+            return user, await own_names(await cells.find(user.user_id), user.owner)
 
     user, node = with_database(work)
     if as_json:
@@ -92,9 +105,9 @@ def pause(
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.pausing import pause
-        from memsvc.access.users import find_app
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         return await pause(db, owner, datetime.now(UTC) + timedelta(hours=hours) if hours else None)
 
     made = with_database(work)
@@ -111,9 +124,9 @@ def resume(user: str | None = UserRef, app: str = AppName, as_json: bool = AsJso
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.pausing import resume
-        from memsvc.access.users import find_app
 
-        return await resume(db, (await chosen_user(db, await find_app(db, app), user)).owner)
+        db, chosen = await user_at_home(db, user, app)
+        return await resume(db, chosen.owner)
 
     made = with_database(work)
     print_json(made) if as_json else print("Messages are stored again.")

@@ -12,6 +12,7 @@ from memsvc.cli import (
     ask,
     audit,
     backups,
+    cells,
     console,
     contexts,
     cypher,
@@ -88,6 +89,7 @@ app.command("mcp")(mcp.mcp)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(ingest.ingest)
+app.add_typer(cells.cells, name="cells")
 app.add_typer(documents.documents, name="documents")
 app.add_typer(vaults.vaults, name="vault")
 app.command("extract")(extraction.extract)

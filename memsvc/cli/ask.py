@@ -10,11 +10,11 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    chosen_user,
     embedders,
     note_missing,
     plain,
     print_json,
+    user_at_home,
     with_database,
 )
 from memsvc.cli.memories import AskedAt
@@ -40,13 +40,13 @@ def ask(
     """Answer a question only from memory, with the source of each claim, or say that the answer is not in memory."""
 
     async def work(db: Database, settings: Settings) -> MemoryAnswer:
-        from memsvc.access.users import find_app
         from memsvc.chat.answering import answer_question
         from memsvc.recall.options import Filters
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_asked_at
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)
@@ -86,12 +86,12 @@ def verify(
     """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against it."""
 
     async def work(db: Database, settings: Settings) -> Verified:
-        from memsvc.access.users import find_app
         from memsvc.chat.verifying import When, verify
         from memsvc.extract.run import Extractors
         from memsvc.sources.moments import read_known_at, read_moment
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         when = When(as_of=read_moment(as_of, owner, "--as-of"), known_at=read_known_at(known_at, owner, "--known-at"))
         with embedders(settings) as models:
             if models is not None:

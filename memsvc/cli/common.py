@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from memsvc.access.users import Owner, User
+    from memsvc.cells.directory import Cells
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 
 T = TypeVar("T")
+_cells: ContextVar[AsyncExitStack] = ContextVar("memsvc.cells")
+"""Closes the databases of cells that a command has opened."""
 
 AppName = typer.Option("default", "--app", envvar="MEMSVC_APP", help="The application that the user belongs to.")
 UserRef = typer.Option(
@@ -67,7 +71,9 @@ def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Sett
         act_as("cli")
         db = Database(app_url(admin_url, chosen), chosen, pool_size=3)
         try:
-            return await work(db, chosen)
+            async with AsyncExitStack() as cells:
+                _cells.set(cells)
+                return await work(db, chosen)
         finally:
             await db.close()
 
@@ -115,6 +121,36 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
     return users[0]
 
 
+@asynccontextmanager
+async def every_cell(db: Database, settings: Settings) -> AsyncIterator[Cells]:
+    """Yield the databases of all cells, for commands on whole users."""
+    from memsvc.cells.directory import Cells
+
+    cells = Cells(db, settings)
+    try:
+        await cells.read()
+        yield cells
+    finally:
+        await cells.close()
+
+
+async def user_at_home(db: Database, user: str | None, app: str) -> tuple[Database, User]:
+    """Return the database with the chosen user's memory, which may be another cell's, and the user.
+
+    ``on_database`` closes it.
+
+    Raises:
+        UserUnknownError, UserRequiredError: as ``chosen_user``.
+        UserMovingError: the user is on the way to another cell.
+    """
+    from memsvc.access.users import find_app
+    from memsvc.cells.directory import at_place_of
+    from memsvc.settings import settings
+
+    chosen = await chosen_user(db, await find_app(db, app), user)
+    return await _cells.get().enter_async_context(at_place_of(db, settings(), chosen.user_id)), chosen
+
+
 def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> T:
     """Run work for the chosen user on the configured database."""
     return for_owner_with(user, app, lambda db, owner, _settings: act(db, owner))
@@ -124,9 +160,8 @@ def for_owner_with(user: str | None, app: str, act: Callable[[Database, Owner, S
     """Do ``for_owner`` for work that needs the settings."""
 
     async def work(db: Database, settings: Settings) -> T:
-        from memsvc.access.users import find_app
-
-        return await act(db, (await chosen_user(db, await find_app(db, app), user)).owner, settings)
+        there, chosen = await user_at_home(db, user, app)
+        return await act(there, chosen.owner, settings)
 
     return with_database(work)
 
@@ -137,11 +172,9 @@ def finding(
     """Run work for the chosen user that needs the embedding models."""
 
     async def work(db: Database, settings: Settings) -> T:
-        from memsvc.access.users import find_app
-
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        there, chosen = await user_at_home(db, user, app)
         with embedders(settings) as models:
-            return await act(db, owner, settings, models)
+            return await act(there, chosen.owner, settings, models)
 
     return with_database(work)
 

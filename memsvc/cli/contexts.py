@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note_missing, print_json, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    embedders,
+    note_missing,
+    print_json,
+    user_at_home,
+    with_database,
+)
 from memsvc.cli.memories import AskedAt, Mode
 
 if TYPE_CHECKING:
@@ -86,7 +95,6 @@ def context(
     async def work(db: Database, settings: Settings) -> Context:
         from zoneinfo import ZoneInfo
 
-        from memsvc.access.users import find_app
         from memsvc.recall import salient as salience
         from memsvc.recall.context import ContextOptions, build_context
         from memsvc.recall.options import Filters
@@ -95,7 +103,8 @@ def context(
         from memsvc.sources.moments import read_asked_at
         from memsvc.sources.times import parse_time
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         zone = ZoneInfo(owner.time_zone)
         filters = Filters(
             conversations=only,
@@ -138,10 +147,10 @@ def show(
     """Show a memory: a message with its neighbours and the facts that it supports, a fact with evidence, or a node."""
 
     async def work(db: Database, _settings: Settings) -> OpenedMemory:
-        from memsvc.access.users import find_app
         from memsvc.sources.opening import open_memory
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         return await open_memory(db, owner, memory, before=around, after=around)
 
     opened = with_database(work)

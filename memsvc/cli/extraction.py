@@ -13,11 +13,11 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    chosen_user,
     note,
     plain,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -66,9 +66,9 @@ def extract(
     _check_times(dry_run=dry_run, status=what == STATUS, since=since, of_text=speaker or said_at)
 
     async def work(db: Database, settings: Settings) -> Any:
-        from memsvc.access.users import find_app
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         if dry_run:
             return owner, await _dry_run(db, settings, owner, what or "", extractor, speaker, said_at)
         if what == STATUS:

@@ -15,10 +15,11 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
-    chosen_user,
+    every_cell,
     note,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from memsvc.access.users import Owner
+    from memsvc.cells.directory import Cells
     from memsvc.db.engine import Database
     from memsvc.erasing.memories import Kind, Receipt
     from memsvc.settings import Settings
@@ -89,21 +91,23 @@ def forget(
 def _carry_out(wish: Wish) -> Receipt | dict[str, int]:
     """Return the counts for a preview; otherwise ask, erase, and return the receipt."""
 
-    async def work(db: Database, _settings: Settings) -> Receipt | dict[str, int]:
-        from memsvc.access.users import find_app
-
-        home = await find_app(db, wish.app)
-        return await (_whole_user if wish.kind == "user" else _memory)(db, home, wish)
+    async def work(db: Database, settings: Settings) -> Receipt | dict[str, int]:
+        if wish.kind != "user":
+            return await _memory(db, wish)
+        async with every_cell(db, settings) as cells:
+            return await _whole_user(cells, wish)
 
     return with_database(work)
 
 
-async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
-    from memsvc.erasing.users import erase_user, preview_user
+async def _whole_user(cells: Cells, wish: Wish) -> Receipt | dict[str, int]:
+    from memsvc.access.users import find_app
+    from memsvc.cells.people import erase_user_anywhere, preview_user_anywhere
     from memsvc.errors import UserUnknownError
 
+    app = await find_app(cells.home, wish.app)
     try:
-        counts = await preview_user(db, app, wish.name)
+        counts = await preview_user_anywhere(cells, app, wish.name)
     except UserUnknownError:
         if wish.only_count:
             raise
@@ -113,15 +117,16 @@ async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str
     if counts:
         _ask(wish, f"the user {wish.name!r} with all data", counts)
     with _progress("erasing") as advance:
-        return await erase_user(db, app, wish.name, requested_by=BY, on_progress=advance)
+        return await erase_user_anywhere(cells, app, wish.name, requested_by=BY, on_progress=advance)
 
 
-async def _memory(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
+async def _memory(db: Database, wish: Wish) -> Receipt | dict[str, int]:
     from typing import cast
 
     from memsvc.erasing.memories import erase, preview
 
-    owner = (await chosen_user(db, app, wish.user)).owner
+    db, chosen = await user_at_home(db, wish.user, wish.app)
+    owner = chosen.owner
     subject = await _subject(db, owner, wish.kind, wish.name)
     kind = cast("Kind", wish.kind)
     counts = await preview(db, owner, kind, subject)

@@ -11,13 +11,13 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
-    chosen_user,
     finding,
     for_owner,
     note,
     note_missing,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -320,7 +320,6 @@ def annotate(
     async def work(db: Database, settings: Settings) -> Any:
         from typing import cast, get_args
 
-        from memsvc.access.users import find_app
         from memsvc.errors import InvalidRequestError
         from memsvc.graph.operations import Mark
         from memsvc.sources.annotating import Annotation, annotate_fact
@@ -332,7 +331,8 @@ def annotate(
                 field="stance",
             )
         annotation = Annotation(edge_id=as_uuid(fact, "fact"), stance=cast("Mark", stance), reason=reason)
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         return await annotate_fact(db, owner, settings, annotation, asserted_by=ACTOR)
 
     change = with_database(work)

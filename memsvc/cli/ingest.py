@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, plain, print_json, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    embedders,
+    note,
+    plain,
+    print_json,
+    user_at_home,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -206,12 +216,12 @@ def ingest(
     """
 
     async def work(db: Database, settings: Settings) -> tuple[Report, Owner]:
-        from memsvc.access.users import find_app
         from memsvc.sources.kinds.table import columns_of
         from memsvc.sources.moments import read_moment
         from memsvc.sources.previewing import Choices
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         choices = Choices(
             kind=kind,
             columns=columns_of(columns) if columns else {},

@@ -11,11 +11,11 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
-    chosen_user,
     embedders,
     note,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -48,10 +48,9 @@ def list_jobs_of_user(
         return
 
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import find_app
         from memsvc.queue.jobs import list_jobs
 
-        owner = await chosen_user(db, await find_app(db, app), user)
+        db, owner = await user_at_home(db, user, app)
         return await list_jobs(db, owner.user_id, state=state, limit=limit)
 
     found = with_database(work)
@@ -92,12 +91,11 @@ def retry(
         return
 
     async def work(db: Database, _settings: Settings) -> int:
-        from memsvc.access.users import find_app
         from memsvc.queue.jobs import retry_failed, retry_failed_of_all
 
         if everybody:
             return await retry_failed_of_all(db)
-        owner = await chosen_user(db, await find_app(db, app), user)
+        db, owner = await user_at_home(db, user, app)
         return await retry_failed(db, owner.user_id)
 
     print(f"{with_database(work):,} jobs are pending again.")
@@ -111,10 +109,9 @@ def cancel(job_id: str = typer.Argument(), user: str | None = UserRef, app: str 
 
 def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import find_app
         from memsvc.queue.jobs import cancel_job, retry_job
 
-        owner = await chosen_user(db, await find_app(db, app), user)
+        db, owner = await user_at_home(db, user, app)
         return await (retry_job if retry else cancel_job)(db, owner.user_id, as_uuid(job_id, "job"))
 
     job = with_database(work)

@@ -12,10 +12,10 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    chosen_user,
     embedders,
     note_missing,
     print_json,
+    user_at_home,
     with_database,
 )
 from memsvc.recall.kinds import KINDS
@@ -124,14 +124,14 @@ def recall(
     """Show the memories that are relevant to a question, each with its reason and source."""
 
     async def work(db: Database, settings: Settings) -> Any:
-        from memsvc.access.users import find_app
         from memsvc.recall.options import Filters, Near
         from memsvc.recall.presets import chosen_weights, read_metadata, read_weights
         from memsvc.recall.search import recall
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_asked_at, read_known_at, read_moment
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         filters = Filters(
             conversations=conversation,
             not_conversations=not_conversation,

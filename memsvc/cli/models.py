@@ -16,6 +16,7 @@ from memsvc.cli.common import (
     note,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -239,12 +240,11 @@ def embed(user: str | None = UserRef, app: str = AppName) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
-        from memsvc.access.users import find_app
         from memsvc.errors import EmbedderMissingError
         from memsvc.llm.embedders.registry import list_models
         from memsvc.sources.embedding import embed_lacking
 
-        owner = await chosen_user(db, await find_app(db, app), user)
+        db, owner = await user_at_home(db, user, app)
         with embedders(settings) as resident:
             if resident is None:
                 raise EmbedderMissingError("MEMSVC_EMBEDDING_MODEL is empty.")

@@ -11,11 +11,11 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    chosen_user,
     for_owner_with,
     note,
     print_json,
     print_table,
+    user_at_home,
     with_database,
 )
 
@@ -36,9 +36,8 @@ Task = typer.Option(None, "--task", help="Only this task of sleep, as 'memsvc sl
 
 def _for_user(user: str | None, app: str, act: Callable[[Database, UUID], Awaitable[Any]]) -> Any:
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import find_app
-
-        return await act(db, (await chosen_user(db, await find_app(db, app), user)).user_id)
+        db, chosen = await user_at_home(db, user, app)
+        return await act(db, chosen.user_id)
 
     return with_database(work)
 

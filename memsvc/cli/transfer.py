@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    print_json,
+    user_at_home,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -48,11 +55,10 @@ def export(
     """Export all data of a user: JSON lines for 'memsvc import', and Markdown for people."""
 
     async def work(db: Database, _settings: Settings) -> Manifest:
-        from memsvc.access.users import find_app
         from memsvc.transfer.archive import open_sink
         from memsvc.transfer.export import export
 
-        owner = await chosen_user(db, await find_app(db, app), user)
+        db, owner = await user_at_home(db, user, app)
         with _progress(None) as advance:
             sink = open_sink(target, force=force)
             return await export(db, owner.user_id, sink, markdown=not no_markdown, progress=advance)

@@ -12,12 +12,12 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    chosen_user,
     embedders,
     for_owner_with,
     note_missing,
     plain,
     print_json,
+    user_at_home,
     with_database,
 )
 
@@ -91,10 +91,10 @@ def work(
     """Show what agents did before about such a request or such files, with failures and what has changed since."""
 
     async def find(db: Database, settings: Settings) -> PastWork:
-        from memsvc.access.users import find_app
         from memsvc.turns.past import PastWorkIn, past_work
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         asked = PastWorkIn(
             query=query, within_project=within, within_files=within_files, agent=agent, tool=tool, ok=ok, limit=limit,
             budget=budget, **_where(project, files),

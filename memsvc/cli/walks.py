@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypedDict
 
 import typer
 
-from memsvc.cli.common import AppName, UserRef, chosen_user, note, with_database
+from memsvc.cli.common import (
+    AppName,
+    UserRef,
+    note,
+    user_at_home,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -91,9 +97,9 @@ def graph(
     asked = Asked(about, path, hops, type_ or None, limit, as_of, known_at, stats, conversation)
 
     async def work(db: Database, _settings: Settings) -> tuple[Any, Owner]:
-        from memsvc.access.users import find_app
 
-        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        db, chosen = await user_at_home(db, user, app)
+        owner = chosen.owner
         return await _read(db, owner, asked), owner
 
     found, owner = with_database(work)

@@ -27,6 +27,7 @@ from sqlalchemy.util import greenlet_spawn
 from memsvc import traces
 from memsvc.db.admission import Admission
 from memsvc.db.age import Age
+from memsvc.db.epochs import epoch_of
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed
 from memsvc.db.pools import open_pool
@@ -258,6 +259,7 @@ class Database:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
             OutcomeUnknownError: the connection was lost during COMMIT; raised even if the transaction only read.
             UserUnknownError: the user does not exist or was erased.
+            UserMovingError: the user is in another cell, or on the way there.
             ConfigurationError: the database does not accept our signature.
         """
         try:
@@ -463,7 +465,7 @@ class Database:
         self, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False
     ) -> tuple[TextClause, dict[str, Any]]:
         """The statement that binds a transaction, and its values with a new token; arguments as in ``bind``."""
-        token = self.signer.token(user_id)
+        token = self.signer.token(user_id, epoch=epoch_of(user_id))
         values: dict[str, Any] = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
         around = traces.traceparent()
         statement = BIND

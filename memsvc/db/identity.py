@@ -1,8 +1,9 @@
 """Signs the identity tokens that row security checks.
 
-A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. PostgreSQL checks it with the
-pads in ``memsvc.identity_keys`` (``sql/functions/base/10_identity.sql``); only this process and that table know the
-secret. The key's id is derived from the secret, so two secrets can both be valid while one replaces the other.
+A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. The first one is ``user~epoch``
+for a user who has moved between cells (``memsvc.db.epochs``). PostgreSQL checks a token with the pads in
+``memsvc.identity_keys`` (``sql/functions/base/10_identity.sql``); only this process and that table know the secret. The
+key's id is derived from the secret, so two secrets can both be valid while one replaces the other.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ class Signer:
         key = key.ljust(BLOCK, b"\0")
         return bytes(b ^ 0x36 for b in key), bytes(b ^ 0x5C for b in key)
 
-    def token(self, user_id: UUID, *, now: float | None = None) -> str:
+    def token(self, user_id: UUID, *, epoch: int = 0, now: float | None = None) -> str:
         """A token for one transaction of this user, valid for ``ttl_s`` seconds from ``now`` (Unix time)."""
         expiry = int((time.time() if now is None else now) + self.ttl_s)
-        claim = f"{user_id}.{expiry}.{self.key_id}"
+        claim = f"{user_id}~{epoch}.{expiry}.{self.key_id}" if epoch else f"{user_id}.{expiry}.{self.key_id}"
         return f"{claim}.{hmac.digest(self.secret, claim.encode(), 'sha256').hex()}"
 
     def derived(self, purpose: str) -> bytes:

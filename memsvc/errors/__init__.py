@@ -157,10 +157,10 @@ from memsvc.errors.service import (
     TokenizerError,
     TurnTooSlowError,
     UpgradedError,
-    UserMovingError,
     UpstreamError,
     UpstreamMissingError,
     UpstreamTimeoutError,
+    UserMovingError,
 )
 
 __all__ = [

@@ -1,13 +1,15 @@
-"""Settings of the servers beside the database itself: a pooler before it, and its streaming replicas."""
+"""Settings of the servers beside the database itself: a pooler before it, its streaming replicas, and cells."""
 
 from __future__ import annotations
+
+import re
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 
 class Servers(BaseSettings):
-    """The part of ``memsvc.settings.Settings`` that is about poolers and replicas."""
+    """The part of ``memsvc.settings.Settings`` that is about poolers, replicas and cells."""
 
     pooler_url: SecretStr | None = Field(
         default=None,
@@ -29,10 +31,39 @@ class Servers(BaseSettings):
         description="A replica that may be more seconds than this behind the database serves no reads.",
     )
 
+    move_patience_s: float = Field(
+        default=10.0,
+        ge=0,
+        le=300,
+        description="How long a request of a user who is moving to another cell waits for the end of the move.",
+    )
+    cell_urls: SecretStr | None = Field(
+        default=None,
+        description="name=postgresql:// URLs of cells with an administrator's login, separated by spaces: for 'memsvc "
+        "cells' and 'memsvc user move'. A cell that is not named here has the login of MEMSVC_DATABASE_URL.",
+    )
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The administrator's URLs of cells, by the cells' names."""
+        pairs = self.cell_urls.get_secret_value().split() if self.cell_urls else []
+        return dict(pair.split("=", 1) for pair in pairs)
+
     @property
     def replicas(self) -> list[str]:
         """The replicas' URLs."""
         return self.replica_urls.get_secret_value().split() if self.replica_urls else []
+
+    @field_validator("cell_urls")
+    @classmethod
+    def _only_names_and_urls(cls, value: SecretStr | None) -> SecretStr | None:
+        pairs = value.get_secret_value().split() if value else []
+        if not pairs:
+            return None
+        if not all(re.match(r"[a-z][a-z0-9-]*=postgres(ql)?://", pair) for pair in pairs):
+            message = "must be name=postgresql://… for each cell"
+            raise ValueError(message)
+        return value
 
     @field_validator("pooler_url", "replica_urls")
     @classmethod

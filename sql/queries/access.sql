@@ -57,12 +57,13 @@ FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
 -- name: authenticate_key
--- The owner of a key, and how long to wait if its minute is used up. One statement, so that a key without a limit costs
--- no more than its look-up.
+-- The owner of a key and where the owner is, and how long to wait if the key's minute is used up. One statement, so that
+-- a key without a limit costs no more than its look-up.
 SELECT
-  a.*,
+  a.*, p.cell_id, p.epoch, p.moving,
   CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s
-FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a;
+FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a
+LEFT JOIN LATERAL memsvc.place_of_user(a.user_id) AS p ON a.user_id IS NOT NULL;
 
 -- name: key_was_made
 -- Whether this same key was made a short time ago: its answer was lost, and the request was repeated.

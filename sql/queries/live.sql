@@ -16,11 +16,12 @@ SELECT
     ) AS n (user_id)
   ) AS users;
 
--- name: users_erased
--- Which of some users are erased, or are being erased.
-SELECT u.user_id
+-- name: users_gone
+-- Which of some users are erased (or being erased), or have moved to another cell (or are moving).
+SELECT u.user_id, p.place IS NOT NULL AS moved
 FROM unnest(CAST(:users AS uuid [])) AS u (user_id)
-WHERE NOT memsvc.user_is_here(u.user_id);
+CROSS JOIN LATERAL memsvc.whereabouts(u.user_id, NULL) AS p (place)
+WHERE p.place IS DISTINCT FROM 'here';
 
 -- name: live_events
 -- A user's unread events, each row with the transactions that have ended. Without events: one row with nulls.

@@ -71,6 +71,8 @@ def users_of_other_cells_are_listed_and_settled_once(doors: Doors, world: World)
     zoe, app_id = UUID(int=7), world.ada.app_id
     with doors.enter(APP) as connection:
         assert [row[:2] for row in rows(connection, "SELECT * FROM memsvc.all_cells()")] == [(0, "home"), (7, "seven")]
+        assert value(connection, "SELECT memsvc.name_of_app(%s)", [app_id]) == f"first app of {_name(world)}"
+        assert value(connection, "SELECT memsvc.name_of_app(%s)", [zoe]) is None
         assert value(connection, made, [app_id, zoe, "zoe", 7]) is True
         assert value(connection, made, [app_id, zoe, "zoe", 7]) is False
         assert value(connection, made, [app_id, UUID(int=8), world.bob.external_id, 7]) is False
@@ -542,6 +544,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             f"memsvc.fold_statistics('{world.ada.user_id}')",
             "memsvc.authenticate_key('x', 'x', NULL)",
             "memsvc.all_cells()",
+            f"memsvc.name_of_app('{world.ada.app_id}')",
             f"memsvc.place_of_user('{world.ada.user_id}')",
             f"memsvc.list_user('{world.ada.app_id}', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 7::smallint)",
             f"memsvc.settle_user('{world.ada.app_id}', 'x', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 1)",

@@ -26,10 +26,11 @@ from memsvc.access.keys import (
     revoke_key,
 )
 from memsvc.access.pausing import Pause, find_pause, pause, resume
-from memsvc.access.users import User, add_user, find_user, list_users, own_names
+from memsvc.access.users import User, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, WRITER, Administrator, Caller
 from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter, PageSize, begin_of
 from memsvc.api.problems import documented
+from memsvc.cells.people import add_user_somewhere
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.sources.moments import read_moment
@@ -262,8 +263,8 @@ class UsersController(Controller):
         idempotency_key: OnceParameter = None,
     ) -> User:
         """Add the user."""
-        return await add_user(
-            administrator.db,
+        return await add_user_somewhere(
+            administrator.cells,
             administrator.app_id,
             name=data.name,
             external_id=data.external_id,

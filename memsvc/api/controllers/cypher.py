@@ -67,7 +67,7 @@ class CypherController(Controller):
         reader: NamedDependency[Caller],
     ) -> CypherAnswer:
         """Run the query."""
-        cypher = service_of(request).cypher
+        cypher = service_of(request).cypher_of(reader.db)
         if cypher is None:
             raise missing()
         seconds = reader.settings.cypher_timeout_ms / 1_000

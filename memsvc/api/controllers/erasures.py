@@ -14,9 +14,9 @@ from litestar.params import FromPath, PathParameter, QueryParameter
 from memsvc.api.callers import ADMINISTRATOR, FORGETTER, READER, Administrator, Caller
 from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, begin_of
 from memsvc.api.problems import documented
+from memsvc.cells.people import erase_user_anywhere, preview_user_anywhere, user_erasure_anywhere
 from memsvc.db.paging import Page
 from memsvc.erasing.memories import Kind, Receipt, erase, erasure, erasures, preview
-from memsvc.erasing.users import erase_user, preview_user, user_erasure
 from memsvc.errors import NotFoundError
 from memsvc.sources.read import find_conversation
 
@@ -249,10 +249,12 @@ class ForgetUserController(Controller):
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
         """Forget the user."""
-        db, app_id = administrator.db, administrator.app_id
+        cells, app_id = administrator.cells, administrator.app_id
         if preview:
-            return Response(Preview(kind="user", counts=await preview_user(db, app_id, user)), status_code=200)
-        receipt = await erase_user(db, app_id, user, requested_by=BY, seconds=USER_SECONDS)
+            return Response(
+                Preview(kind="user", counts=await preview_user_anywhere(cells, app_id, user)), status_code=200
+            )
+        receipt = await erase_user_anywhere(cells, app_id, user, requested_by=BY, seconds=USER_SECONDS)
         return _receipt(receipt, f"/v1/users/{receipt.subject_id}/erasure")
 
     @get(
@@ -274,4 +276,4 @@ class ForgetUserController(Controller):
             user_id = UUID(user)
         except ValueError:
             raise NotFoundError("No erased user has this id.") from None
-        return await user_erasure(administrator.db, administrator.app_id, user_id)
+        return await user_erasure_anywhere(administrator.cells, administrator.app_id, user_id)

@@ -55,7 +55,7 @@ class EventsController(Controller):
         ] = 0,
     ) -> EventPage:
         """Read them."""
-        db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"]
+        db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"].of(reader.db)
         assert isinstance(hub, Hub)  # noqa: S101 - set when the app starts
         position = await position_of(db, cursor, reader.settings.keep_events_days)
         found = await page_after(db, user_id, position, limit)

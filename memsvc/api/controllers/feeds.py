@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.api.uploads import decode_document
 from memsvc.db.paging import Page, read_id
+from memsvc.errors import SignatureError
 from memsvc.feeds.feeds import (
     AddedFeed,
     Feed,
@@ -256,7 +258,11 @@ class FeedsController(Controller):
         """Take it."""
         service = service_of(request)
         push = Push(feed_id, await request.body(), timestamp, signature)
-        return await take(service.db, push, decode_push, service.settings)
+        databases = [db for _, db in await service.cells.all()]
+        for db in databases[:-1]:
+            with suppress(SignatureError):  # the feed may be another cell's
+                return await take(db, push, decode_push, service.settings)
+        return await take(databases[-1], push, decode_push, service.settings)
 
     @delete(
         "/{feed_id:uuid}",

@@ -69,7 +69,7 @@ class PageController(Controller):
         if data.key is not None:
             credential, user = data.key, data.user
         else:
-            credential, user_id = await key_for_link(service.db, data.ticket or "")
+            credential, user_id = await key_for_link(service.db, data.ticket or "", service.cells.find)
             user = str(user_id)
         (await keys.authenticate(service.db, credential, user)).require_owner("read")
         public = service.settings.public_url or str(request.url)

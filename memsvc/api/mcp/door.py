@@ -163,7 +163,7 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
         )  # fmt: skip
         await answer(scope, receive, send)
         return
-    asker = Asker(service.db, service.settings, service.embedder, scope["auth"], service.extractors)
+    asker = Asker(scope["state"]["db"], service.settings, service.embedder, scope["auth"], service.extractors)
     manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
     await manager.handle_request({**scope, ASKER: asker}, again(body, receive), send)  # type: ignore[arg-type]
 

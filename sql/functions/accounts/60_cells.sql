@@ -29,6 +29,14 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.all_cells() IS 'The databases of this deployment.';
 
+-- The name of an app, or null. Cells know an app by the same id and name as the directory.
+CREATE OR REPLACE FUNCTION memsvc.name_of_app(p_app_id uuid) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+RETURN (SELECT a.name FROM memsvc.apps AS a WHERE a.app_id = p_app_id);
+COMMENT ON FUNCTION memsvc.name_of_app(uuid) IS 'The name of the app with this id, or null.';
+
 -- Adds a user to the directory whose memory is in another cell, where settle_user has added it; returns false if the app
 -- already has a user with this external id.
 CREATE OR REPLACE FUNCTION memsvc.list_user(

@@ -1,0 +1,1 @@
+"""Cells: several databases, each a whole memsvc with some of the users, and a directory that says who is where."""

@@ -1,0 +1,171 @@
+"""Users of all cells: adding them by the cells' weights, and erasing them wherever they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import reduce
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import text
+
+from memsvc.access.users import User, add_user, find_user, list_users, new_user, seed
+from memsvc.cells.directory import Cell, Cells
+from memsvc.db.acting import sign
+from memsvc.db.engine import Database
+from memsvc.db.epochs import at_epoch
+from memsvc.db.once import Once
+from memsvc.erasing.memories import Receipt
+from memsvc.erasing.users import Progress, erase_user, preview_user, user_erasure
+from memsvc.errors import AlreadyExistsError, DatabaseUnavailableError, NotFoundError, UserUnknownError
+from memsvc.text.storable import check_storable
+
+FIRST_EPOCH = 1
+"""Of a user who is added to another cell than the home: tokens without an epoch are not for such users."""
+NEW_ID = text("SELECT uuidv7()")
+APP = text("SELECT memsvc.name_of_app(:app)")
+VALUES = ":app, :user_id, :external, :name, :zone, :language"
+SETTLE = text("SELECT memsvc.settle_user(:app, :app_name, :user_id, :external, :name, :zone, :language, :epoch)")
+LIST = text(f"SELECT memsvc.list_user({VALUES}, CAST(:cell AS smallint))")
+
+
+async def add_user_somewhere(
+    cells: Cells,
+    app: UUID,
+    *,
+    name: str,
+    external_id: str | None = None,
+    aliases: Sequence[str] = (),
+    time_zone: str = "UTC",
+    language: str = "english",
+    once: Once | None = None,
+) -> User:
+    """Add a user to one of the cells, by their weights; arguments and errors as ``memsvc.access.users.add_user``.
+
+    The user is added to the cell first and to the directory then. If this is killed in between, the cell has a user
+    whom nobody knows, which 'memsvc cells doctor' erases.
+
+    Raises:
+        DatabaseUnavailableError, OverloadedError: the directory or the chosen cell does not answer; nothing is added.
+    """
+    asked = new_user(name=name, external_id=external_id, aliases=aliases, time_zone=time_zone, language=language)
+    cell = await cells.for_new_user()
+    for user in await list_users(cells.home, app, ref=asked.external_id, limit=2) if cells.are_several else ():
+        if user.external_id == asked.external_id:
+            return await _known(await cells.find(user.user_id), user, once)
+    if cell is None:
+        return await add_user(
+            cells.home, app, name=name, external_id=external_id, aliases=aliases, time_zone=time_zone,
+            language=language, once=once,
+        )  # fmt: skip
+    async with cells.home.transaction() as connection:
+        app_name = (await connection.execute(APP, {"app": app})).scalar_one()
+    there = cells.opened(cell)
+    async with there.transaction() as connection:
+        await sign(connection)
+        user_id: UUID = (await connection.execute(NEW_ID)).scalar_one()
+        at_epoch(user_id, FIRST_EPOCH)
+        values = {
+            "app": app, "app_name": app_name, "user_id": user_id, "external": asked.external_id, "name": asked.name,
+            "zone": asked.time_zone, "language": asked.language, "epoch": FIRST_EPOCH, "cell": cell.cell_id,
+        }  # fmt: skip
+        await connection.execute(SETTLE, values)
+        await seed(there, connection, user_id, asked, once)
+    async with cells.home.transaction() as connection:
+        await sign(connection)
+        listed: bool = (await connection.execute(LIST, values)).scalar_one()
+    if not listed:  # somebody was faster
+        await erase_user(there, app, str(user_id), requested_by="cells")
+        raise AlreadyExistsError(f"This app already has a user {asked.external_id!r}.")
+    return await find_user(cells.home, app, str(user_id))
+
+
+async def _known(db: Database, user: User, once: Once | None) -> User:
+    """The user, if the same request added it before.
+
+    Raises:
+        AlreadyExistsError: another request did.
+    """
+    if once is not None:
+        async with db.transaction(user.user_id) as connection:
+            if await once.answer(connection, user.user_id) is not None:
+                return user
+    raise AlreadyExistsError(f"This app already has a user {user.external_id!r}.")
+
+
+async def preview_user_anywhere(cells: Cells, app: UUID, ref: str) -> dict[str, int]:
+    """Do ``memsvc.erasing.users.preview_user`` wherever the user is."""
+    check_storable(ref, "user")
+    there = await cells.find((await find_user(cells.home, app, ref)).user_id)
+    return await preview_user(there, app, ref)
+
+
+async def erase_user_anywhere(
+    cells: Cells,
+    app: UUID,
+    ref: str,
+    *,
+    requested_by: str,
+    seconds: float | None = None,
+    on_progress: Progress | None = None,
+) -> Receipt:
+    """Do ``memsvc.erasing.users.erase_user`` wherever the user is: in the user's cell first, and then in the directory.
+
+    A cell whose rows are not all erased in time goes on by itself. If this is killed between the two, nobody can act
+    for the user any more, and a repeated call finishes.
+    """
+    check_storable(ref, "user")
+    with suppress(UserUnknownError):  # not in the directory, or being erased there, so it is marked in the cell, too
+        user = await find_user(cells.home, app, ref)
+        there = await cells.find(user.user_id)
+        if there is not cells.home:
+            ref = str(user.user_id)
+            await erase_user(there, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress)
+    receipt = await erase_user(
+        cells.home, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress
+    )
+    return await user_erasure_anywhere(cells, app, receipt.subject_id)
+
+
+async def user_erasure_anywhere(cells: Cells, app: UUID, user_id: UUID) -> Receipt:
+    """The receipts of a user's erasure in all cells, as one.
+
+    Raises:
+        NotFoundError: no user of the app with this id was ever erased.
+        DatabaseUnavailableError, OverloadedError: a cell does not answer, so nobody knows whether it is done there.
+    """
+    found: list[Receipt] = []
+    for cell, db in await cells.all():
+        try:
+            found.append(await user_erasure(db, app, user_id))
+        except NotFoundError:
+            continue
+        except DatabaseUnavailableError as error:
+            raise _does_not_answer(cell) from error
+    if not found:
+        raise NotFoundError("No user with this id was ever erased.")
+    return reduce(_together, found)
+
+
+def _does_not_answer(cell: Cell | None) -> DatabaseUnavailableError:
+    return DatabaseUnavailableError(f"The cell {'home' if cell is None else cell.name} does not answer.")
+
+
+def _together(one: Receipt, other: Receipt) -> Receipt:
+    done = "pending" not in (one.state, other.state)
+    ends = [end for end in (one.finished_at, other.finished_at) if end is not None]
+    return msgspec.structs.replace(
+        one,
+        state="done" if done else "pending",
+        counts=_sums(one.counts, other.counts),
+        created_at=min(one.created_at, other.created_at),
+        finished_at=max(ends) if done else None,
+        verified=bool(one.verified and other.verified) if done else None,
+        leftovers=_sums(one.leftovers, other.leftovers),
+    )
+
+
+def _sums(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted((Counter(one) + Counter(other)).items()))
