@@ -1,0 +1,341 @@
+"""Requests go to the cell that has their user: real databases, the real application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import psycopg
+import pytest
+from litestar import Litestar
+from psycopg import sql
+from pydantic import SecretStr
+from sqlalchemy import make_url
+
+from memsvc.access.keys import create_key
+from memsvc.access.users import app_id
+from memsvc.api.app import create_app
+from memsvc.cells.managing import add_cell, examine, read_cells, remove_cell, weigh_cell
+from memsvc.cells.strays import erase_strays
+from memsvc.db.engine import Database, role_url
+from memsvc.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
+from memsvc.settings import Settings
+from tests.api.conftest import client_of, running
+from tests.cells.deployment import without_login
+from tests.cluster import Cluster
+
+pytestmark = pytest.mark.slow
+
+HOME, EAST = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A home and a cell, and what serves them."""
+
+    urls: tuple[str, str]
+    """The administrators' URLs of the home and of the cell east."""
+    settings: Settings
+    db: Database
+    """The home, with the application's login."""
+    api: Litestar
+    stack: AsyncExitStack
+
+    def run(self, cell: int, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.urls[cell], autocommit=True) as connection:
+            done = connection.execute(statement.encode(), values or None)
+            return done.fetchall() if done.description else []
+
+    def rows(self, cell: int, user: UUID | str) -> dict[str, int]:
+        """Rows of a user in the tables that erasing knows."""
+        found = {}
+        for (table,) in self.run(cell, "SELECT name FROM memsvc.user_tables()"):
+            [(count,)] = self.run(cell, f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s", user)
+            if count:
+                found[table] = count
+        return found
+
+    def weigh(self, home: int, east: int) -> None:
+        weigh_cell(self.urls[HOME], "home", home)
+        weigh_cell(self.urls[HOME], "east", east)
+
+    async def client(self, *scopes: str, **headers: str) -> httpx.AsyncClient:
+        key = await create_key(self.db, await app_id(self.db, "cells"), scopes=scopes or ("read", "write", "admin"))
+        return await self.stack.enter_async_context(client_of(self.api, Authorization=f"Bearer {key}", **headers))
+
+    async def bearer(self, credential: str) -> httpx.AsyncClient:
+        return await self.stack.enter_async_context(client_of(self.api, Authorization=f"Bearer {credential}"))
+
+    async def person(self, name: str, cell: int) -> tuple[str, httpx.AsyncClient]:
+        """Add a user to a cell; the user's id, and a client that acts for the user."""
+        self.weigh(int(cell == HOME), int(cell == EAST))
+        chief = await self.client()
+        added = await chief.post("/v1/users", json={"name": name})
+        assert added.status_code == 201, added.text
+        return added.json()["user_id"], await self.client(**{"X-Memsvc-User": name})
+
+
+@pytest.fixture(scope="module")
+def urls(cluster: Cluster, template: str, worker_id: str) -> Iterator[tuple[str, str]]:
+    names = [f"memsvc_test_requests_{name}_{worker_id}" for name in ("home", "east")]
+    yield (cluster.clone(names[0], template), cluster.clone(names[1], template))
+    for name in names:
+        cluster.drop(name)
+
+
+@pytest.fixture
+async def cells(urls: tuple[str, str], settings: Settings) -> AsyncIterator[Deployment]:
+    own = settings.model_copy(update={"allowed_hosts": "memsvc.test", "move_patience_s": 2.0, "connect_timeout_s": 2})
+    add_cell(urls[0], own, "east", without_login(urls[1]))
+    db = Database(role_url(urls[0], "memsvc_app", settings.secret("app_password")), own)
+    async with running(create_app(own, db)) as api, AsyncExitStack() as stack:
+        await api.state["service"].cells.read()
+        yield Deployment(urls, own, db, api, stack)
+    await db.close()
+
+
+async def tell(client: httpx.AsyncClient, text: str) -> httpx.Response:
+    return await client.post("/v1/messages", json={"conversation": "pond", "text": text})
+
+
+async def found(client: httpx.AsyncClient, question: str) -> list[str]:
+    answer = await client.post("/v1/recall", json={"query": question})
+    assert answer.status_code == 200, answer.text
+    return [one["text"] for one in answer.json()["memories"]]
+
+
+async def test_users_are_added_by_weight_and_each_is_served_by_its_cell(cells: Deployment) -> None:
+    ada, as_ada = await cells.person("Ada", HOME)
+    zoe, as_zoe = await cells.person("Zoe", EAST)
+    for client, text in ((as_ada, "The heron is at the mill."), (as_zoe, "The heron is at the lock.")):
+        assert (await tell(client, text)).status_code == 202
+    assert await found(as_ada, "heron") == ["The heron is at the mill."]
+    assert await found(as_zoe, "heron") == ["The heron is at the lock."]
+    assert cells.run(HOME, "SELECT cell_id, epoch FROM memsvc.users WHERE user_id = %s", zoe) == [(EAST, 1)]
+    assert cells.rows(HOME, zoe) == {"users": 1}, "the home has memories of a user of another cell"
+    assert cells.rows(EAST, ada) == {}
+    assert cells.rows(EAST, zoe)["passages"] == 1
+    chief = await cells.client()
+    listed = {user["external_id"] for user in (await chief.get("/v1/users")).json()["items"]}
+    assert {"Ada", "Zoe"} <= listed
+    me = (await as_zoe.get("/v1/me")).json()
+    assert me["user"]["user_id"] == zoe
+    token = (await as_zoe.post("/v1/token")).json()["token"]
+    by_token = await cells.bearer(token)
+    assert await found(by_token, "heron") == ["The heron is at the lock."]
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "recall", "arguments": {"query": "heron"}},
+    }
+    headers = {"Accept": "application/json, text/event-stream"}
+    said = await as_zoe.post("/mcp", json=asked, headers=headers)
+    assert "at the lock" in said.text, said.text
+
+
+async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cells: Deployment) -> None:
+    cells.weigh(0, 1)
+    chief = await cells.client()
+    once = {"Idempotency-Key": "add-ines"}
+    first = await chief.post("/v1/users", json={"name": "Ines"}, headers=once)
+    for home, east in ((0, 1), (1, 0)):
+        cells.weigh(home, east)
+        again = await chief.post("/v1/users", json={"name": "Ines"}, headers=once)
+        assert (again.status_code, again.json()) == (201, first.json()), again.text
+        taken = await chief.post("/v1/users", json={"name": "Ines"})
+        assert (taken.status_code, taken.json()["code"]) == (409, "already_exists"), taken.text
+    other = await chief.post("/v1/users", json={"name": "Ines", "language": "german"}, headers=once)
+    assert other.status_code == 409
+    cells.weigh(0, 1)
+    enrolling = await cells.client("read", "write", "enroll", **{"X-Memsvc-User": "Enno"})
+    assert (await tell(enrolling, "I am new.")).status_code == 202
+    assert cells.run(HOME, "SELECT cell_id FROM memsvc.users WHERE external_id = 'Enno'") == [(EAST,)]
+
+
+async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Deployment) -> None:
+    gone, client = await cells.person("Gero", EAST)
+    stays, as_stays = await cells.person("Stella", EAST)
+    for who in (client, as_stays):
+        assert (await tell(who, "The otter sleeps.")).status_code == 202
+    chief = await cells.client()
+    preview = (await chief.delete("/v1/users/Gero", params={"preview": "true"})).json()
+    assert preview["counts"]["passages"] == 1
+    receipt = (await chief.delete("/v1/users/Gero")).json()
+    assert (receipt["state"], receipt["verified"], receipt["counts"]["passages"]) == ("done", True, 1), receipt
+    assert cells.rows(HOME, gone) == cells.rows(EAST, gone) == {}
+    checked = (await chief.get(f"/v1/users/{gone}/erasure")).json()
+    assert (checked["state"], checked["verified"]) == ("done", True)
+    assert (await tell(client, "Hello?")).status_code == 404
+    assert (await chief.delete("/v1/users/Gero")).status_code == 404
+    assert await found(as_stays, "otter") == ["The otter sleeps."]
+    assert (await chief.post("/v1/users", json={"name": "Gero"})).status_code == 201
+
+
+async def test_a_moving_user_is_waited_for_and_told_to_come_back_after_a_while(cells: Deployment) -> None:
+    user, client = await cells.person("Mona", EAST)
+    door = "UPDATE memsvc.users SET moving = %s WHERE user_id = %s"
+    cells.run(HOME, door, "closing", user)
+    waiting = asyncio.create_task(tell(client, "The pike is asleep."))
+    await asyncio.sleep(0.5)
+    assert not waiting.done(), "a request of a moving user went on"
+    cells.run(HOME, door, None, user)
+    assert (await waiting).status_code == 202
+    cells.run(HOME, door, "closing", user)
+    late = await tell(client, "The pike is awake.")
+    assert (late.status_code, late.json()["code"], late.headers["Retry-After"]) == (503, "user_moving", "1")
+    cells.run(HOME, door, None, user)
+    cells.run(EAST, door, "frozen", user)  # a request that was on its way
+    refused = await tell(client, "The pike is awake.")
+    assert (refused.status_code, refused.json()["code"]) == (503, "user_moving"), refused.text
+    cells.run(EAST, door, None, user)
+    assert await found(client, "pike") == ["The pike is asleep."]
+
+
+async def test_an_old_token_finds_the_new_place_and_an_old_cell_refuses(cells: Deployment) -> None:
+    user, client = await cells.person("Theo", EAST)
+    by_token = await cells.bearer((await client.post("/v1/token")).json()["token"])
+    assert (await tell(by_token, "The lock is open.")).status_code == 202
+    moved = "UPDATE memsvc.users SET epoch = 2 WHERE user_id = %s"
+    cells.run(HOME, moved, user)
+    stale = await tell(by_token, "The old cell must not store this.")  # the cell's row still has epoch 1
+    assert (stale.status_code, stale.json()["code"]) == (503, "user_moving")
+    assert (await tell(client, "Nor this.")).status_code == 503
+    cells.run(EAST, moved, user)
+    assert await found(by_token, "lock") == await found(client, "lock") == ["The lock is open."]
+
+
+async def test_without_the_directory_known_users_of_other_cells_go_on_and_nobody_else(cells: Deployment) -> None:
+    _, as_ada = await cells.person("Adele", HOME)
+    _, as_zoe = await cells.person("Zita", EAST)
+    _, as_new = await cells.person("Nele", EAST)
+    token = (await as_zoe.post("/v1/token")).json()["token"]
+    for client in (as_ada, as_zoe):
+        assert (await tell(client, "The swan is back.")).status_code == 202
+    by_token = await cells.bearer(token)
+    with gone(cells.urls[HOME]):
+        assert await found(as_zoe, "swan") == await found(by_token, "swan") == ["The swan is back."]
+        assert (await tell(as_zoe, "The swan has a nest.")).status_code == 202
+        for client in (as_ada, as_new):
+            assert (await client.post("/v1/recall", json={"query": "swan"})).status_code == 503
+    assert await found(as_ada, "swan") == ["The swan is back."]
+    assert len(await found(as_zoe, "swan")) == 2
+
+
+async def test_a_cell_that_is_gone_fails_its_own_users_alone(cells: Deployment) -> None:
+    _, as_ada = await cells.person("Alma", HOME)
+    _, as_zoe = await cells.person("Zora", EAST)
+    for client in (as_ada, as_zoe):
+        assert (await tell(client, "The swan is back.")).status_code == 202
+    with gone(cells.urls[EAST]):
+        lost = await as_zoe.post("/v1/recall", json={"query": "swan"})
+        assert (lost.status_code, lost.json()["code"]) == (503, "database_unavailable"), lost.text
+        assert await found(as_ada, "swan") == ["The swan is back."]
+        assert (await (await cells.client()).get("/health")).status_code == 200
+        wrong = [one for one in examine(cells.urls[HOME], cells.settings) if one.state == "wrong"]
+        assert {one.cell for one in wrong} == {"east"}
+    assert await found(as_zoe, "swan") == ["The swan is back."]
+
+
+async def test_the_doctor_finds_who_is_not_where_the_directory_says(cells: Deployment) -> None:
+    _, as_ada = await cells.person("Agnes", HOME)
+    zoe, as_zoe = await cells.person("Zelda", EAST)
+    for client in (as_ada, as_zoe):
+        assert (await tell(client, "The swan is back.")).status_code == 202
+
+    def wrong() -> str:
+        return " ".join(one.what for one in examine(cells.urls[HOME], cells.settings) if one.state == "wrong")
+
+    assert wrong() == ""
+    cells.run(EAST, "UPDATE memsvc.users SET epoch = 7 WHERE user_id = %s", zoe)
+    assert f"epoch than in the directory, who are refused: {zoe}" in wrong()
+    cells.run(EAST, "UPDATE memsvc.users SET epoch = 1, cell_id = 3 WHERE user_id = %s", zoe)
+    assert f"who are not there: {zoe}" in wrong()
+    cells.run(EAST, "UPDATE memsvc.users SET cell_id = 0 WHERE user_id = %s", zoe)
+    cells.run(
+        EAST,
+        "INSERT INTO memsvc.users (app_id, external_id, name, created_at) "
+        "SELECT app_id, 'stray', 'Stray', now() - interval '2 hours' FROM memsvc.users WHERE user_id = %s",
+        zoe,
+    )
+    [(stray,)] = cells.run(EAST, "SELECT user_id FROM memsvc.users WHERE external_id = 'stray'")
+    assert f"not there as the directory says: {stray}" in wrong()
+    assert await asyncio.to_thread(erase_strays, cells.urls[HOME], cells.settings) == {"east": 1}
+    assert wrong() == ""
+    assert cells.rows(EAST, stray) == {}
+    assert await found(as_zoe, "swan") == ["The swan is back."]
+
+
+def test_only_an_empty_database_of_this_deployment_becomes_a_cell(
+    urls: tuple[str, str], settings: Settings, cluster: Cluster, template: str, worker_id: str
+) -> None:
+    home, name = urls[0], f"memsvc_test_requests_third_{worker_id}"
+    third = without_login(cluster.clone(name, template))
+    admin = cluster.admin_url(name)
+    try:
+        for wrong in ("East", "home", "", "-", "x" * 41, "ä"):
+            with pytest.raises(InvalidRequestError):
+                add_cell(home, settings, wrong, third)
+        for url in (admin, "mysql://localhost/x", "no url", without_login(home)):
+            with pytest.raises(InvalidRequestError) as refused:
+                add_cell(home, settings, "third", url)
+            password = make_url(admin).password
+            assert not password or str(password) not in str(refused.value)
+        other = settings.model_copy(update={"identity_secret": SecretStr("y" * 40)})
+        with pytest.raises(InvalidRequestError, match="does not believe"):
+            add_cell(home, other, "third", third)
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute("UPDATE memsvc.schema_version SET version_num = '0059'")
+            with pytest.raises(InvalidRequestError, match="0059"):
+                add_cell(home, settings, "third", third)
+            connection.execute("UPDATE memsvc.schema_version SET version_num = %s", [_head(home)])
+            connection.execute("SELECT memsvc.create_user(memsvc.ensure_app('x'), 'x', 'X', 'UTC', 'english')")
+            with pytest.raises(InvalidRequestError, match="already has users"):
+                add_cell(home, settings, "third", third)
+            connection.execute("DELETE FROM memsvc.schedules")
+            connection.execute("DELETE FROM memsvc.users")
+        add_cell(home, settings, "third", third, 3)
+        with pytest.raises(AlreadyExistsError):
+            add_cell(home, settings, "fourth", third)
+        assert [(one.name, one.weight) for one in read_cells(home) if one.name == "third"] == [("third", 3)]
+        for wrong in ("home", "fifth"):
+            with pytest.raises((InvalidRequestError, NotFoundError)):
+                remove_cell(home, wrong)
+        remove_cell(home, "third")
+        assert all(one.name != "third" for one in read_cells(home))
+    finally:
+        cluster.drop(name)
+
+
+def _head(home: str) -> str:
+    with psycopg.connect(home) as connection:
+        [(head,)] = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchall()
+        return str(head)
+
+
+class gone:  # noqa: N801 - reads as a sentence
+    """While the block runs, nobody can connect to a database, and nobody is connected."""
+
+    def __init__(self, url: str) -> None:
+        self._name = str(make_url(url).database)
+        self._server = make_url(url).set(database="postgres").render_as_string(hide_password=False)
+
+    def __enter__(self) -> None:
+        self._allow(False)
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [self._name]
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._allow(True)
+
+    def _allow(self, allowed: bool) -> None:
+        statement = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(statement.format(sql.Identifier(self._name), sql.Literal(allowed)))
