@@ -217,6 +217,9 @@ bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real
 bench-web: $(BIN)/.installed ## The web page in Chromium, for a user of 100,000 passages: first view, screens, graph, scripts, memory (ARGS="--passages 5000 --events 500")
 	@$(BIN)/python -m bench.web $(ARGS)
 
+bench-cells: $(BIN)/.installed ## Three cells: what dividing costs, moves of users under load, and a killed cell (ARGS="--users 60 --moves 6")
+	@$(BIN)/python -m bench.cells $(ARGS)
+
 bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 simultaneous heavy recalls of another (ARGS="--before CHECKOUT": also an older version)
 	@$(BIN)/python -m bench.neighbours $(ARGS)
 

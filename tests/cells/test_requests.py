@@ -160,7 +160,7 @@ async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cel
 
 async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Deployment) -> None:
     gone, client = await cells.person("Gero", EAST)
-    stays, as_stays = await cells.person("Stella", EAST)
+    _, as_stays = await cells.person("Stella", EAST)
     for who in (client, as_stays):
         assert (await tell(who, "The otter sleeps.")).status_code == 202
     chief = await cells.client()
