@@ -1,16 +1,16 @@
 """Three cells on this machine: what dividing users costs, what a move does to a user, and what a killed cell does.
 
-Three embedded servers are the home and two other cells, and one API process serves all of them. Two sets of users recall
-and write at the same steady rate in turns: one set is all in the home, the other one is divided among the cells. Then
-users are moved under that load, and at last one cell's server is killed with SIGKILL and started again at once.
+Three embedded servers are the home and two other cells, and one API process serves all of them. Two sets of users
+recall and write at the same steady rate in turns: one set is all in the home, the other one is divided among the cells.
+Then users are moved under that load, and at last one cell's server is killed with SIGKILL and started again at once.
 
 - ``p95_ratio``: p95 of recalls of the divided users, by that of those in one cell.
 - ``moved.lost``, ``moved.doubled``: acknowledged messages of moved users that are not there, or are there twice.
 - ``moved.foreign``: rows of moved users in cells in which they are not.
 - ``moved.recall_changed``: moved users whose recall of what was there before gives other texts or another order.
 - ``pause.p95_s``: over the moved users, the longest time between two acknowledged messages of a user.
-- ``others.failed``: failed requests of users of other cells while a cell is down; ``back_s``: from the kill until a user
-  of that cell is served again.
+- ``others.failed``: failed requests of users of other cells while a cell is down; ``back_s``: from the kill until a
+  user of that cell is served again.
 """
 
 from __future__ import annotations
@@ -53,38 +53,10 @@ PAUSE_S = 0.02
 """Between two messages of a user who moves, and before a refused one is sent again."""
 BACK_WITHIN_S = 120.0
 QUESTIONS = ("Where is the heron?", "Who repaired the boat?", "What grew in the orchard?", "When is the market?")
-WORDS = [
-    "heron",
-    "boat",
-    "lake",
-    "market",
-    "bread",
-    "lantern",
-    "bridge",
-    "otter",
-    "garden",
-    "letter",
-    "winter",
-    "harvest",
-    "violin",
-    "ladder",
-    "kettle",
-    "meadow",
-    "harbour",
-    "orchard",
-    "candle",
-    "river",
-    "baker",
-    "teacher",
-    "sister",
-    "brother",
-    "neighbour",
-    "doctor",
-    "painter",
-    "morning",
-    "evening",
-    "Sunday",
-]
+WORDS = tuple(
+    "heron boat lake market bread lantern bridge otter garden letter winter harvest violin ladder kettle meadow "
+    "harbour orchard candle river baker teacher sister brother neighbour doctor painter morning evening Sunday".split()
+)
 BARS = {
     "p95_ratio": "<= 1.1", "moved.lost": "0", "moved.doubled": "0", "moved.foreign": "0", "moved.recall_changed": "0",
     "pause.p95_s": "<= 2", "others.failed": "0", "back_s": "<= 30",
