@@ -53,9 +53,9 @@ PAUSE_S = 0.02
 """Between two messages of a user who moves, and before a refused one is sent again."""
 BACK_WITHIN_S = 120.0
 QUESTIONS = ("Where is the heron?", "Who repaired the boat?", "What grew in the orchard?", "When is the market?")
-WORDS = tuple(
+WORDS = (
     "heron boat lake market bread lantern bridge otter garden letter winter harvest violin ladder kettle meadow "
-    "harbour orchard candle river baker teacher sister brother neighbour doctor painter morning evening Sunday".split()
+    "harbour orchard candle river baker teacher sister brother neighbour doctor painter morning evening Sunday"
 )
 BARS = {
     "p95_ratio": "<= 1.1", "moved.lost": "0", "moved.doubled": "0", "moved.foreign": "0", "moved.recall_changed": "0",
@@ -154,7 +154,7 @@ class Met:
 
 def sentence(chosen: random.Random) -> str:
     """A sentence of some words."""
-    words = chosen.sample(WORDS, 9)
+    words = chosen.sample(WORDS.split(), 9)
     return f"The {words[0]} near the {words[1]} had a {' '.join(words[2:])}."
 
 
@@ -399,7 +399,7 @@ def measure(asked: Asked) -> None:
     with ExitStack() as stack:
         home = stack.enter_context(database())
         secrets = {name: home.settings.secret(name) for name in SECRET_NAMES}
-        benches = {"home": home, **{name: stack.enter_context(database(**secrets)) for name in CELLS[1:]}}
+        benches = {"home": home, **{name: stack.enter_context(database(None, **secrets)) for name in CELLS[1:]}}
         logins = " ".join(f"{name}={benches[name].admin_url}" for name in CELLS[1:])
         settings = home.settings.model_validate({**home.settings.model_dump(), "cell_urls": logins})
         for name in CELLS[1:]:

@@ -76,6 +76,7 @@ def doctor(as_json: bool = AsJson) -> None:
     from memsvc.recall.rerank import check_reranker
     from memsvc.server.capabilities import Check, active_model, check_machine, check_server
     from memsvc.server.locate import located
+    from memsvc.server.standbys import check_standbys
     from memsvc.settings import settings
 
     chosen = settings()
@@ -85,6 +86,7 @@ def doctor(as_json: bool = AsJson) -> None:
         try:
             with located(chosen) as admin_url:
                 checks += check_server(admin_url, chosen)
+                checks += check_standbys(admin_url, chosen)
                 active = active_model(admin_url, chosen)
         except MemsvcError as error:
             checks.append(Check("server", "missing", f"{error.message} {error.advice}"))

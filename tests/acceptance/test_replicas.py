@@ -20,6 +20,7 @@ from memsvc.db.replicas import REPLAYED
 from memsvc.errors import DatabaseUnavailableError, MemsvcError
 from memsvc.recall.search import recall
 from memsvc.server import embedded
+from memsvc.server.standbys import check_standbys
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.acceptance.conftest import private_folder
@@ -113,6 +114,17 @@ async def test_a_replica_serves_what_it_has_and_nobody_misses_what_they_wrote(pa
     texts = await until_served(db, owner, pair.settings, "walrus 7")
     assert texts[0] == "walrus 7"
     assert len(texts) == 10
+
+
+def test_the_doctor_says_whether_replicas_follow(pair: Pair) -> None:
+    gone = "postgresql://127.0.0.1:1/memsvc"
+    urls = SecretStr(f"{pair.standby_url} {pair.primary_url} {gone}")
+    found = [*check_standbys(pair.primary_url, pair.settings.model_copy(update={"replica_urls": urls}))]
+    assert [check.state for check in found] == ["ok", "warning", "warning"]
+    assert "MB behind" in found[0].says
+    assert "was it promoted" in found[1].says
+    assert "cannot be read" in found[2].says
+    assert [*check_standbys(pair.primary_url, pair.settings.model_copy(update={"replica_urls": None}))] == []
 
 
 async def test_a_replica_that_lags_serves_nothing_until_it_has_caught_up(pair: Pair, db: Database) -> None:
