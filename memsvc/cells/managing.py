@@ -15,11 +15,12 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from memsvc.access.users import HOME
 from memsvc.cells.directory import Cell
 from memsvc.db.engine import plainly
 from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
-from memsvc.errors import AlreadyExistsError, InvalidRequestError, MemsvcError, NotFoundError
+from memsvc.errors import AlreadyExistsError, InvalidRequestError, MemsvcError, NotFoundError, UserUnknownError
 from memsvc.server.upgrade import Upgrade, upgrade
 from memsvc.settings import Settings
 
@@ -97,6 +98,22 @@ def admin_url_of(cell: Cell, admin_url: str, settings: Settings) -> str:
         return settings.cells[cell.name]
     home = make_url(admin_url)
     return make_url(cell.url).set(username=home.username, password=home.password).render_as_string(hide_password=False)
+
+
+def admin_url_at(user_id: UUID, admin_url: str, settings: Settings) -> str:
+    """The URL of the cell with a user's memory, with an administrator's login.
+
+    Raises:
+        UserUnknownError: there is no such user.
+        DatabaseUnavailableError, DatabaseTooOldError: the directory cannot be read.
+    """
+    with _connected(admin_url) as home:
+        row = home.execute("SELECT cell_id FROM memsvc.users WHERE user_id = %s", [user_id]).fetchone()
+    if row is None:
+        raise UserUnknownError
+    if row.cell_id == HOME.cell_id:
+        return admin_url
+    return admin_url_of(next(c for c in read_cells(admin_url) if c.cell_id == row.cell_id), admin_url, settings)
 
 
 def list_states(admin_url: str, settings: Settings) -> list[CellState]:

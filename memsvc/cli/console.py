@@ -54,9 +54,9 @@ def sql(
 
     text = sys.stdin.read() if statement == "-" else statement
     with opened() as (admin_url, settings):
-        found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
+        url, found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
         zone, user_id = (found.time_zone, found.user_id) if found else ("UTC", None)
-        answer = ask(admin_url, settings, user_id, text, limit=limit, time_zone=zone, cypher=cypher)
+        answer = ask(url, settings, user_id, text, limit=limit, time_zone=zone, cypher=cypher)
     if as_json:
         print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     elif as_csv:
@@ -69,8 +69,8 @@ def sql(
 
 def _meant(
     admin_url: str, settings: Settings, app: str, ref: str | None, *, analyst: bool, cypher: bool
-) -> User | None:
-    """Return the chosen user; None for an analyst.
+) -> tuple[str, User | None]:
+    """Return the administrator's URL of the database with the chosen user's memory, and the user; None for an analyst.
 
     Raises:
         typer.BadParameter: --analyst is combined with --user or --cypher.
@@ -80,14 +80,17 @@ def _meant(
     if analyst and ref is not None:
         raise typer.BadParameter("An analyst cannot see a user's memories: leave out --user.", param_hint="--analyst")
     if analyst:
-        return None
+        return admin_url, None
 
     async def work(db: Database, _settings: Settings) -> User:
         from memsvc.access.users import find_app
 
         return await chosen_user(db, await find_app(db, app), ref)
 
-    return on_database(admin_url, settings, work)
+    from memsvc.cells.managing import admin_url_at
+
+    user = on_database(admin_url, settings, work)
+    return admin_url_at(user.user_id, admin_url, settings), user
 
 
 def shown(value: Any) -> str:
@@ -140,10 +143,10 @@ def psql(
     from memsvc.server.reader import psql_session
 
     with opened() as (admin_url, settings):
-        found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
+        url, found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
         zone, user_id = (found.time_zone, found.user_id) if found else ("UTC", None)
         session = psql_session(
-            admin_url, settings, user_id, [*(arguments or ())], minutes=minutes, time_zone=zone, cypher=cypher
+            url, settings, user_id, [*(arguments or ())], minutes=minutes, time_zone=zone, cypher=cypher
         )
         if found and not _asks_only(arguments or ()):
             until = datetime.fromtimestamp(session.ends_at, ZoneInfo(found.time_zone))
