@@ -220,14 +220,15 @@ def remove_cell(admin_url: str, name: str) -> None:
         home.execute("SELECT memsvc.audit('cell.remove', NULL, NULL, %s)", [name])
 
 
-def users_of_cell(admin_url: str, cell: Cell) -> list[UUID]:
-    """The users whose memory is in a cell, smallest id first, without those who are being erased."""
+def users_of_cell(admin_url: str, cell: Cell) -> list[tuple[str, UUID]]:
+    """The users whose memory is in a cell, with the names of their apps; without those who are being erased."""
     with _connected(admin_url) as home:
         rows = home.execute(
-            "SELECT user_id FROM memsvc.users WHERE cell_id = %s AND erasing_since IS NULL ORDER BY user_id",
+            "SELECT a.name, u.user_id FROM memsvc.users AS u INNER JOIN memsvc.apps AS a ON a.app_id = u.app_id "
+            "WHERE u.cell_id = %s AND u.erasing_since IS NULL ORDER BY u.user_id",
             [cell.cell_id],
         ).fetchall()
-    return [row.user_id for row in rows]
+    return [(row.name, row.user_id) for row in rows]
 
 
 def upgrade_cells(

@@ -68,6 +68,21 @@ def weigh(name: str = Name, weight: int = typer.Argument(min=0, max=1_000, help=
     print(f"New users come to {name} with the weight {weight}.")
 
 
+@cells.command("drain")
+def drain(
+    name: str = Name,
+    to: str | None = typer.Option(None, "--to", help="The only cell to move users to; default: by weights."),
+) -> None:
+    """Empty a cell: it gets no new users, and its users are moved to other cells. A repeated call continues."""
+    from memsvc.cells.draining import drain_cell
+
+    with opened() as (admin_url, settings):
+        done = drain_cell(admin_url, settings, name, to, note)
+    print(f"{done.moved} users moved, {done.failed} stayed.")
+    if done.failed:
+        raise typer.Exit(1)
+
+
 @cells.command("remove")
 def remove(name: str = Name) -> None:
     """Remove a cell without users from the directory. Its database stays as it is."""

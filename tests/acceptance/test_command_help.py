@@ -14,7 +14,7 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("web",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
-    ("cells",), *(("cells", does) for does in ("list", "add", "weight", "remove", "upgrade", "doctor")),
+    ("cells",), *(("cells", does) for does in ("list", "add", "weight", "drain", "remove", "upgrade", "doctor")),
     ("documents",), ("documents", "show"), ("documents", "history"), ("vault",),
     *(("vault", does) for does in ("add", "list", "status", "links", "remove", "watch", "write", "undo")),
     ("context",), ("ask",), ("verify",), ("pin",), ("unpin",), ("promote",), ("show",), ("agenda",), ("summaries",),
