@@ -151,6 +151,7 @@ class Writers:
                     said = msgspec.json.decode(said)["code"]
                 self.refused[str(said)] += 1
                 time.sleep(PAUSE_S)
+        connection.close()
 
     @contextmanager
     def working(self) -> Iterator[None]:
