@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +29,16 @@ from tests.acceptance.killpoints import free_port, tree_of, wait_until
 from tests.servers import lives
 
 TOP = Path(__file__).parents[2]
-EXTRA = ("etcd-client", "etcd-server", "haproxy", "patroni", "pgbackrest", "pgbouncer", "python3-etcd")
+EXTRA = (
+    "docker-compose",
+    "etcd-client",
+    "etcd-server",
+    "haproxy",
+    "patroni",
+    "pgbackrest",
+    "pgbouncer",
+    "python3-etcd",
+)
 TTL_S = 20
 """The shortest time that Patroni accepts until a node counts as dead."""
 ENTER = """
@@ -132,8 +142,8 @@ class Patroni:
             (self.home / name / "node.env").write_text(json.dumps(environment))
 
     def environment(self, name: str) -> dict[str, str]:
-        """What a node's programs are given."""
-        given: dict[str, str] = {} if name == "etcd" else json.loads((self.home / name / "node.env").read_text())
+        """What a node's programs are given; for another name, what all programs are given."""
+        given = json.loads((self.home / name / "node.env").read_text()) if name in NODES else {}
         path = f"/{PROGRAMS}/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": "/srv", **given}
 
@@ -162,10 +172,14 @@ class Patroni:
             ]  # fmt: skip
         else:
             words = ["/usr/bin/patroni", f"/srv/{name}/patroni.yml"]
+        self.launch(name, words, self.environment(name))
+
+    def launch(self, name: str, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start a program of the image under a name."""
         with (self.home / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(
                 self._command(*words), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
-                env=self.environment(name), start_new_session=True,
+                env=environment, start_new_session=True,
             )  # fmt: skip
 
     def run(self, name: str, *words: str, **environment: str) -> str:
@@ -195,6 +209,11 @@ class Patroni:
                 if (process / "cwd").samefile(self.home / name / "pg"):
                     found.add(int(process.name))
         return found
+
+    def give(self, *files: Path) -> None:
+        """Let the programs own files."""
+        for path in files:
+            os.chown(path, USER_ID, USER_ID)
 
     # Looking at it
 

@@ -9,21 +9,24 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import psycopg
 import pytest
 
 from bench.failover import Writers
-from ops.postgres.image import USER_ID
-from tests.acceptance.killpoints import Rig, wait_until
-from tests.full.patroni import NODES, TOP, TTL_S, Patroni
+from ops.postgres.image import USER_ID, image
+from tests.acceptance.killpoints import Rig, free_port, wait_until
+from tests.full.patroni import EXTRA, NODES, TOP, TTL_S, Patroni
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.slow]
 BACKREST = ("/usr/bin/pgbackrest", "--stanza=memsvc")
@@ -41,9 +44,9 @@ class World:
         """Clients of the API."""
         return Writers(self.rig.port, self.key, prefix)
 
-    def post(self, path: str, body: dict[str, object], bearer: str = "") -> httpx.Response:
-        """Ask the API, by the key where no token is given."""
-        headers = {"Authorization": f"Bearer {bearer or self.key}"}
+    def post(self, path: str, body: Mapping[str, object]) -> httpx.Response:
+        """Ask the API."""
+        headers = {"Authorization": f"Bearer {self.key}"}
         return httpx.post(f"{self.rig.url}{path}", json=body, headers=headers, timeout=60)
 
     def stored(self) -> set[str]:
@@ -154,7 +157,7 @@ def test_a_switchover_and_a_killed_primary_lose_nothing_that_was_acknowledged(wo
 def test_without_etcd_the_primary_goes_on_and_steps_down_only_when_a_node_is_gone_too(world: World) -> None:
     cluster, writers = world.cluster, world.writers("no etcd")
     wait_until(cluster.synchronous, seconds=120)
-    primary, token = cluster.primary(), world.post("/v1/token", {}).json()["token"]
+    primary = cluster.primary()
     with writers.working():
         cluster.kill("etcd")
         time.sleep(TTL_S + 10)
@@ -164,12 +167,9 @@ def test_without_etcd_the_primary_goes_on_and_steps_down_only_when_a_node_is_gon
         lost = next(name for name in NODES if name != primary and name not in cluster.synchronous())
         cluster.kill(lost)
         wait_until(lambda: cluster.role(primary) == "replica", seconds=120)
-    refused = world.post("/v1/messages", {"conversation": "c", "text": "refused"})
-    assert (refused.status_code, refused.json()["code"]) == (503, "database_unavailable")
-    found = world.post("/v1/recall", {"query": writers.acknowledged[-1][0]}, bearer=token)
-    assert found.status_code == 200, f"replicas do not answer: {found.text}"
-    assert found.json()["memories"]
-    assert world.post("/v1/recall", {"query": "heron"}).status_code == 503, "keys are read from the primary alone"
+    for path, body in (("messages", {"conversation": "c", "text": "refused"}), ("recall", {"query": "heron"})):
+        refused = world.post(f"/v1/{path}", body)  # a recall, too: keys are read from the primary alone
+        assert (refused.status_code, refused.json()["code"]) == (503, "database_unavailable")
     more = world.writers("etcd is back")
     began = time.monotonic()
     cluster.start("etcd")
@@ -179,6 +179,65 @@ def test_without_etcd_the_primary_goes_on_and_steps_down_only_when_a_node_is_gon
     say(f"writes again {back:.1f} s after etcd came back")
     assert {text for text, _, _ in (*writers.acknowledged, *more.acknowledged)} <= world.stored()
     wait_until(lambda: all(map(cluster.role, NODES)), seconds=180)
+
+
+def test_compose_leads_to_the_primary_through_pgbouncer_and_haproxy(world: World) -> None:
+    """What ops/ha starts beside the nodes, by its own script and files."""
+    cluster, here = world.cluster, world.cluster.home / "ha"
+    here.mkdir()
+    front, pooler = free_port(), free_port()
+    proxy = (TOP / "ops" / "ha" / "haproxy.cfg").read_text().replace("bind *:5432", f"bind 127.0.0.1:{front}")
+    for name in NODES:
+        theirs = f"{name}:5432 check port 8008"
+        assert theirs in proxy
+        proxy = proxy.replace(theirs, f"127.0.0.1:{cluster.ports[name]} check port {cluster.doors[name]}")
+    pool = (TOP / "ops" / "ha" / "pgbouncer.ini").read_text()
+    for theirs, ours in {
+        "host=database port=5432": f"host=127.0.0.1 port={front}", "listen_addr = *": "listen_addr = 127.0.0.1",
+        "listen_port = 6432": f"listen_port = {pooler}", "/run/memsvc": "/srv/ha",
+    }.items():  # fmt: skip
+        assert theirs in pool
+        pool = pool.replace(theirs, ours)
+    password = json.loads((world.rig.data / "secrets.json").read_text())["app_password"]
+    (here / "haproxy.cfg").write_text(proxy)
+    (here / "pgbouncer.ini").write_text(pool)
+    (here / "memsvc_app_password").write_text(password)
+    shutil.copy(TOP / "ops" / "ha" / "start.sh", here)
+    cluster.give(here, *here.iterdir())
+    given = cluster.environment("haproxy") | {"SECRETS": "/srv/ha", "OWN": "/srv/ha", "ETC": "/srv/ha"}
+    for name in ("haproxy", "pgbouncer"):
+        cluster.launch(name, ["/bin/sh", "/srv/ha/start.sh", name], given)
+    url = f"postgresql://memsvc_app:{quote(password)}@127.0.0.1:{pooler}/memsvc"
+
+    def port_of_the_server() -> int:
+        with suppress(psycopg.OperationalError), psycopg.connect(url, prepare_threshold=None) as connection:
+            return int(connection.execute("SELECT inet_server_port() WHERE NOT pg_is_in_recovery()").fetchall()[0][0])
+        return 0
+
+    first = cluster.primary()
+    wait_until(lambda: port_of_the_server() == cluster.ports[first], seconds=30)
+    cluster.run(first, "/usr/bin/patronictl", "-c", f"/srv/{first}/patroni.yml", "switchover", "--force")
+    second = cluster.primary()
+    assert second != first
+    wait_until(lambda: port_of_the_server() == cluster.ports[second], seconds=60)
+    wait_until(lambda: cluster.synchronous() and all(map(cluster.role, NODES)), seconds=120)
+
+
+@pytest.mark.parametrize("files", [["docker-compose.yml"], ["docker-compose.yml", "ops/ha/docker-compose.yml"]])
+def test_compose_reads_its_files(files: list[str], tmp_path: Path) -> None:
+    """By Docker Compose of Debian; no engine is needed to read."""
+    program = image(EXTRA) / "usr" / "libexec" / "docker" / "cli-plugins" / "docker-compose"
+    named = [word for file in files for word in ("--file", str(TOP / file))]
+    done = subprocess.run(
+        [program, *named, "--profile", "backup", "config", "--format", "json"],
+        capture_output=True, text=True, check=True, cwd=tmp_path, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stderr == ""
+    services = json.loads(done.stdout)["services"]
+    assert {"database", "upgrade", "api", "worker", "backup"} <= set(services)
+    for service in services.values():
+        assert service["mem_limit"]
+        assert service["logging"]["options"]["max-size"]
 
 
 def test_a_moment_is_restored_beside_the_cluster_and_tells_what_was_erased_since(world: World) -> None:
