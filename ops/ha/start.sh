@@ -1,5 +1,5 @@
 #!/bin/sh
-# start.sh patroni | etcd | haproxy | pgbouncer: start one program of the image of ops/docker/ha.Dockerfile.
+# start.sh patroni | etcd | haproxy | pgbouncer | pgbackrest …: start a program of the image of ops/docker/ha.Dockerfile.
 #
 # Secrets are files in /run/secrets. Patroni reads its own from the environment of its process, where only this user sees
 # them. A node without a certificate makes one for itself: that encrypts, and proves nothing. Mount real ones over it.
@@ -21,6 +21,11 @@ case $1 in
     export PATRONI_SUPERUSER_PASSWORD PATRONI_REPLICATION_PASSWORD PATRONI_REWIND_PASSWORD PATRONI_RESTAPI_PASSWORD \
       PGBACKREST_REPO1_CIPHER_PASS
     exec patroni "$etc/patroni.yml"
+    ;;
+  pgbackrest)
+    PGBACKREST_REPO1_CIPHER_PASS=$(secret backup_password)
+    export PGBACKREST_REPO1_CIPHER_PASS
+    exec "$@"
     ;;
   pgbouncer)
     umask 077

@@ -182,10 +182,10 @@ class Patroni:
                 env=environment, start_new_session=True,
             )  # fmt: skip
 
-    def run(self, name: str, *words: str, **environment: str) -> str:
-        """Run a program as a node does; what it printed."""
+    def run(self, name: str, *words: str, says: str = "", **environment: str) -> str:
+        """Run a program as a node does, and answer its questions; what it printed."""
         done = subprocess.run(
-            self._command(*words), stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=300,
+            self._command(*words), input=says, capture_output=True, encoding="utf-8", timeout=300,
             env=self.environment(name) | environment, cwd="/", check=False,
         )  # fmt: skip
         assert done.returncode == 0, (words, done.stdout, done.stderr)
