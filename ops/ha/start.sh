@@ -13,6 +13,7 @@ case $1 in
         -keyout "$etc/tls/server.key" -out "$etc/tls/server.crt" 2> /dev/null
       chmod 600 "$etc/tls/server.key"
     fi
+    mkdir -p /var/lib/postgresql/18
     PATRONI_SUPERUSER_PASSWORD=$(secret postgres_password)
     PATRONI_REPLICATION_PASSWORD=$(secret replication_password)
     PATRONI_REWIND_PASSWORD=$PATRONI_REPLICATION_PASSWORD

@@ -1,6 +1,7 @@
 #!/bin/sh
-# make-secrets.sh: print the Secret 'memsvc' as YAML, of new random secrets. Once: 'ops/kubernetes/make-secrets.sh | kubectl
-# apply -f -'. The administrator's URL is made of CloudNativePG's own Secret, which must exist (kubectl reads it).
+# make-secrets.sh: print the Secret 'memsvc' as YAML, of new random secrets. Use it once, by 'make-secrets.sh | kubectl
+# create --filename -', which refuses to replace what is there. The administrator's URL is made of CloudNativePG's own
+# Secret, which must exist (kubectl reads it).
 set -eu
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
 password=$(kubectl --namespace memsvc get secret memsvc-db-superuser --output 'jsonpath={.data.password}' | base64 -d)

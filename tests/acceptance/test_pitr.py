@@ -45,16 +45,8 @@ class Drill:
                     remember(rig, top, name, "first", said)
                 self.keys = {name: rig.ok("key", "create", "--user", name.lower()).strip() for name in PEOPLE}
                 self.ids = {one["name"]: one["user_id"] for one in json.loads(rig.ok("user", "list", "--json"))}
-                backup = [
-                    embedded.binary(data, "pg_basebackup"),
-                    "-d",
-                    server.conninfo(),
-                    "-D",
-                    self.base,
-                    "-c",
-                    "fast",
-                ]
-                subprocess.run(backup, check=True)
+                program = str(embedded.binary(data, "pg_basebackup"))
+                subprocess.run([program, "-d", server.conninfo(), "-D", str(self.base), "-c", "fast"], check=True)
                 with psycopg.connect(server.conninfo(), autocommit=True) as admin:
                     remember(rig, top, "Ada", "second", "A kingfisher came after the base backup.")
                     remember(rig, top, "Eve", "second", "The ash fell, too.")
