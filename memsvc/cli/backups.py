@@ -66,10 +66,10 @@ def restore(
     from memsvc.server.restore import restore as bring_in
     from memsvc.settings import settings
 
-    chosen = settings()
-    found = open_backup(chosen, source, new_secret=new_secret)
     if mistakes and erasures is None:
         raise typer.BadParameter("'--except' leaves out lines of a log: add '--erasures'.")
+    chosen = settings()
+    found = open_backup(chosen, source, new_secret=new_secret)
     log = _read(erasures, mistakes) if erasures is not None else []
     again: list[ErasedAgain] = []
 

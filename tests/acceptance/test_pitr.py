@@ -138,6 +138,9 @@ def test_who_was_erased_by_mistake_comes_back_and_what_was_meant_stays_erased(dr
 
 def test_without_the_option_the_mistake_is_repeated(drill: Drill, prepared: Path) -> None:
     with drill.restored(prepared, **drill.before_the_mistake()) as rig:
+        alone = rig.run("restore", "/backups/monday", "--except", drill.ids["Ada"])
+        assert alone.returncode == 2
+        assert "add '--erasures'" in alone.stderr
         assert "Erased again: 4" in rig.ok("db", "erase-again", str(drill.log))
         assert names(rig) == {"Eve"}
 
