@@ -142,6 +142,9 @@ bench-latency: $(BIN)/.installed ## Speed of recall for users of several sizes (
 bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness
 	@$(BIN)/python -m bench.queue $(ARGS)
 
+bench-failover: $(BIN)/.installed ## What a failover loses, and how long it takes: ten under load by synchronous replication, ten by asynchronous
+	@$(BIN)/python -m bench.failover $(ARGS)
+
 bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, compared with igraph, AGE and kuzu, on the full server (ARGS=--embedded)
 	@$(BIN)/python -m bench.graph $(ARGS)
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
 
 Log = typer.Argument(help="A log written by 'memsvc db erasures'; '-' reads standard input.")
+Mistakes = typer.Option(
+    [],
+    "--except",
+    metavar="ID",
+    help="A subject of the log that was erased by mistake: do not erase it again. Can be given several times.",
+)
 
 
 def backup(
@@ -48,6 +54,7 @@ def restore(
         "--erasures",
         help="A log of 'memsvc db erasures': erase these again before anybody can connect.",
     ),
+    mistakes: list[str] = Mistakes,
     new_secret: bool = typer.Option(
         False, "--new-secret", help="Use the identity secret configured here instead of the backup's."
     ),
@@ -59,9 +66,11 @@ def restore(
     from memsvc.server.restore import restore as bring_in
     from memsvc.settings import settings
 
+    if mistakes and erasures is None:
+        raise typer.BadParameter("'--except' leaves out lines of a log: add '--erasures'.")
     chosen = settings()
     found = open_backup(chosen, source, new_secret=new_secret)
-    log = _read(erasures) if erasures is not None else []
+    log = _read(erasures, mistakes) if erasures is not None else []
     again: list[ErasedAgain] = []
 
     def repeat(believed: Settings) -> None:
@@ -110,9 +119,9 @@ def erasures(
         on_database(admin_url, settings, work)
 
 
-def erase_again(log: Path = Log, as_json: bool = AsJson) -> None:
+def erase_again(log: Path = Log, mistakes: list[str] = Mistakes, as_json: bool = AsJson) -> None:
     """Erase again what a log lists, if it is there. Needed after the database was restored to an earlier time."""
-    entries = _read(log)
+    entries = _read(log, mistakes)
     with opened() as (admin_url, settings):
         done = _erase_again(admin_url, settings, entries)
     if as_json:
@@ -121,16 +130,16 @@ def erase_again(log: Path = Log, as_json: bool = AsJson) -> None:
         print(f"Erased again: {done.erased:,}; {done.absent:,} were not in the database.")
 
 
-def _read(log: Path) -> list[Erased]:
-    """Read the whole log, so that a bad line is found before anything is erased."""
-    from memsvc.erasing.again import HINT, read_log
+def _read(log: Path, mistakes: list[str]) -> list[Erased]:
+    """Read the whole log without the mistakes, so that a bad line or id is found before anything is erased."""
+    from memsvc.erasing.again import HINT, read_log, without
     from memsvc.errors import BadFileError
 
     try:
         content = sys.stdin.buffer.read() if str(log) == "-" else log.read_bytes()
     except OSError as error:
         raise BadFileError(f"{log} cannot be read: {error.strerror}.", hint=HINT) from error
-    return list(read_log(content.splitlines()))
+    return without(read_log(content.splitlines()), mistakes)
 
 
 def _erase_again(admin_url: str, settings: Settings, log: list[Erased]) -> ErasedAgain:

@@ -102,6 +102,24 @@ def read_log(lines: Iterable[bytes]) -> Iterator[Erased]:
                 raise BadFileError(f"Line {number} is not an erasure: {error}.", hint=HINT, row=number) from error
 
 
+def without(log: Iterable[Erased], mistakes: Iterable[str]) -> list[Erased]:
+    """Leave out erasures that were mistakes, named by the ids of their subjects.
+
+    Only lines that name a subject itself are left out: what a user had erased before the user was erased by mistake is
+    erased again.
+
+    Raises:
+        BadFileError: no line names a subject. A wrong id must not pass unnoticed, as the mistake would be repeated.
+    """
+    lines, names = list(log), {name.strip().lower() for name in mistakes}
+    if unknown := names - {line.subject for line in lines}:
+        raise BadFileError(
+            f"No line of the log erases {', '.join(sorted(unknown))}. Nothing was erased.",
+            hint="Name the subject of a line; 'memsvc user list' shows the ids of users.",
+        )
+    return [line for line in lines if line.subject not in names]
+
+
 async def erase_again(db: Database, log: Iterable[Erased]) -> ErasedAgain:
     """Erase again what a log lists, if it exists. Safe to repeat, also after a kill.
 

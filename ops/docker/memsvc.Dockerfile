@@ -28,7 +28,9 @@ RUN /opt/memsvc/bin/pip install --no-deps --no-build-isolation .
 FROM ${PYTHON_IMAGE}
 
 # The account that runs memsvc. Its home stores downloaded models (sentence-transformers).
-RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc \
+    && install --directory --owner=memsvc --group=memsvc --mode=700 /var/backups/memsvc
+COPY ops/docker/backup.sh /usr/local/bin/memsvc-backup
 COPY --from=build /opt/memsvc /opt/memsvc
 ENV PATH=/opt/memsvc/bin:$PATH \
     PYTHONUNBUFFERED=1 \

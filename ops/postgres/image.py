@@ -33,7 +33,7 @@ HOOKS = (
 OPTIONS = (
     "--mode=root",
     "--variant=minbase",
-    f"--include={','.join(PACKAGES)}",
+    "--include=PACKAGES",
     '--aptopt=Apt::Install-Recommends "false"',
     '--aptopt=Acquire::Check-Valid-Until "false"',  # a mirror that keeps an older state of testing has expired lists
     *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
@@ -49,21 +49,25 @@ class FullServerError(RuntimeError):
     """The full server cannot run on this machine; the message says why and what to do."""
 
 
-def image() -> Path:
+def image(extra: tuple[str, ...] = ()) -> Path:
     """Return the image's folder. If it is missing, create it; one process at a time does this.
+
+    Args:
+        extra: further packages of Debian, for an image of its own beside the one that lacks them.
 
     Raises:
         FullServerError: the folder is missing and cannot be created.
     """
     _check_machine()
-    recipe = hashlib.sha256("\n".join((SUITE, *OPTIONS)).encode()).hexdigest()[:8]
+    options = [option.replace("PACKAGES", ",".join((*PACKAGES, *extra))) for option in OPTIONS]
+    recipe = hashlib.sha256("\n".join((SUITE, *options)).encode()).hexdigest()[:8]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memsvc"
     made = cache / f"postgresql-18-{SUITE}-{recipe}"
     if not made.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with locked(cache / "image.lock") as lock:
             if not made.exists():
-                _make(made, lock)
+                _make(made, options, lock)
     return made
 
 
@@ -74,14 +78,14 @@ def _check_machine() -> None:
         raise FullServerError(f"The full server needs Linux; {', '.join(missing)} is missing here. {BY_PACKAGES}")
 
 
-def _make(made: Path, lock: int) -> None:
+def _make(made: Path, options: list[str], lock: int) -> None:
     if shutil.which("mmdebstrap") is None:
         _install("mmdebstrap")
     draft, log = made.with_suffix(".new"), made.with_suffix(".log")
     if draft.exists():  # the process that was making it was killed; its mounts ended with its namespace
         shutil.rmtree(draft)
     # In its own namespace it leaves no mounts, even if it is killed. The lock lasts as long as its last process.
-    command = ["unshare", "--mount", "mmdebstrap", *OPTIONS, SUITE, str(draft)]
+    command = ["unshare", "--mount", "mmdebstrap", *options, SUITE, str(draft)]
     with log.open("w") as output:
         done = subprocess.run(  # noqa: S603 - fixed words and a folder's name
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=[lock], check=False

@@ -25,14 +25,17 @@ from memsvc.cli.app import app
 from memsvc.settings import MIN_SECRET_CHARS, SECRETS_DIR, Settings
 from memsvc.settings.secrets import SECRET_NAMES
 from ops.postgres.image import PACKAGES
+from tests.full.patroni import EXTRA
 
 TOP = Path(__file__).resolve().parents[2]
 DOCKER = TOP / "ops" / "docker"
 DOCKERFILES = sorted(DOCKER.glob("*.Dockerfile"))
 SECRET_WORD = re.compile(r"password|secret|token|key", re.IGNORECASE)
 KNOWN_KEYS = {
-    "build", "cap_drop", "command", "depends_on", "environment", "healthcheck", "image", "init", "ports", "read_only",
-    "restart", "secrets", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "volumes",
+    "build", "cap_drop", "command", "depends_on", "entrypoint", "environment", "healthcheck", "image", "init",
+    "logging",
+    "mem_limit", "pids_limit", "ports", "profiles", "read_only", "restart", "secrets", "security_opt", "shm_size",
+    "stop_grace_period", "tmpfs", "volumes",
 }  # fmt: skip
 
 
@@ -60,13 +63,15 @@ def bases(path: Path) -> list[str]:
     return [images.get(base, base) for base in (rest.split(" AS ")[0] for rest in named(path, "FROM"))]
 
 
-def compose() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((TOP / "docker-compose.yml").read_text())
+def compose(path: str = "docker-compose.yml") -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((TOP / path).read_text())
     return loaded
 
 
 SERVICES: dict[str, dict[str, Any]] = compose()["services"]
+OVER = compose("ops/ha/docker-compose.yml")
 OURS = sorted(set(SERVICES) - {"database"})
+"""What runs memsvc."""
 
 
 # Dockerfiles --------------------------------------------------------------------------------------------------------
@@ -98,6 +103,9 @@ def test_the_database_has_the_packages_that_tests_run_on() -> None:
     (command,) = named(DOCKER / "postgres.Dockerfile", "RUN")
     (packages,) = re.findall(r"--no-install-recommends (.+?) &&", command)
     assert ["postgresql-18", *packages.split()] == list(PACKAGES), "the image brings the first"
+    (command,) = named(DOCKER / "ha.Dockerfile", "RUN")
+    (more,) = re.findall(r"--no-install-recommends (.+?) &&", command)
+    assert more.split() == [*packages.split(), *sorted({*EXTRA, "openssl"} - {"docker-compose"})], "and a cluster's"
     assert "preload" not in named(DOCKER / "postgres.Dockerfile", "CMD")[0], "AGE is for one login (docs/adr/0030)"
     assert bases(DOCKER / "postgres.Dockerfile")[0].startswith("postgres:18-")
 
@@ -123,6 +131,10 @@ def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() 
     assert named(path, "USER") == ["memsvc"]
     last = [step.word for step in steps(path)]
     assert last.index("USER") < last.index("ENTRYPOINT")
+    script = DOCKER / "backup.sh"
+    assert f"{script.relative_to(TOP)} /usr/local/bin/{SERVICES['backup']['entrypoint'][0]}" in named(path, "COPY")
+    assert stat.S_IMODE(script.stat().st_mode) & 0o111
+    assert set(re.findall(r"\$\{?([A-Z]+)", script.read_text())) == {"BACKUPS", "KEEP", "EVERY"}
     python = bases(path)[-1].removeprefix("python:").split("-")[0]
     assert project["requires-python"] == f">={python}", "the version that tests run on"
 
@@ -192,9 +204,11 @@ def test_what_is_no_digest_is_not_written(pin: Callable[[str], tuple[int, list[s
 
 
 def test_what_is_copied_exists_and_reaches_the_build() -> None:
-    ignored = (DOCKER / "memsvc.Dockerfile.dockerignore").read_text().splitlines()
-    assert "*" in ignored
-    sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+    sent = set()
+    for path in DOCKER.glob("*.dockerignore"):
+        ignored = path.read_text().splitlines()
+        assert "*" in ignored
+        sent |= {line.removeprefix("!") for line in ignored if line.startswith("!")}
     copied = {
         source
         for path in DOCKERFILES
@@ -217,17 +231,69 @@ def test_the_parts_of_compose_belong_together() -> None:
     for service in SERVICES.values():
         assert set(service) <= KNOWN_KEYS
         assert (TOP / service["build"]["context"] / service["build"]["dockerfile"]) in DOCKERFILES
-        for volume in service["volumes"]:
+    _belong_together(whole, SERVICES)
+
+
+def _belong_together(whole: dict[str, Any], services: dict[str, dict[str, Any]]) -> None:
+    for service in services.values():
+        for volume in service.get("volumes", []):
             name, target = volume.split(":")
             assert name in whole["volumes"]
             assert PurePosixPath(target).is_absolute()
-        for secret in service["secrets"]:
+        for secret in service.get("secrets", []):
             assert secret in whole["secrets"]
         for other, need in service.get("depends_on", {}).items():
             assert need["condition"] == (
-                "service_completed_successfully" if SERVICES[other]["restart"] == "no" else "service_healthy"
+                "service_completed_successfully" if services[other]["restart"] == "no" else "service_healthy"
             )
-    assert set(whole["secrets"]) == {secret for service in SERVICES.values() for secret in service["secrets"]}
+    used = {secret for service in services.values() for secret in service.get("secrets", [])}
+    assert set(whole["secrets"]) == used
+
+
+def test_the_nodes_of_a_cluster_take_the_place_of_the_database() -> None:
+    """``ops/ha/docker-compose.yml`` is merged over docker-compose.yml, service by service."""
+    assert set(OVER) == {"services", "secrets", "volumes"} | {key for key in OVER if key.startswith("x-")}
+    merged = {name: SERVICES.get(name, {}) | part for name, part in OVER["services"].items()}
+    for name in ("api",):
+        both = ("environment", "depends_on")
+        merged[name] = SERVICES[name] | {key: SERVICES[name][key] | OVER["services"][name][key] for key in both}
+    merged = SERVICES | merged
+    merged["database"]["secrets"] = SERVICES["database"]["secrets"]
+    volumes, secrets = (compose()[key] | OVER[key] for key in ("volumes", "secrets"))
+    _belong_together({"volumes": volumes, "secrets": secrets}, merged)
+    started = (TOP / "ops" / "ha" / "start.sh").read_text()
+    for name, service in OVER["services"].items():
+        assert set(service) <= KNOWN_KEYS
+        assert "ports" not in service
+        if name == "api":
+            assert {variable.removeprefix("MEMSVC_").lower() for variable in service["environment"]} <= set(
+                Settings.model_fields
+            )
+            continue
+        assert service["build"]["dockerfile"] == "ops/docker/ha.Dockerfile"
+        assert (service["cap_drop"], service["restart"]) == (["ALL"], "unless-stopped")
+        assert service["healthcheck"]["test"][0] == "CMD"
+        [program] = service["command"]
+        assert program == "etcd" or f"  {program})" in started
+        for secret in re.findall(r"secret (\w+)", started.split(f"  {program})")[-1].split(";;")[0]):
+            assert program == "etcd" or secret in service["secrets"], secret
+    nodes = [f"node{number}" for number in (1, 2, 3)]
+    proxy = (TOP / "ops" / "ha" / "haproxy.cfg").read_text()
+    assert re.findall(r"server (\w+) (\w+):5432 check port 8008", proxy) == [(node, node) for node in nodes]
+    example = (TOP / "ops" / "patroni" / "node.env.example").read_text()
+    for node in nodes:
+        given = OVER["services"][node]["environment"]
+        assert given["PATRONI_NAME"] == node
+        assert given["PATRONI_POSTGRESQL_CONNECT_ADDRESS"] == f"{node}:5432"
+        assert set(given) <= set(re.findall(r"^(\w+)=", example, re.MULTILINE))
+        assert f"//{node}/" in OVER["services"]["api"]["environment"]["MEMSVC_REPLICA_URLS"]
+
+
+def test_no_service_can_fill_the_machine() -> None:
+    for name, service in (SERVICES | OVER["services"]).items():
+        if name != "api" or "image" in service:
+            assert service["mem_limit"]
+            assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "5"}}
 
 
 def test_what_runs_on_is_watched_and_restarted() -> None:
@@ -237,7 +303,7 @@ def test_what_runs_on_is_watched_and_restarted() -> None:
         if service["restart"] == "no":
             continue
         assert service["restart"] == "unless-stopped"
-        assert name == "database" or service["healthcheck"]["test"][0] == "CMD"
+        assert name in {"database", "backup"} or service["healthcheck"]["test"][0] == "CMD"
     for name in OURS:
         service = SERVICES[name]
         assert (service["read_only"], service["cap_drop"], service["init"]) == (True, ["ALL"], True)
@@ -255,10 +321,10 @@ def test_commands_and_settings_exist() -> None:
     commands = typer.main.get_command(app)
     for name in OURS:
         found: Any = commands
-        for word in SERVICES[name]["command"]:
+        for word in SERVICES[name].get("command", []):
             found = found.commands[word]
         for variable, value in SERVICES[name]["environment"].items():
-            if variable != SECRETS_DIR:
+            if variable != SECRETS_DIR and variable not in {"BACKUPS", "KEEP", "EVERY"}:
                 assert variable.removeprefix("MEMSVC_").lower() in Settings.model_fields
             assert isinstance(value, str)
     for path in DOCKERFILES:
@@ -272,13 +338,14 @@ def test_no_secret_stands_in_the_text() -> None:
             if SECRET_WORD.search(variable):
                 assert value.startswith("/run/secrets"), variable
             assert not re.search(r"://[^/\s]*@", value), "a login in a URL"
-    for name, secret in compose()["secrets"].items():
+    others = {"postgres_password", "replication_password", "backup_password"}
+    for name, secret in (compose()["secrets"] | OVER["secrets"]).items():
         assert secret == {"file": f"ops/docker/secrets/{name}"}
         setting = name.removeprefix("memsvc_")
-        assert name == "postgres_password" or "SecretStr" in str(Settings.model_fields[setting].annotation)
+        assert name in others or "SecretStr" in str(Settings.model_fields[setting].annotation)
     assert "ops/docker/secrets/" in (TOP / ".gitignore").read_text().splitlines()
     administrators = {name for name in OURS if "memsvc_database_url" in SERVICES[name]["secrets"]}
-    assert administrators == {"upgrade"}
+    assert administrators == {"upgrade", "backup"}
 
 
 def run_and_read(script: Path) -> dict[str, str]:
@@ -292,7 +359,7 @@ def test_the_secrets_that_compose_names_are_made_once_and_read(tmp_path: Path, m
     assert stat.S_IMODE((DOCKER / "make-secrets.sh").stat().st_mode) & 0o111
     made, again = (run_and_read(script) for _ in range(2))
     assert made == again
-    assert set(made) == set(compose()["secrets"])
+    assert set(made) == set(compose()["secrets"]) | set(OVER["secrets"])
     assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
 
     monkeypatch.setenv(SECRETS_DIR, str(tmp_path / "secrets"))
