@@ -169,6 +169,12 @@ MESSAGES = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
+SECRETS = Counter(
+    "memsvc_secrets",
+    "Secrets found in text that was to be stored under a policy, by kind and treatment: mask or refuse.",
+    ["kind", "treatment"],
+    registry=REGISTRY,
+)
 INGEST_SECONDS = Histogram(
     "memsvc_ingest_duration_seconds", "Time to store one request's messages.", buckets=SECONDS, registry=REGISTRY
 )

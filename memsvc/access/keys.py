@@ -26,7 +26,7 @@ import psycopg
 from sqlalchemy import exc as sa
 from sqlalchemy import text
 
-from memsvc.access.users import HOME, Owner, Place, add_user
+from memsvc.access.users import HOME, Owner, Place, add_user, policy_for
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -432,7 +432,10 @@ async def _found(db: Database, credential: str, user_ref: str | None) -> Princip
     [row] = rows
     limits = Limits(row.requests_per_minute, row.messages_per_day)
     _refuse_if(row.wait_s, limits)
-    owner = Owner(row.user_id, row.user_name, row.time_zone, row.language) if row.user_id is not None else None
+    owner = None
+    if row.user_id is not None:
+        policy = policy_for(db, row.app_policy, row.own_policy)
+        owner = Owner(row.user_id, row.user_name, row.time_zone, row.language, policy)
     return Principal(
         row.app_id,
         frozenset(row.scopes),
@@ -457,6 +460,7 @@ def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> s
         "name": owner.name,
         "zone": owner.time_zone,
         "lang": owner.language,
+        "policy": owner.policy.told(),
         "iat": now,
         "exp": now + timedelta(seconds=ttl_s),
         "key": principal.key_id,
@@ -476,7 +480,8 @@ def _from_jwt(db: Database, token: str, user_ref: str | None) -> Principal:
             options={"require": ["exp", "sub", "iss", "app", "scopes"]},
         )
         user_id = UUID(claims["sub"])
-        owner = Owner(user_id, claims["name"], claims["zone"], claims["lang"])
+        policy = policy_for(db, claims.get("policy"))
+        owner = Owner(user_id, claims["name"], claims["zone"], claims["lang"], policy)
         app = UUID(claims["app"])
         limits = Limits(*claims.get("limits", ()))
         place = Place(*claims.get("place", ()))

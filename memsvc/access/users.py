@@ -6,7 +6,7 @@ from the first message on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -23,6 +23,8 @@ from memsvc.db.files import query
 from memsvc.db.once import Once
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
 from memsvc.text.characters import trimmed
+from memsvc.text.policy import OFF, TREATMENTS, Policy, policy_of
+from memsvc.text.secrets import KINDS
 from memsvc.text.storable import check_storable
 
 DEFAULT_APP = "default"
@@ -86,6 +88,8 @@ class Owner:
     name: str
     time_zone: str
     language: str
+    policy: Policy = OFF
+    """What happens to secrets in the user's text: the strictest of the service, the app and the user."""
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +104,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def owner(self) -> Owner:
-        """The part that writing and recalling need."""
+        """The part that recalling needs. Doors that write take ``owner_of``, which also knows the policy on secrets."""
         return Owner(self.user_id, self.name, self.time_zone, self.language)
 
 
@@ -280,15 +284,31 @@ async def find_user(db: Database, app: UUID, ref: str) -> User:
     return exact[0]
 
 
-async def owner_of(db: Database, user_id: UUID) -> Owner:
-    """Return what writing and recalling need to know about a user, for background work.
+async def owner_of(db: Database, user_id: UUID, *, refuses: bool = True) -> Owner:
+    """Return what writing and recalling need to know about a user.
+
+    Args:
+        db: the database.
+        user_id: the user.
+        refuses: False: secrets that the policy refuses are masked. For work on text that is stored already, which has
+            nobody to refuse it to.
 
     Raises:
         UserUnknownError: the user does not exist, or no longer.
     """
     async with db.transaction(user_id) as connection:
         row = (await connection.execute(query("owner_of"), {"user_id": user_id})).one()
-    return Owner(user_id, row.name, row.time_zone, row.language)
+    policy = policy_for(db, row.app_policy, row.own_policy)
+    return Owner(user_id, row.name, row.time_zone, row.language, policy if refuses else policy.lenient())
+
+
+def policy_for(db: Database, *policies: Mapping[str, str] | None) -> Policy:
+    """Return the strictest of the service's policy and some stored ones; what an older version cannot read is left."""
+    strictest = db.policy
+    for one in policies:
+        known = {kind: how for kind, how in (one or {}).items() if kind in KINDS and how in TREATMENTS}
+        strictest = strictest.stricter(policy_of(known))
+    return strictest
 
 
 async def list_users(

@@ -81,7 +81,7 @@ def demo() -> None:
     sample = folder("examples") / "conversation.jsonl"
 
     async def work(db: Database, settings: Settings) -> None:
-        from memsvc.access.users import add_user, app_id
+        from memsvc.access.users import add_user, app_id, owner_of
         from memsvc.cli.demo_facts import read_and_show
         from memsvc.cli.ingest import ingest_files
 
@@ -92,12 +92,13 @@ def demo() -> None:
             aliases=["Marcel Winkler", "MW"],
             time_zone="Europe/Berlin",
         )
+        owner = await owner_of(db, user.user_id)
         note(f"Storing {sample.name}: two friends, nine months.")
-        stored = await ingest_files(db, settings, user.owner, [sample])
+        stored = await ingest_files(db, settings, owner, [sample])
         print(f"{stored.totals['created']} messages stored.")
-        await read_and_show(db, settings, user.owner)
+        await read_and_show(db, settings, owner)
         with embedders(settings) as models:
-            await ask(db, settings, user.owner, models)
+            await ask(db, settings, owner, models)
 
     # No extraction jobs: read_and_show extracts the facts offline.
     with own_folder() as data, opened(data_dir=data, database_url=None, queue_url=None, extractor="none") as database:

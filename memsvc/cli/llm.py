@@ -57,7 +57,7 @@ def calls(
         from memsvc.access.users import find_app
         from memsvc.llm.calls import spending
 
-        chosen = (await chosen_user(db, await find_app(db, app), user)).owner.user_id if user is not None else None
+        chosen = (await chosen_user(db, await find_app(db, app), user)).user_id if user is not None else None
         return await spending(db, chosen, days=days)
 
     spent = with_database(work)

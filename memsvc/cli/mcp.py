@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, UserRef, chosen_user, embedders, note, opened
+from memsvc.cli.common import AppName, UserRef, chosen_owner, embedders, note, opened
 from memsvc.cli.service import end, kept_up, stop_signal
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ async def _principal(db: Database, app: str, user: str | None, key: str | None, 
         known = await authenticate(db, key, user)
         known.require_owner("read" if "read" in known.scopes else "write")
         return known
-    meant = await chosen_user(db, await find_app(db, app), user)
-    return Principal(await find_app(db, app), frozenset(scopes), meant.owner, meant.user_id)
+    found = await find_app(db, app)
+    meant = await chosen_owner(db, found, user)
+    return Principal(found, frozenset(scopes), meant, meant.user_id)
 
 
 async def _serve(

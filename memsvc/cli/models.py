@@ -56,7 +56,7 @@ def _show(user: str | None, app: str, *, as_json: bool) -> None:
         from memsvc.access.users import find_app
         from memsvc.llm.embedders.registry import list_models
 
-        chosen = (await chosen_user(db, await find_app(db, app), user)).owner.user_id if user is not None else None
+        chosen = (await chosen_user(db, await find_app(db, app), user)).user_id if user is not None else None
         return settings.embedding_model, await list_models(db, chosen)
 
     configured, found = with_database(work)

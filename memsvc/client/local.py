@@ -125,8 +125,9 @@ class Local:
 
     async def _token(self, user: str) -> str:
         from memsvc.access.keys import Principal, issue_jwt  # noqa: PLC0415
+        from memsvc.access.users import owner_of  # noqa: PLC0415
 
-        owner = (await known_user(self._db, self._app_id, user)).owner
+        owner = await owner_of(self._db, (await known_user(self._db, self._app_id, user)).user_id)
         return issue_jwt(self._db, Principal(self._app_id, SCOPES, owner), owner, TOKEN_SECONDS)
 
 

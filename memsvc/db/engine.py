@@ -39,6 +39,7 @@ from memsvc.errors import (
     ContendedError,
     DatabaseTooOldError,
     DatabaseUnavailableError,
+    InvalidRequestError,
     MemsvcError,
     OutcomeUnknownError,
     OverloadedError,
@@ -49,6 +50,7 @@ from memsvc.errors import (
     UserUnknownError,
 )
 from memsvc.settings import Settings
+from memsvc.text.policy import read_policy
 
 # The token is a parameter and never part of a statement's text, which pg_stat_activity or a log would show.
 BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
@@ -224,6 +226,10 @@ class Database:
         )
         """Lets users take turns to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+        try:
+            self.policy = read_policy(settings.text_policy)
+        except InvalidRequestError as error:
+            raise ConfigurationError(f"MEMSVC_TEXT_POLICY: {error.message}", hint=error.advice) from error
         self.direct: AsyncEngine = open_pool(url, settings, size)
         """Connections that keep what a session is told: to listen, and to hold locks."""
         self.engine: AsyncEngine = self.direct

@@ -21,6 +21,20 @@ class InvalidTextError(InvalidRequestError):
     hint = "Send UTF-8 text without NUL characters or lone surrogates."
 
 
+class TextRefusedError(InvalidRequestError):
+    """The text contains a secret that is not stored here."""
+
+    code, status = "text_refused", 422
+    hint = "Nothing was stored. Send it without the secret; GET /v1/me/policy says which kinds are refused."
+
+
+class PolicyLaxerError(InvalidRequestError):
+    """A user's policy cannot be laxer than that of the app."""
+
+    code, status, exit_code = "policy_laxer", 409, 3
+    hint = "Name only kinds that are to be treated more strictly; GET /v1/me/policy says what holds already."
+
+
 class EmptyTextError(InvalidRequestError):
     """The text is empty."""
 

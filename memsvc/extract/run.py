@@ -144,7 +144,7 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
 
     async def read(db: Database, user_id: UUID, source_id: UUID) -> bool:
         about = {"user_id": user_id, "source_id": source_id}
-        owner = await owner_of(db, user_id)
+        owner = await owner_of(db, user_id, refuses=False)
         async with db.transaction(user_id) as connection:
             row = (await connection.execute(query("readers_asked"), about | {"left_out": extractors.left_out})).one()
         by_itself = [extractors.backend] if extractors.backend and not row.is_left_out else []
@@ -283,7 +283,7 @@ def _again(extractors: Extractors) -> Step:
     """The step that tries a turn again which was passed over; for anything else it has nothing to do."""
 
     async def again(db: Database, user_id: UUID, passage_id: UUID) -> bool:
-        await _read_again(db, await owner_of(db, user_id), passage_id, extractors)
+        await _read_again(db, await owner_of(db, user_id, refuses=False), passage_id, extractors)
         return False
 
     return again

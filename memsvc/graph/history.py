@@ -36,6 +36,7 @@ from memsvc.errors import (
     NodeUnknownError,
     NotFoundError,
     PassageUnknownError,
+    TextRefusedError,
     TypeDeprecatedError,
     TypeProposedError,
     TypeStateError,
@@ -59,6 +60,10 @@ from memsvc.graph.operations import (
 
 Outcome = Literal["written", "known", "superseded", "closed", "unchanged", "erased"]
 REFUSED = "MS002"
+TEXTS = ("label", "alias", "description", "fact", "data", "content", "reason")
+"""What rows of operations have of people's words."""
+ENDS = frozenset({"close", "retract"})
+"""Operations whose words only name what is there."""
 ERRORS: dict[str, type[MemsvcError]] = {
     error.code: error
     for error in (
@@ -121,6 +126,26 @@ def refusal(error: sa.DBAPIError) -> MemsvcError | None:
     return ERRORS[cause.diag.message_detail or ""](cause.diag.message_primary or "", **details)
 
 
+def admitted(rows: Sequence[dict[str, Any]], owner: Owner) -> list[dict[str, Any]]:
+    """Return rows of ``as_rows`` as they may be stored under the owner's policy on secrets.
+
+    Raises:
+        TextRefusedError: one has a secret of a kind that is refused; ``details["row"]`` is its index.
+    """
+    if owner.policy.is_off:
+        return list(rows)
+    kept: list[dict[str, Any]] = []
+    for index, row in enumerate(rows):
+        try:
+            names = [name for name in TEXTS if name in row and row["op"] not in ENDS]
+            texts = {name: owner.policy.admit_all(row[name], name) for name in names}
+        except TextRefusedError as error:
+            error.details = {**error.details, "row": index}
+            raise
+        kept.append({**row, **texts})
+    return kept
+
+
 async def write_in(
     connection: AsyncConnection, owner: Owner, operations: Sequence[Operation], *, asserted_by: str
 ) -> Change:
@@ -128,7 +153,7 @@ async def write_in(
     parameters = {
         "user_id": owner.user_id,
         "actor": valid_name(asserted_by, "asserted_by"),
-        "operations": msgspec.json.encode(as_rows(operations)).decode(),
+        "operations": msgspec.json.encode(admitted(as_rows(operations), owner)).decode(),
     }
     try:
         rows = (await connection.execute(WRITE, parameters)).all()

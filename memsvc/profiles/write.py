@@ -7,7 +7,7 @@ one user's profile run one after another (``profile_hold``), and none runs betwe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -44,7 +44,7 @@ from memsvc.profiles.blocks import (
     as_block,
     checked_tier,
 )
-from memsvc.profiles.changes import Change, Line, Replace, Set, changed, evidence_of, lines_of, text_of
+from memsvc.profiles.changes import Append, Change, Line, Replace, Set, changed, evidence_of, lines_of, text_of
 from memsvc.profiles.filing import file_block
 from memsvc.profiles.read import called, canonical_of, conversation_id
 from memsvc.queue.jobs import announce_jobs
@@ -192,8 +192,23 @@ async def change_block(db: Database, owner: Owner, place: Place, wish: Wish) -> 
     return await _attempt(db, owner, place, wish)
 
 
+def _admitted(change: Change | None, owner: Owner) -> Change | None:
+    """Return a change with its new text as it may be stored under the owner's policy on secrets.
+
+    Raises:
+        TextRefusedError: it has a secret of a kind that is refused.
+    """
+    match change:
+        case Replace():
+            return msgspec.structs.replace(change, new=owner.policy.admit(change.new, "new"))
+        case Append() | Set():
+            return msgspec.structs.replace(change, text=owner.policy.admit(change.text, "text"))
+    return change
+
+
 async def _attempt(db: Database, owner: Owner, place: Place, wish: Wish, *, target: Place | None = None) -> Block:
     node_id = await canonical_of(db, owner, place)
+    wish = replace(wish, change=_admitted(wish.change, owner))
     block = await db.attempt(
         owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish, target=target)
     )

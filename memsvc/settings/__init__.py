@@ -295,6 +295,14 @@ class Settings(Nights, Servers):
         description="Counts a context's tokens: estimate, or the name of an entry point in memsvc.tokenizers.",
     )
 
+    # Secrets in text.
+    text_policy: str = Field(
+        default="",
+        pattern=r"^\s*([a-z_]+\s*=\s*(keep|mask|refuse)\s*(,\s*|$))*$",
+        description="What happens to secrets in text of all apps: kind=mask or kind=refuse, separated by commas, such "
+        "as card=mask,password=refuse; all stands for all kinds. Empty: text is stored as it comes.",
+    )
+
     # Limits on requests.
     max_text_chars: int = Field(default=2_000_000, ge=1_000, description="Most characters of one message.")
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")

@@ -253,7 +253,7 @@ def sleep_steps(settings: Settings, extractors: Extractors | None = None) -> Ste
     async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
         tasks = tasks_of(settings, extractors)
         until = time.monotonic() + SLICE_S
-        owner = await owner_of(db, user_id)
+        owner = await owner_of(db, user_id, refuses=False)
         async with db.holding(lock_of(user_id)) as mine:
             if not mine:
                 raise SleepBusyError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +31,7 @@ from memsvc.settings import Settings
 from memsvc.sources.messages import MAX_CAPTION_CHARS, MAX_METADATA_BYTES
 from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, now_in, parse_time
+from memsvc.text.secrets import LABELS
 from memsvc.text.storable import check_storable
 
 Outcome = Literal["created", "changed", "existing", "moved", "erased", "paused"]
@@ -105,7 +107,7 @@ class DocumentPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 async def preview_document(document: DocumentIn, owner: Owner, settings: Settings) -> DocumentPreview:
     """Read a document completely, and store nothing. Raises: as ``store_document``."""
-    parsed = await asyncio.to_thread(document.parse)
+    parsed = await asyncio.to_thread(lambda: admitted(document.parse(), owner))
     told = _told(document, parsed, owner)
     chunk_rows(parsed.chunks, settings)
     return DocumentPreview(
@@ -146,7 +148,7 @@ async def store_document(
     row = await _send(db, owner, head, None)
     odd: dict[str, int] = {}
     if row.outcome == "needed":
-        parsed = await asyncio.to_thread(document.parse)
+        parsed = await asyncio.to_thread(lambda: admitted(document.parse(), owner))
         head |= _told(document, parsed, owner)
         odd = parsed.odd
         row = await _send(
@@ -164,6 +166,34 @@ async def store_document(
         closed=row.closed,
         job_id=row.job_id,
         odd=odd,
+    )
+
+
+def admitted(parsed: ParsedDocument, owner: Owner) -> ParsedDocument:
+    """Return a document as it may be stored under the owner's policy on secrets; ``odd`` says what was masked.
+
+    Raises:
+        TextRefusedError: it has a secret of a kind that is refused.
+    """
+    policy, counts = owner.policy, Counter[str]()
+    if policy.is_off:
+        return parsed
+    texts = policy.admit_pieces([chunk.text for chunk in parsed.chunks], "text", counts)
+    beside = Counter[str]()  # headings repeat in each chunk, and what a chunk comes from repeats its text
+    return msgspec.structs.replace(
+        parsed,
+        title=policy.admit(parsed.title, "title", counts),
+        metadata=policy.admit_all(parsed.metadata, "metadata", counts),
+        chunks=[
+            msgspec.structs.replace(
+                chunk,
+                text=text,
+                headings=policy.admit_all(chunk.headings, "headings", beside),
+                origin=policy.admit_all(chunk.origin, "origin", beside),
+            )
+            for chunk, text in zip(parsed.chunks, texts, strict=True)
+        ],
+        odd={**parsed.odd, **{f"masked: {LABELS[kind]}": count for kind, count in counts.items() if kind in LABELS}},
     )
 
 

@@ -17,7 +17,13 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import DatabaseUnavailableError, MessageConflictError, OverloadedError, StorageFullError
+from memsvc.errors import (
+    DatabaseUnavailableError,
+    MessageConflictError,
+    OverloadedError,
+    StorageFullError,
+    TextRefusedError,
+)
 from memsvc.settings import Settings
 from memsvc.sources.finding import Source
 from memsvc.sources.kinds.kind import Placed
@@ -25,6 +31,7 @@ from memsvc.sources.messages import (
     MAX_PARTS,
     MessageIn,
     StoredMessage,
+    admitted,
     append_checked,
     check_message,
     kept_back,
@@ -110,7 +117,7 @@ async def _without_differing(
 
 async def _grown(db: Database, owner: Owner, placed: Placed) -> Placed | None:
     """Return what a message has after the words with which it is stored; None: it begins with others."""
-    message = placed.message
+    message, _ = admitted(placed.message, owner)
     asked = {"user_id": owner.user_id, "identifier": message.conversation, "client_id": message.id}
     async with db.transaction(owner.user_id) as connection:
         stored: str | None = (await connection.execute(query("stored_text"), asked)).scalar_one_or_none()
@@ -122,7 +129,8 @@ async def _grown(db: Database, owner: Owner, placed: Placed) -> Placed | None:
 
 async def _give_titles(db: Database, owner: Owner, titles: dict[str, str]) -> None:
     """Set the names for people of conversations; the newest name wins."""
-    values = {"user_id": owner.user_id, "identifiers": list(titles), "titles": list(titles.values())}
+    named = [owner.policy.lenient().admit(title, "title") for title in titles.values()]
+    values = {"user_id": owner.user_id, "identifiers": list(titles), "titles": named}
     async with db.transaction(owner.user_id) as connection:
         await connection.execute(query("title_conversations"), values)
 
@@ -165,6 +173,8 @@ def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], SaidAt]:
     def check(message: MessageIn) -> SaidAt:
         if len(message.text) > MAX_PARTS:
             return prepare([message], owner, settings)[0].said_at
+        if (refused := owner.policy.refused_in(message.text)) is not None:
+            raise TextRefusedError(f"text contains a {refused}, which is not stored here.", field="text")
         return check_message(message, owner, settings)
 
     return check

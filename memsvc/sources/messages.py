@@ -7,8 +7,10 @@ text is never part of the identity, because people repeat themselves.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as of
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -88,6 +90,8 @@ class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
     zone_assumed: str | None
     """The zone assumed for a time that was sent without an offset."""
     job_id: UUID | None
+    masked: dict[str, int] = {}
+    """Secrets that were masked under the policy, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,8 @@ class Prepared:
     client_id: str | None
     said_at: SaidAt
     parts: Sequence[Part]
+    masked: Mapping[str, int] = of(default_factory=dict)
+    """How many secrets of which kinds were masked."""
 
     @property
     def identity(self) -> tuple[str, ...] | None:
@@ -180,6 +186,7 @@ def check_message(message: MessageIn, owner: Owner, settings: Settings) -> SaidA
 
 def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
     said_at = check_message(message, owner, settings)
+    message, masked = admitted(message, owner)
     client_id = message.id
     if client_id is None and message.ordinal is None and idempotency_key:
         client_id = f"idempotency:{idempotency_key}:{index}"
@@ -190,7 +197,28 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
             hint="Send it in several messages, or raise MEMSVC_PASSAGE_TOKENS, the size of a passage.",
             field="text",
         )
-    return Prepared(message, client_id, said_at, parts)
+    return Prepared(message, client_id, said_at, parts, masked)
+
+
+def admitted(message: MessageIn, owner: Owner) -> tuple[MessageIn, Mapping[str, int]]:
+    """Return a message as it may be stored under the owner's policy on secrets, and what was masked, by kind.
+
+    Raises:
+        TextRefusedError: it has a secret of a kind that is refused.
+    """
+    policy, counts = owner.policy, Counter[str]()
+    if policy.is_off:
+        return message, counts
+    return (
+        msgspec.structs.replace(
+            message,
+            text=policy.admit(message.text, "text", counts),
+            caption=policy.admit(message.caption, "caption", counts) if message.caption else message.caption,
+            speaker=policy.admit(message.speaker, "speaker", counts),
+            metadata=policy.admit_all(message.metadata, "metadata", counts),
+        ),
+        counts,
+    )
 
 
 def split_message(message: MessageIn, window: int) -> list[Part]:
@@ -381,6 +409,7 @@ def _receipts(owner: Owner, prepared: Sequence[Prepared], rows: Sequence[Row[Any
                 else item.said_at.moment,
                 zone_assumed=owner.time_zone if item.said_at.assumed and row.known_said_at is None else None,
                 job_id=row.job_id,
+                masked=dict(item.masked),
             )
         )
     return receipts

@@ -107,6 +107,10 @@ class Reader:
             if source.kind.is_export and self._is_too_long(message):
                 reading.odd[self._too_long(placed, reading.odd)] += 1
                 continue
+            refused = self.owner.policy.refused_in(message.text) if source.kind.is_export else None
+            if refused is not None:
+                reading.odd[f"messages with a {refused}, which are refused"] += 1
+                continue
             origin = {"kind": kind, "file": name, **placed.origin}
             if self.choices.url is not None:
                 origin.setdefault("url", self.choices.url)

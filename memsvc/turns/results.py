@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from memsvc.text.secrets import mask
 from memsvc.text.storable import UNSTORABLE
-from memsvc.turns.secrets import mask
 
 HEAD_CHARS, TAIL_CHARS = 1_500, 500
 MARGIN = 4_000
@@ -30,8 +31,13 @@ class KeptResult:
     """Of all of it as it came, in hexadecimal digits."""
 
 
-def keep_result(result: str | bytes) -> KeptResult:
-    """Return what is kept of a result: of 50 MB as of a line. Nothing is refused."""
+def keep_result(result: str | bytes, admit: Callable[[str], str] = str) -> KeptResult:
+    """Return what is kept of a result: of 50 MB as of a line.
+
+    Args:
+        result: the result.
+        admit: applies the owner's policy to what is kept, and may refuse it.
+    """
     raw = result.encode("utf-8", "surrogatepass") if isinstance(result, str) else result
     digest = hashlib.sha256(raw).hexdigest()
     if isinstance(result, bytes):
@@ -44,9 +50,9 @@ def keep_result(result: str | bytes) -> KeptResult:
     if _is_binary(text):
         return KeptResult(BINARY, "", len(raw), digest)
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return KeptResult(_kept(text), "", len(raw), digest)
-    head = _kept(text[: HEAD_CHARS + MARGIN])[:HEAD_CHARS]
-    return KeptResult(head, _kept(text[-TAIL_CHARS - MARGIN :])[-TAIL_CHARS:], len(raw), digest)
+        return KeptResult(admit(_kept(text)), "", len(raw), digest)
+    head = admit(_kept(text[: HEAD_CHARS + MARGIN]))[:HEAD_CHARS]
+    return KeptResult(head, admit(_kept(text[-TAIL_CHARS - MARGIN :]))[-TAIL_CHARS:], len(raw), digest)
 
 
 def storable(text: str) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -25,6 +27,7 @@ from memsvc.settings import Settings
 from memsvc.sources.times import now_in, parse_time
 from memsvc.text.characters import is_visible
 from memsvc.text.fence import split_blocks
+from memsvc.text.secrets import mask, mask_values
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 from memsvc.turns.calls import (
@@ -41,7 +44,6 @@ from memsvc.turns.calls import (
 from memsvc.turns.documents import DocumentName, document_name
 from memsvc.turns.projects import MAX_NAME_CHARS, Project
 from memsvc.turns.results import MARGIN, keep_result, storable
-from memsvc.turns.secrets import mask, mask_values
 
 Outcome = Literal["created", "changed", "existing", "erased", "paused"]
 REQUEST, ANSWER = 0, 2
@@ -121,6 +123,8 @@ class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
     job_id: UUID | None
     documents: list[TouchedDocument] = []
     """By the calls that were added now."""
+    masked: dict[str, int] = {}
+    """Secrets masked under the policy, by kind; keys and passwords of tools, which always are, are not counted."""
 
 
 def project_of(name: str | None, root: str | None, *, ignores_case: bool = False) -> Project | None:
@@ -152,7 +156,8 @@ async def record_turn(
         InvalidRequestError, InvalidTextError, TextTooLongError: it cannot be stored.
         TurnConflictError: its id is taken by a turn with another request, call or answer.
     """
-    values = {"user_id": owner.user_id, **await asyncio.to_thread(rows, owner, turn, settings, chat)}
+    masked = Counter[str]()
+    values = {"user_id": owner.user_id, **await asyncio.to_thread(rows, owner, turn, settings, chat, masked)}
 
     async def once() -> Any:
         trip = Together(db, owner.user_id, keep_plans=True)
@@ -174,11 +179,14 @@ async def record_turn(
         versions=row.versions,
         job_id=row.job_id,
         documents=msgspec.convert(row.documents, list[TouchedDocument]),
+        masked=dict(masked),
     )
 
 
-def rows(owner: Owner, turn: TurnIn, settings: Settings, chat: Sequence[str] = ()) -> dict[str, str]:
-    """Check a turn, and return the parameters of ``memsvc.record_turn`` as JSON.
+def rows(
+    owner: Owner, turn: TurnIn, settings: Settings, chat: Sequence[str] = (), masked: Counter[str] | None = None
+) -> dict[str, str]:
+    """Check a turn, and return the parameters of ``memsvc.record_turn`` as JSON; ``masked`` counts what was masked.
 
     Raises:
         MemsvcError: as ``record_turn``; of a call, ``details["call"]`` is its place in the request.
@@ -203,14 +211,18 @@ def rows(owner: Owner, turn: TurnIn, settings: Settings, chat: Sequence[str] = (
     }
     texts = [
         {"ordinal": ordinal, "part": part, "role": role, "text": piece, "injected": injected}
-        for ordinal, role, whole in ((REQUEST, "user", turn.request), (ANSWER, "assistant", turn.answer))
+        for ordinal, role, name, whole in (
+            (REQUEST, "user", "request", turn.request),
+            (ANSWER, "assistant", "answer", turn.answer),
+        )
         if whole is not None and is_visible(whole)
-        for part, (piece, injected) in enumerate(_pieces(whole, role, settings))
+        for part, (piece, injected) in enumerate(_pieces(owner.policy.admit(whole, name, masked), role, settings))
     ]
+    admits = partial(owner.policy.numbers().admit_all, field="calls", counts=masked)
     calls: list[dict[str, Any]] = []
     for place, call in enumerate(turn.calls):
         try:
-            calls.append(_call(call, place, project, contents=settings.turn_contents))
+            calls.append(_call(call, place, project, admits, contents=settings.turn_contents))
         except MemsvcError as error:
             error.details = {**error.details, "call": place}
             raise
@@ -273,12 +285,14 @@ def _pieces(whole: str, role: str, settings: Settings) -> list[tuple[str, bool]]
     ]
 
 
-def _call(call: CallIn, place: int, project: Project | None, *, contents: bool) -> dict[str, Any]:
+def _call(
+    call: CallIn, place: int, project: Project | None, admit: Callable[[Any], Any], *, contents: bool
+) -> dict[str, Any]:
     tool = tool_name(call.tool)
     named = document_of(call)
     document = _document(call, named, project) if named is not None else None
-    arguments = _arguments(call.arguments if contents or not writes(call) else without_contents(call.arguments))
-    kept = keep_result(call.result) if call.result is not None else None
+    arguments = _arguments(call.arguments if contents or not writes(call) else without_contents(call.arguments), admit)
+    kept = keep_result(call.result, admit) if call.result is not None else None
     if kept is not None and not contents and reads(call) and call.ok:
         kept = replace(kept, head="", tail="")
     told = f"{tool} {told_argument(arguments, document.path if document else None)}".rstrip()
@@ -327,22 +341,22 @@ def _document_row(call: CallIn, document: DocumentName) -> dict[str, Any]:
     }
 
 
-def _arguments(given: Any) -> Any:
+def _arguments(given: Any, admit: Callable[[Any], Any]) -> Any:
     """Return arguments as they are stored: masked, without what PostgreSQL refuses, and cut if they are too long.
 
     What is far too long is cut before it is masked, for masking takes a second for a million characters.
     """
     clean = _storable(given)
     if _size(clean) <= MAX_ARGUMENT_BYTES:
-        masked = mask_values(clean)
+        masked = admit(mask_values(clean))
         if _size(masked) <= MAX_ARGUMENT_BYTES:
             return masked
     near = _cut(clean, LONGEST_ARGUMENT + MARGIN)
     if _size(near) <= 2 * MAX_ARGUMENT_BYTES:
-        cut = _cut(mask_values(near), LONGEST_ARGUMENT)
+        cut = _cut(admit(mask_values(near)), LONGEST_ARGUMENT)
         if _size(cut) <= MAX_ARGUMENT_BYTES:
             return cut
-    return f"{mask(str(near)[: LONGEST_ARGUMENT + MARGIN])[:LONGEST_ARGUMENT]}…"
+    return f"{admit(mask(str(near)[: LONGEST_ARGUMENT + MARGIN]))[:LONGEST_ARGUMENT]}…"
 
 
 def _size(value: Any) -> int:

@@ -46,9 +46,18 @@ LIMIT :limit;
 
 -- name: owner_of
 -- What background work needs to know about a user.
-SELECT u.name, u.time_zone, u.language
+SELECT u.name, u.time_zone, u.language, u.policy AS own_policy, memsvc.app_policy(u.app_id) AS app_policy
 FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
+
+-- name: find_policies
+-- The policies on secrets of the user and the app.
+SELECT u.app_id, u.policy AS own_policy, memsvc.app_policy(u.app_id) AS app_policy
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
+
+-- name: set_own_policy
+SELECT memsvc.set_user_policy(:user_id, CAST(:policy AS jsonb));
 
 -- name: app_of
 -- The app that a user belongs to.

@@ -19,7 +19,7 @@ from memsvc.turns.chat_turns import chat_turns
 from memsvc.turns.documents import document_name, on_disk
 from memsvc.turns.projects import Project, find_project, project_at, remote_name
 from memsvc.turns.results import BINARY, HEAD_CHARS, TAIL_CHARS, keep_result
-from memsvc.turns.secrets import mask, mask_values
+from memsvc.text.secrets import mask, mask_values
 from memsvc.turns.storing import LONGEST_ARGUMENT, _arguments
 
 SEGMENT = st.text(

@@ -211,7 +211,7 @@ COMMENT ON FUNCTION memsvc.rescope_key(uuid, text, text[]) IS 'Sets the scopes o
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
   app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text,
-  requests_per_minute integer, messages_per_day integer
+  requests_per_minute integer, messages_per_day integer, app_policy jsonb, own_policy jsonb
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 1
 SET search_path = memsvc, pg_temp
@@ -222,8 +222,9 @@ AS $$
 BEGIN
   RETURN QUERY
   SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language, k.requests_per_minute,
-    k.messages_per_day
+    k.messages_per_day, a.policy, u.policy
   FROM api_keys AS k
+  INNER JOIN apps AS a ON a.app_id = k.app_id
   LEFT JOIN LATERAL (
     SELECT i.* FROM users AS i
     WHERE (p_user_ref IS NULL OR i.user_id::text = p_user_ref)
