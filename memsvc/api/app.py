@@ -66,6 +66,7 @@ from memsvc.api.controllers.operations import OperationsController
 from memsvc.api.controllers.page import PageController
 from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.plans import PlansController
+from memsvc.api.controllers.policies import AppPolicyController, OwnPolicyController
 from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.proposals import ProposalsController, WaitingController
 from memsvc.api.controllers.recall import RecallController
@@ -159,6 +160,8 @@ V1 = (
     LiveController,
     AccountController,
     PauseController,
+    OwnPolicyController,
+    AppPolicyController,
     ExportController,
     UsersController,
     ForgetUserController,

@@ -34,6 +34,7 @@ from memsvc.cli import (
     notes,
     ontology,
     places,
+    policies,
     profile,
     projection,
     proposals,
@@ -119,6 +120,7 @@ app.command("psql", context_settings={"ignore_unknown_options": True})(console.p
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
 app.add_typer(profile.profile, name="profile")
+app.add_typer(policies.policies, name="policy")
 graphs = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 graphs.callback()(walks.graph)
 graphs.command("rebuild")(projection.rebuild)

@@ -18,6 +18,7 @@ import httpx
 import msgspec
 
 from memsvc.access.pausing import Pause
+from memsvc.access.policies import Policies
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -48,6 +49,7 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.text.policy import Treatment
 from memsvc.turns.history import CausedVersion, Staleness
 from memsvc.turns.past import PastWork
 from memsvc.turns.storing import StoredTurn, TurnIn
@@ -249,6 +251,16 @@ def promote_memory(memory_id: str | UUID, block: str) -> Call[Block]:
 def pause(until: o.Time | None) -> Call[Pause]:
     """Store no messages."""
     return Call("PUT", "/v1/me/pause", Pause, {"until": until}, repeatable=True)
+
+
+def policy() -> Call[Policies]:
+    """Get what happens to secrets in text."""
+    return Call("GET", "/v1/me/policy", Policies)
+
+
+def set_policy(kinds: Mapping[str, Treatment]) -> Call[Policies]:
+    """Have secrets masked or refused."""
+    return Call("PUT", "/v1/me/policy", Policies, {"kinds": dict(kinds)}, repeatable=True)
 
 
 def resume() -> Call[Pause]:

@@ -38,6 +38,7 @@ COMMANDS = [
     ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
     ("db", "reindex"), ("db", "health"), ("db", "sizes"),
     ("user",), ("user", "add"), ("user", "list"), ("user", "pause"), ("user", "resume"),
+    ("policy",), ("policy", "show"), ("policy", "set"),
     ("key",), ("key", "scopes"), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),

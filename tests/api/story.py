@@ -96,6 +96,8 @@ async def conversations(stage: Stage) -> Homes:
     await put(user, "/v1/me/pause", until="2099-12-01T08:00:00+01:00")
     await get(user, "/v1/me/pause")
     await user.delete("/v1/me/pause")
+    await get(user, "/v1/me/policy")
+    await put(user, "/v1/me/policy", kinds={"private_key": "mask"})
     message = {"conversation": "kitchen-plans", "session": "2026-03-14", "speaker": "Marcel"}
     text = "We moved the dinner with Ines to Friday, at the Lindenhof."
     stored = await post(user, "/v1/messages", **message, id="msg-0017", text=text, said_at="2026-03-14T18:30:00+01:00")
@@ -466,6 +468,8 @@ async def administration(stage: Stage) -> None:
     await chief.delete("/v1/users/rui@example.org")
     await get(chief, f"/v1/users/{rui['user_id']}/erasure")
     await get(chief, "/v1/audit", limit=3)
+    await get(chief, "/v1/policy")
+    await put(chief, "/v1/policy", kinds={"private_key": "mask"})
 
 
 async def operated(stage: Stage) -> None:
