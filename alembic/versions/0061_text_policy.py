@@ -1,6 +1,6 @@
 """What happens to secrets in text: a choice of the app, and a stricter one of the user.
 
-Revision: 0061, after 0059. The older version stores text as it comes, as if nobody had chosen anything.
+Revision: 0061, after 0060. The older version stores text as it comes, as if nobody had chosen anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 from memsvc.db.locks import lock
 
 revision = "0061"
-down_revision = "0059"
+down_revision = "0060"
 branch_labels = None
 depends_on = None
 

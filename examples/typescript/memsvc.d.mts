@@ -242,6 +242,8 @@ export type PlaceOperation = { evidence?: Array<Evidence>; valid_from?: string |
 export type Plan = { plan_id: string; version_id: string; task: string; steps: Array<Step>; state: "open" | "done" | "failed" | "abandoned"; outcome: string; asserted_by: string; recorded_from: string; revisions?: Array<Revision> };
 export type PlanChange = { task?: string | null; steps?: Array<Step> | null; results?: Array<StepResult>; state?: "open" | "done" | "failed" | "abandoned" | null; outcome?: string | null; reason?: string };
 export type PlanIn = { task: string; steps?: Array<string>; id?: string | null };
+export type Policies = { service: Record<string, "keep" | "mask" | "refuse">; app: Record<string, "keep" | "mask" | "refuse">; own: Record<string, "keep" | "mask" | "refuse"> | null; applied: Record<string, "keep" | "mask" | "refuse"> };
+export type PolicyIn = { kinds: Record<string, "keep" | "mask" | "refuse"> };
 export type Previewed = { proposal: Proposal; turn: number; verdict: "new" | "known" | "changes" | "superseded" | "doubtful" | "refused"; reason: string };
 export type Problem = { type: string; title: string; status: number; code: string; detail: string; hint: string; request_id?: string | null; row?: number | null; field?: string | null };
 export type Profile = { core: Array<Block>; working: Array<Block>; working_truncated: boolean; archival: Array<Block>; core_tokens: number; core_limit_tokens: number };
@@ -305,8 +307,8 @@ export type Stats = { nodes: number; facts: number; names: number; merges: numbe
 export type Step = { text: string; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
 export type StepResult = { step: number; state?: "open" | "done" | "failed" | "skipped"; outcome?: string };
 export type StoredDocument = { outcome: "created" | "changed" | "existing" | "moved" | "erased" | "paused"; document_id: string | null; version: number | null; added: number; kept: number; closed: number; job_id: string | null; odd?: Record<string, number> };
-export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
-export type StoredTurn = { outcome: "created" | "changed" | "existing" | "erased" | "paused"; turn_id: string | null; conversation_id: string | null; done: boolean; calls: number; versions: number; job_id: string | null; documents?: Array<TouchedDocument> };
+export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased" | "paused"; conversation_id: string | null; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null; masked?: Record<string, number> };
+export type StoredTurn = { outcome: "created" | "changed" | "existing" | "erased" | "paused"; turn_id: string | null; conversation_id: string | null; done: boolean; calls: number; versions: number; job_id: string | null; documents?: Array<TouchedDocument>; masked?: Record<string, number> };
 export type Summarised = { passage_id: string; text: string };
 export type Summary = { node_id: string; version_id: string; level: "conversation" | "day" | "week" | "month" | "year"; label: string; period_start: string; period_end: string; text: string; importance: number; messages: number; sources: Array<Array<string>>; by: string };
 export type Support = { passage_id: string; lines: Array<number> };
@@ -566,6 +568,10 @@ export class Memsvc {
   pauseMemory(input: { header?: { "X-Memsvc-User"?: string | null }; body: PauseIn }): Promise<Pause>;
   /** Remember again. */
   resumeMemory(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Pause>;
+  /** Get what happens to secrets in text. */
+  getPolicy(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Policies>;
+  /** Have secrets masked or refused. */
+  setPolicy(input: { header?: { "X-Memsvc-User"?: string | null }; body: PolicyIn }): Promise<Policies>;
   /** Open a memory. */
   openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
   /** Pin a memory, or say how important it is. */
@@ -656,6 +662,10 @@ export class Memsvc {
   getPlan(input: { path: { "plan_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Plan>;
   /** Note results, or revise a plan. */
   changePlan(input: { path: { "plan_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: PlanChange }): Promise<Plan>;
+  /** Get what happens to secrets in the text of all users. */
+  getAppPolicy(): Promise<Policies>;
+  /** Have secrets of all users masked or refused. */
+  setAppPolicy(input: { body: PolicyIn }): Promise<Policies>;
   /** Read the profile. */
   readProfile(input?: { query?: { "conversation"?: string | null; "node"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Profile>;
   /** Read a block. */

@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx
 
 from memsvc.access.pausing import Pause
+from memsvc.access.policies import Policies
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -52,6 +53,7 @@ from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
+from memsvc.text.policy import Treatment
 from memsvc.turns.draft import TurnDraft
 from memsvc.turns.history import CausedVersion, Staleness
 from memsvc.turns.past import PastWork
@@ -307,6 +309,14 @@ class Memory(Lessons):
     def pause(self, until: o.Time | None = None) -> Pause:
         """Do not remember: store no message of the user, until a time or until ``resume``."""
         return self.send(calls.pause(until))
+
+    def policy(self) -> Policies:
+        """Return what happens to secrets in the user's text, by kind."""
+        return self.send(calls.policy())
+
+    def set_policy(self, kinds: Mapping[str, Treatment]) -> Policies:
+        """Have secrets of some kinds masked or refused: ``{"card": "mask", "key": "refuse"}``; replaces the policy."""
+        return self.send(calls.set_policy(kinds))
 
     def resume(self) -> Pause:
         """Store messages again."""

@@ -48,7 +48,8 @@ class OwnPolicyController(Controller):
         summary="Have secrets masked or refused",
         description="Replaces the user's own policy. Of each kind the strictest of the service, the app and the user "
         "counts; a kind that is named must not be laxer than the app demands (policy_laxer). Requests with keys obey "
-        "it at once, those with tokens within some minutes. What is stored already stays as it is. Needs the scope write.",
+        "it at once, those with tokens within some minutes. What is stored already stays as it is. Needs the scope "
+        "write.",
         response_description="The policies.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
