@@ -306,7 +306,7 @@ def policy_for(db: Database, *policies: Mapping[str, str] | None) -> Policy:
     """Return the strictest of the service's policy and some stored ones; what an older version cannot read is left."""
     strictest = db.policy
     for one in policies:
-        known = {kind: how for kind, how in (one or {}).items() if kind in KINDS and how in TREATMENTS}
+        known: dict[str, str] = {kind: how for kind, how in (one or {}).items() if kind in KINDS and how in TREATMENTS}
         strictest = strictest.stricter(policy_of(known))
     return strictest
 

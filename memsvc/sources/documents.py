@@ -31,7 +31,7 @@ from memsvc.settings import Settings
 from memsvc.sources.messages import MAX_CAPTION_CHARS, MAX_METADATA_BYTES
 from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, now_in, parse_time
-from memsvc.text.secrets import LABELS
+from memsvc.text.secrets import KINDS, LABELS
 from memsvc.text.storable import check_storable
 
 Outcome = Literal["created", "changed", "existing", "moved", "erased", "paused"]
@@ -188,12 +188,12 @@ def admitted(parsed: ParsedDocument, owner: Owner) -> ParsedDocument:
             msgspec.structs.replace(
                 chunk,
                 text=text,
-                headings=policy.admit_all(chunk.headings, "headings", beside),
+                headings=tuple(policy.admit_all(chunk.headings, "headings", beside)),
                 origin=policy.admit_all(chunk.origin, "origin", beside),
             )
             for chunk, text in zip(parsed.chunks, texts, strict=True)
         ],
-        odd={**parsed.odd, **{f"masked: {LABELS[kind]}": count for kind, count in counts.items() if kind in LABELS}},
+        odd={**parsed.odd, **{f"masked: {LABELS[kind]}": counts[kind] for kind in KINDS if counts[kind]}},
     )
 
 

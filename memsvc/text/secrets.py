@@ -84,7 +84,8 @@ BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 """Secrets that are known by what stands before them, which stays."""
 REFERENCE = re.compile(
-    r"\$\{?\w+\}?|\{\w*\}|…|\$\([^)]*\)|<[^>]*>|\[secret:[\w-]+\]?|os\.environ\S*|process\.env\S*|\*+|\.{3}"
+    rf"\[(?:{'|'.join(LABELS.values())})\]?"
+    r"|\$\{?\w+\}?|\{\w*\}|…|\$\([^)]*\)|<[^>]*>|\[secret:[\w-]+\]?|os\.environ\S*|process\.env\S*|\*+|\.{3}"
 )
 """What stands where a secret would: a variable, a gap to fill in, a mask."""
 
@@ -127,7 +128,7 @@ def _keeping(kind: str) -> Callable[[re.Match[str]], str]:
 
 PASSWORDS_CALLED = (
     r"pass(?:word|phrase|code|wd)|pwd|pass[- ]?wort|kennwort|mot de passe|contraseña|wachtwoord|senha|hasło|пароль"
-    r"|密码|密碼|パスワード|\bpin(?:[- ]?(?:code|number|nummer))?"
+    r"|密码|密碼|パスワード|\bpw|(?P<pin>\bpin(?:[- ]?(?:code|number|nummer))?)"
 )
 KEYS_CALLED = (
     r"(?:api|access|auth|secret|private|account|client|signing|session|bearer)[ _-]?(?:key|token|secret)s?"
@@ -229,6 +230,8 @@ def _beside_names(text: str) -> list[Found]:
         if group == "bare":
             given = given.rstrip(".,;:?)")
             end = begin + len(given)
+        if match["pin"] and not given.isdecimal():
+            continue
         if _is_said(kind, given, match["between"], text, end, quoted=group != "bare"):
             found.append(Found(kind, begin, end))
     return found

@@ -341,7 +341,7 @@ def _document_row(call: CallIn, document: DocumentName) -> dict[str, Any]:
     }
 
 
-def _arguments(given: Any, admit: Callable[[Any], Any]) -> Any:
+def _arguments(given: Any, admit: Callable[[Any], Any] = lambda kept: kept) -> Any:
     """Return arguments as they are stored: masked, without what PostgreSQL refuses, and cut if they are too long.
 
     What is far too long is cut before it is masked, for masking takes a second for a million characters.

@@ -186,6 +186,37 @@ async def test_a_client_without_history_gets_the_last_turns_and_may_repeat_itsel
     assert [text for _, text in await stored(ada)].count("Again?") == 1, "it comes again because no answer came"
 
 
+async def test_secrets_of_a_chat_are_masked_once_whatever_of_its_history_a_client_sends(
+    ada: httpx.AsyncClient, upstream: FakeUpstream
+) -> None:
+    await ada.put("/v1/me/policy", json={"kinds": {"card": "mask"}})
+    said, kept = ["My card is 4532 0151 1283 3600."], ["My card is [card number]."]
+    await say(ada, *said)
+    assert "4532 0151 1283 3600" in json.dumps(upstream.asked[-1].body), "the model is asked with what was said"
+    for more in ("And now?", "It was 4532 0151 1283 3600.", "Yes."):
+        said += ["Noted.", more]
+        kept += ["Noted.", more.replace("4532 0151 1283 3600", "[card number]")]
+        await say(ada, *said)
+        await say(ada, *said)  # the client tries again
+    assert [text for _, text in await stored(ada)] == [*kept, "Noted."]
+    await say(ada, "It was 4532 0151 1283 3600.")  # without history it is said again
+    await say(ada, "Noted.", "Yes.")
+    assert "4532" not in str(await stored(ada))
+
+
+async def test_a_refused_message_leaves_the_chat_alone(ada: httpx.AsyncClient) -> None:
+    await ada.put("/v1/me/policy", json={"kinds": {"card": "refuse"}})
+    answer = await say(ada, "My card is 4532 0151 1283 3600.")
+    assert answer.json()["choices"][0]["message"]["content"] == "Noted."
+    await say(ada, "My card is 4532 0151 1283 3600.", "Noted.", "And an oak?")
+    said = [text for _, text in await stored(ada)]
+    assert "And an oak?" in said
+    assert "4532" not in str(said)
+    refused = await ada.post("/v1/messages", json={"messages": [{"conversation": "c", "text": "4532015112833600"}]})
+    assert (refused.status_code, refused.json()["code"], refused.json()["kind"]) == (422, "text_refused", "card")
+    assert "4532" not in refused.text
+
+
 async def opened(client: httpx.AsyncClient) -> dict[str, str]:
     """Short ids and texts of all messages in a user's chat, and of the blocks of the profile."""
     said = (await client.get("/v1/conversations/chat/messages")).json()["items"]

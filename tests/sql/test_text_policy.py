@@ -22,7 +22,8 @@ from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentIn, store_document
 from memsvc.sources.messages import MessageIn, append
 from memsvc.text.policy import policy_of
-from memsvc.turns.storing import CallIn, TurnIn, record_turn
+from memsvc.turns.calls import CallIn
+from memsvc.turns.storing import TurnIn, record_turn
 
 SETTINGS = Settings()
 CARD = "4532 0151 1283 3600"
@@ -88,7 +89,7 @@ async def test_no_table_has_a_masked_secret_whatever_door_it_came_through(person
         SETTINGS,
     )
     assert stored.masked == {"card": 3, "iban": 2, "key": 2, "password": 2}
-    chunks = [Chunk(text=f"Rechnung. {FULL}", headings=[f"Bezahlt mit {CARD}"]), Chunk(text="Ende.")]
+    chunks = [Chunk(text=f"Rechnung. {FULL}", headings=(f"Bezahlt mit {CARD}",)), Chunk(text="Ende.")]
     parsed = ParsedDocument(format="md", title=f"Rechnung {IBAN}", chunks=chunks, metadata={"iban": IBAN})
     document = DocumentIn(identifier="/r.md", path="r.md", sha256="0" * 64, size=9, parse=lambda: parsed)
     kept = await store_document(person.db, owner, document, SETTINGS)
