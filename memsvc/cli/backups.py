@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AsJson, note, on_database, opened, print_json
+from memsvc.cli.common import AsJson, EncryptTo, IdentityFile, PassphraseFile, note, on_database, opened, print_json
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -27,23 +27,27 @@ Mistakes = typer.Option(
 
 def backup(
     target: Path = typer.Argument(help="The folder to create; an existing one is never overwritten."),
+    encrypt_to: list[str] = EncryptTo,
+    passphrase_file: Path | None = PassphraseFile,
     as_json: bool = AsJson,
 ) -> None:
     """Write a backup of all users' memories while the service runs. Back up passwords and secrets separately."""
     from memsvc.server.backup import backup as write
     from memsvc.server.locate import located
+    from memsvc.server.sealed import lock_of
     from memsvc.settings import settings
 
     chosen = settings()
+    lock = lock_of(encrypt_to, passphrase_file)
     with located(chosen) as admin_url:
-        manifest = write(admin_url, chosen, target, note)
+        manifest = write(admin_url, chosen, target, note, lock=lock)
     if as_json:
         print_json(manifest)
     else:
         rows = manifest.rows
         print(
             f"In {target}: {manifest.bytes / 1e6:,.1f} MB, users {rows['users']:,}, passages {rows['passages']:,}, "
-            f"nodes {rows['nodes']:,}. Keep it as secret as the database."
+            f"nodes {rows['nodes']:,}. {'It is encrypted.' if lock else 'Keep it as secret as the database.'}"
         )
 
 
@@ -58,18 +62,21 @@ def restore(
     new_secret: bool = typer.Option(
         False, "--new-secret", help="Use the identity secret configured here instead of the backup's."
     ),
+    identity_file: Path | None = IdentityFile,
+    passphrase_file: Path | None = PassphraseFile,
     as_json: bool = AsJson,
 ) -> None:
     """Restore a backup into an empty database and upgrade it to this version. If killed, run it again."""
     from memsvc.server.locate import located
     from memsvc.server.restore import open_backup
     from memsvc.server.restore import restore as bring_in
+    from memsvc.server.sealed import key_of
     from memsvc.settings import settings
 
     if mistakes and erasures is None:
         raise typer.BadParameter("'--except' leaves out lines of a log: add '--erasures'.")
     chosen = settings()
-    found = open_backup(chosen, source, new_secret=new_secret)
+    found = open_backup(chosen, source, new_secret=new_secret, key=key_of(identity_file, passphrase_file))
     log = _read(erasures, mistakes) if erasures is not None else []
     again: list[ErasedAgain] = []
 

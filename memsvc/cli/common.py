@@ -28,6 +28,18 @@ AppName = typer.Option("default", "--app", envvar="MEMSVC_APP", help="The applic
 UserRef = typer.Option(
     None, "--user", "-u", envvar="MEMSVC_USER", help="User id or external id; optional if the app has one user."
 )
+EncryptTo = typer.Option(
+    [], "--encrypt-to", metavar="KEY", help="Encrypt to this public key, age1… or ssh-…; may be given several times."
+)
+PassphraseFile = typer.Option(
+    None,
+    "--passphrase-file",
+    metavar="FILE",
+    help="Encrypt, or decrypt, with the passphrase in this file's first line.",
+)
+IdentityFile = typer.Option(
+    None, "--identity-file", metavar="FILE", help="Decrypt with the private key in this file, of age or SSH."
+)
 AsJson = typer.Option(False, "--json", help="Print one JSON document.")
 WITHOUT = {
     "words": "It has no words that recall can look for: ask in other words.",

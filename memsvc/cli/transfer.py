@@ -13,6 +13,9 @@ import typer
 from memsvc.cli.common import (
     AppName,
     AsJson,
+    EncryptTo,
+    IdentityFile,
+    PassphraseFile,
     UserRef,
     print_json,
     user_at_home,
@@ -49,18 +52,22 @@ def export(
     user: str | None = UserRef,
     no_markdown: bool = typer.Option(False, "--no-markdown", help="Leave out the Markdown pages."),
     force: bool = typer.Option(False, "--force", help="Replace an existing export, but nothing else."),
+    encrypt_to: list[str] = EncryptTo,
+    passphrase_file: Path | None = PassphraseFile,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
-    """Export all data of a user: JSON lines for 'memsvc import', and Markdown for people."""
+    """Export all data of a user: JSON lines for 'memsvc import', and Markdown for people. Encrypted, it is one file."""
 
     async def work(db: Database, _settings: Settings) -> Manifest:
+        from memsvc.server.sealed import lock_of
         from memsvc.transfer.archive import open_sink
         from memsvc.transfer.export import export
 
+        lock = lock_of(encrypt_to, passphrase_file)
         db, owner = await user_at_home(db, user, app)
         with _progress(None) as advance:
-            sink = open_sink(target, force=force)
+            sink = open_sink(target, force=force, lock=lock)
             return await export(db, owner.user_id, sink, markdown=not no_markdown, progress=advance)
 
     manifest = with_database(work)
@@ -75,10 +82,12 @@ def export(
 
 
 def import_(
-    source: Path = typer.Argument(help="A folder or zip file written by 'memsvc export'."),
+    source: Path = typer.Argument(help="A folder, zip file or encrypted file written by 'memsvc export'."),
     user: str | None = typer.Option(
         None, "--user", "-u", envvar="MEMSVC_USER", help="External id of the user to add, or of a user without data."
     ),
+    identity_file: Path | None = IdentityFile,
+    passphrase_file: Path | None = PassphraseFile,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
@@ -87,6 +96,7 @@ def import_(
     async def work(db: Database, settings: Settings) -> Loaded:
         from memsvc.access.users import app_id
         from memsvc.errors import UserRequiredError
+        from memsvc.server.sealed import key_of
         from memsvc.transfer.archive import open_archive
         from memsvc.transfer.load import load
 
@@ -94,7 +104,7 @@ def import_(
             raise UserRequiredError(
                 "The import needs a user.", hint="Give the external id of the user to add with --user."
             )
-        with open_archive(source) as archive:
+        with open_archive(source, key_of(identity_file, passphrase_file)) as archive:
             totals = {file.path: file.rows for file in archive.manifest.files}
             with _progress(totals) as advance:
                 return await load(db, await app_id(db, app), user, archive, settings, progress=advance)

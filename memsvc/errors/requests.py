@@ -35,6 +35,41 @@ class PolicyLaxerError(InvalidRequestError):
     hint = "Name only kinds that are to be treated more strictly; GET /v1/me/policy says what holds already."
 
 
+class KeyRequiredError(InvalidRequestError):
+    """The export or backup is encrypted."""
+
+    code = "key_required"
+    hint = "Give its private key with --identity-file, or its passphrase with --passphrase-file."
+
+
+class KeyWrongError(InvalidRequestError):
+    """The key does not open the export or backup."""
+
+    code = "key_wrong"
+    hint = "Give the private key that belongs to the public key of --encrypt-to, or the same passphrase."
+
+
+class KeyUnusableError(InvalidRequestError):
+    """The key or passphrase cannot be used."""
+
+    code = "key_unusable"
+    hint = "Public keys are age1… or ssh-…; 'age-keygen' makes a pair. A passphrase is the first line of its file."
+
+
+class NotEncryptedError(InvalidRequestError):
+    """The export or backup is not encrypted."""
+
+    code = "not_encrypted"
+    hint = "Is it the right one? If so, leave out --identity-file and --passphrase-file."
+
+
+class ArchiveDamagedError(InvalidRequestError):
+    """The encrypted export or backup is cut off or was altered."""
+
+    code = "archive_damaged"
+    hint = "Nothing of it was stored. Take another copy."
+
+
 class EmptyTextError(InvalidRequestError):
     """The text is empty."""
 

@@ -16,10 +16,12 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import psycopg
@@ -41,12 +43,14 @@ from memsvc.errors import (
 )
 from memsvc.server.exclusive import take_turn
 from memsvc.server.programs import find_program, major_version
+from memsvc.server.sealed import Lock, sealing
 from memsvc.server.upgrade import UNFINISHED
 from memsvc.settings import Settings
 
-FORMAT = 1
+FORMAT, PLAIN_FORMAT = 2, 1
+"""Of an encrypted backup, and of others, which older versions read, too."""
 MANIFEST = "manifest.json"
-ARCHIVE = "memsvc.dump"
+ARCHIVE, SEALED = "memsvc.dump", "memsvc.dump.age"
 DRAFT = ".memsvc-draft-"
 """The first part of the name of an unfinished backup."""
 SHOWN_LINES = 15
@@ -84,9 +88,23 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Size of the archive."""
     sha256: str
     """Digest of the archive."""
+    encrypted: bool = False
+    """The archive is encrypted (``memsvc/server/sealed.py``); size and digest are of the encrypted file."""
+
+    @property
+    def archive(self) -> str:
+        """The name of the archive's file."""
+        return SEALED if self.encrypted else ARCHIVE
 
 
-def backup(admin_url: str, settings: Settings, target: Path, report: Report = lambda _line: None) -> Manifest:
+def backup(
+    admin_url: str,
+    settings: Settings,
+    target: Path,
+    report: Report = lambda _line: None,
+    *,
+    lock: Lock | None = None,
+) -> Manifest:
     """Write a backup. The service continues to work; upgrades wait.
 
     Args:
@@ -94,6 +112,7 @@ def backup(admin_url: str, settings: Settings, target: Path, report: Report = la
         settings: used to find pg_dump.
         target: the folder to create.
         report: called with a line for each table that is being written.
+        lock: encrypts the archive while it is written; None: it is plain.
 
     Raises:
         AlreadyExistsError: ``target`` exists.
@@ -113,7 +132,7 @@ def backup(admin_url: str, settings: Settings, target: Path, report: Report = la
         program = find_program("pg_dump", settings, connection.info.server_version // 10_000)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _draft(folder.parent, report) as draft:
-            manifest = _write(connection, admin_url, program, draft, report)
+            manifest = _write(connection, admin_url, program, draft, report, lock=lock)
             draft.rename(folder)  # fails if another process has made a folder there that is not empty
             _sync(folder.parent)
     return manifest
@@ -199,30 +218,32 @@ def sees_all(connection: psycopg.Connection) -> bool:
 
 
 def _write(
-    connection: psycopg.Connection, admin_url: str, program: Path, draft: Path, report: Report
-) -> Manifest:  # fmt: skip
+    connection: psycopg.Connection, admin_url: str, program: Path, draft: Path, report: Report, *, lock: Lock | None
+) -> Manifest:
     """Write the archive and the manifest; both are on the disk when this returns."""
     begun: datetime = connection.execute("SELECT now()").fetchall()[0][0]  # by the clock that erasure receipts use
     snapshot = _one(connection, "SELECT pg_export_snapshot()")
     rows = count_rows(connection)
     keys = connection.execute("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL ORDER BY key_id")
     identity_keys = [key for (key,) in keys]
-    archive = draft / ARCHIVE
+    archive = draft / (SEALED if lock is not None else ARCHIVE)
 
     def said(line: str) -> None:
         if found := DUMPED.search(line):
             report(found[1] if found[1] not in rows else f"{found[1]}: {rows[found[1]]:,} rows")
 
-    run_program(
-        [program, "--format=custom", "--schema=memsvc", f"--snapshot={snapshot}", f"--file={archive}", "--verbose"],
-        admin_url,
-        said,
-    )
+    command: list[str | Path] = [program, "--format=custom", "--schema=memsvc", f"--snapshot={snapshot}", "--verbose"]
+    if lock is None:
+        run_program([*command, f"--file={archive}"], admin_url, said)
+    else:
+        private = os.open(archive, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(private, "wb") as sealed, sealing(sealed, lock) as plain:
+            run_program(command, admin_url, said, out=plain)
     with archive.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
     manifest = Manifest(
-        format=FORMAT,
+        format=FORMAT if lock is not None else PLAIN_FORMAT,
         memsvc=memsvc.__version__,
         revision=_one(connection, "SELECT version_num FROM memsvc.schema_version"),
         postgresql=major_version(program),
@@ -231,6 +252,7 @@ def _write(
         rows=rows,
         bytes=archive.stat().st_size,
         sha256=digest,
+        encrypted=lock is not None,
     )
     with os.fdopen(os.open(draft / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written:
         written.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
@@ -268,13 +290,22 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def run_program(command: Sequence[str | Path], admin_url: str, said: Report = lambda _line: None) -> None:
+def run_program(
+    command: Sequence[str | Path],
+    admin_url: str,
+    said: Report = lambda _line: None,
+    *,
+    out: IO[bytes] | None = None,
+    given: IO[bytes] | None = None,
+) -> None:
     """Run pg_dump or pg_restore on a database; the files that it creates are readable only by their owner.
 
     Args:
         command: the program and its arguments.
         admin_url: URL of the database; the password is passed in the environment, because others see command lines.
         said: called with each line of standard error.
+        out: gets standard output; None: it is discarded.
+        given: is standard input; None: there is none. What it raises when it is read is raised, once the program ended.
 
     Raises:
         StorageFullError: a disk is full.
@@ -287,11 +318,13 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
     named = shown.difference_update_query(["password"]).render_as_string()
     lines: list[str] = []
     with subprocess.Popen(  # noqa: S603 - arguments as a list
-        [*command, f"--dbname={named}"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, umask=0o077, encoding="utf-8", errors="replace",
-    ) as process:  # fmt: skip
+        [*command, f"--dbname={named}"], env=environment, umask=0o077, stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE if out is not None else subprocess.DEVNULL,
+    ) as process, pumping(given, process.stdin), pumping(process.stdout, out, keep=True):  # fmt: skip
         try:
-            for line in process.stderr or ():
+            for raw in process.stderr or ():
+                line = raw.decode("utf-8", "replace")
                 if not QUOTING.search(line):
                     lines = [*lines, line.rstrip()[:500]][-SHOWN_LINES:]
                 said(line)
@@ -302,6 +335,40 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
         message = "\n".join([f"{Path(command[0]).name} failed:", *lines])
         full = any("No space left on device" in line or "Disk quota exceeded" in line for line in lines)
         raise StorageFullError(message, hint="Free disk space and try again.") if full else BackupFailedError(message)
+
+
+@contextmanager
+def pumping(source: IO[bytes] | None, target: IO[bytes] | None, *, keep: bool = False) -> Iterator[None]:
+    """Copy from a file to another while the block runs, in a thread; ``keep`` leaves the target open.
+
+    A program that ends before it has read all is no error: it says itself what it lacks.
+    """
+    failed: list[BaseException] = []
+
+    def copy(source: IO[bytes], target: IO[bytes]) -> None:
+        try:
+            shutil.copyfileobj(source, target, 1 << 16)
+        except BrokenPipeError as error:
+            if keep:
+                failed.append(error)
+        except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+            failed.append(error)
+        finally:
+            if not keep:
+                with suppress(BrokenPipeError):
+                    target.close()
+
+    if source is None or target is None:
+        yield
+        return
+    thread = threading.Thread(target=copy, args=(source, target), name="pumping", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if failed:
+        raise failed[0]
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -318,7 +385,7 @@ def read_manifest(folder: Path) -> Manifest:
             if msgspec.json.decode(claimed["format"], type=int) > FORMAT:
                 raise BackupNewerError
         manifest = msgspec.json.decode(text, type=Manifest)
-        with (folder / ARCHIVE).open("rb") as file:
+        with (folder / manifest.archive).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             whole = size == manifest.bytes and hashlib.file_digest(file, "sha256").hexdigest() == manifest.sha256
     except FileNotFoundError as error:
@@ -328,7 +395,7 @@ def read_manifest(folder: Path) -> Manifest:
     except msgspec.DecodeError as error:
         raise BackupUnusableError(f"{folder / MANIFEST} is damaged: {error}.") from error
     if not whole:
-        raise BackupUnusableError(f"{folder / ARCHIVE} is damaged: it is not what the manifest says.")
+        raise BackupUnusableError(f"{folder / manifest.archive} is damaged: it is not what the manifest says.")
     if not re.fullmatch(r"\d{4}", manifest.revision):
         raise BackupUnusableError(f"{folder / MANIFEST} names no revision.")
     if manifest.revision > head_revision():

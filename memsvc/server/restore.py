@@ -13,10 +13,11 @@ import re
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psycopg
 from psycopg import sql
@@ -31,9 +32,10 @@ from memsvc.errors import (
     RestoreTargetUsedError,
 )
 from memsvc.server import projection
-from memsvc.server.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
+from memsvc.server.backup import Manifest, Report, count_rows, pumping, read_manifest, run_program, sees_all, tables
 from memsvc.server.exclusive import ONE_AT_A_TIME
 from memsvc.server.programs import find_program
+from memsvc.server.sealed import Key, check_sealed, unsealed
 from memsvc.server.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
 from memsvc.settings import Settings
 
@@ -72,24 +74,38 @@ class Backup:
     manifest: Manifest
     new_secret: bool
     """Accept the identity secret of this installation from now on, and none of the backup's."""
+    key: Key | None = None
+    """Opens the archive; None: it is not encrypted."""
 
     @property
     def archive(self) -> Path:
         """The file that pg_restore reads."""
-        return self.folder / ARCHIVE
+        return self.folder / self.manifest.archive
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Sequence[Path], IO[bytes] | None]]:
+        """Yield pg_restore's last argument, or none and its standard input: what is decrypted goes to no disk."""
+        if self.key is None:
+            yield [self.archive], None
+        else:
+            with unsealed(self.archive, self.key) as plain:
+                yield [], plain
 
 
-def open_backup(settings: Settings, folder: Path, *, new_secret: bool = False) -> Backup:
-    """Check a backup, and whether it can be restored with these settings; writes nothing.
+def open_backup(settings: Settings, folder: Path, *, new_secret: bool = False, key: Key | None = None) -> Backup:
+    """Check a backup, and whether it can be restored with these settings and this key; writes nothing.
 
     Raises:
+        KeyRequiredError, NotEncryptedError: it is encrypted and there is no key, or the reverse.
+        KeyWrongError, ArchiveDamagedError: the key does not open it; it was altered.
         BackupUnusableError, BackupNewerError: the backup cannot be used.
         ConfigurationError: the identity secret of ``settings`` is none of the backup's, and ``new_secret`` is false.
     """
     manifest = read_manifest(folder)
     if not new_secret:
         _check_secret(settings, manifest)
-    return Backup(folder, manifest, new_secret)
+    check_sealed(folder / manifest.archive, key)
+    return Backup(folder, manifest, new_secret, key)
 
 
 def restore(
@@ -120,12 +136,12 @@ def restore(
     ours = settings.model_copy(update={"identity_secret": SecretStr(secrets.token_urlsafe(48))})
     with _administrator(admin_url) as connection:
         program = _check_server(connection, settings, backup.manifest)
-        contents, keys = _contents(program, backup.archive), _keys(program, backup.archive)
+        contents, keys = _contents(program, backup), _keys(program, backup)
         _clear_unfinished(connection)
 
         def fill() -> None:
             with _owning_all(connection):
-                _bring_tables(program, backup.archive, contents, admin_url, report)
+                _bring_tables(program, backup, contents, admin_url, report)
                 _check_rows(connection, backup.manifest)
 
         done = upgrade(admin_url, ours, fill=fill, report=report)
@@ -199,20 +215,25 @@ def _clear_unfinished(connection: psycopg.Connection) -> None:
         connection.execute("DROP SCHEMA memsvc CASCADE")
 
 
-def _contents(program: Path, archive: Path) -> str:
+def _contents(program: Path, backup: Backup) -> str:
     """The archive's table of contents, without the entries that are not restored, in pg_restore's form."""
-    listed = _output(program, "--list", archive)
+    listed = _output(program, backup, "--list")
     return "\n".join(line for line in listed.splitlines() if not LEFT_OUT.search(line))
 
 
-def _output(program: Path, *arguments: str | Path) -> str:
+def _output(program: Path, backup: Backup, *arguments: str) -> str:
     """The standard output of pg_restore."""
-    done = subprocess.run(  # noqa: S603 - arguments as a list
-        [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
-    )
-    if done.returncode:
-        raise BackupUnusableError(f"The archive cannot be read: {done.stderr.strip()[-500:]}")
-    return done.stdout
+    with backup.reading() as (named, given), tempfile.TemporaryFile(prefix="memsvc-restore-") as said:
+        with subprocess.Popen(  # noqa: S603 - arguments as a list
+            [program, *arguments, *named], stdout=subprocess.PIPE, stderr=said,
+            stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL,
+        ) as process, pumping(given, process.stdin):  # fmt: skip
+            output = process.stdout.read() if process.stdout is not None else b""
+        if process.returncode:
+            said.seek(0)
+            complaint = said.read().decode("utf-8", "replace").strip()
+            raise BackupUnusableError(f"The archive cannot be read: {complaint[-500:]}")
+    return output.decode()
 
 
 @contextmanager
@@ -229,7 +250,7 @@ def _owning_all(connection: psycopg.Connection) -> Iterator[None]:
         connection.execute(ROLES.format(administrator, sql.SQL("FALSE")))
 
 
-def _bring_tables(program: Path, archive: Path, contents: str, admin_url: str, report: Report) -> None:
+def _bring_tables(program: Path, backup: Backup, contents: str, admin_url: str, report: Report) -> None:
     """Restore the entries of the table of contents, in one transaction."""
 
     def said(line: str) -> None:
@@ -240,7 +261,8 @@ def _bring_tables(program: Path, archive: Path, contents: str, admin_url: str, r
         chosen.write(contents)
         chosen.flush()
         options = ["--single-transaction", "--exit-on-error", "--verbose", f"--use-list={chosen.name}"]
-        run_program([program, *options, archive], admin_url, said)
+        with backup.reading() as (named, given):
+            run_program([program, *options, *named], admin_url, said, given=given)
 
 
 def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
@@ -261,9 +283,9 @@ def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
         )
 
 
-def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:
+def _keys(program: Path, backup: Backup) -> list[dict[str, str | None]]:
     """The rows of identity_keys in the archive."""
-    script = _output(program, "--data-only", "--schema=memsvc", "--table=identity_keys", "--file=-", archive)
+    script = _output(program, backup, "--data-only", "--schema=memsvc", "--table=identity_keys", "--file=-")
     found = KEYS.search(script)
     if found is None:
         raise BackupUnusableError("The archive holds no identity keys.")

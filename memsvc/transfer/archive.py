@@ -15,14 +15,15 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import msgspec
 
-from memsvc.errors import AlreadyExistsError, ImportInvalidError, NotFoundError, StorageFullError
+from memsvc.errors import AlreadyExistsError, ImportInvalidError, NotEncryptedError, NotFoundError, StorageFullError
+from memsvc.server.sealed import Key, Lock, Rewinding, check_sealed, is_sealed, sealing
 
 FORMAT, VERSION = "memsvc-export", 1
 MANIFEST = "manifest.json"
@@ -339,8 +340,55 @@ class ZipSink(OpenZipSink):
         self._partial.unlink(missing_ok=True)
 
 
-def open_sink(target: Path, *, force: bool = False) -> Sink:
-    """Return a sink for a zip file if the name ends in ``.zip``, else for a folder. Raises: as the two classes."""
+class SealedSink(OpenZipSink):
+    """An export as one encrypted zip file; its plain text goes to no disk."""
+
+    def __init__(self, target: Path, lock: Lock, *, force: bool = False) -> None:
+        """Prepare the export; nothing appears under ``target`` yet.
+
+        Raises:
+            AlreadyExistsError: ``target`` exists, and ``force`` is false or it is not encrypted.
+        """
+        self.target = target
+        if os.path.lexists(target) and not (
+            force and target.is_file() and not target.is_symlink() and is_sealed(target)
+        ):
+            raise AlreadyExistsError(
+                f"{target} already exists.",
+                hint="Choose another name; --force replaces an encrypted file, but nothing else.",
+            )
+        self._partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        with _plain_disk(), ExitStack() as stack:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sealed = os.fdopen(os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            stack.enter_context(sealed)
+            stack.callback(os.fsync, sealed.fileno())
+            super().__init__(stack.enter_context(sealing(sealed, lock)))
+            self._stack = stack.pop_all()
+
+    def commit(self) -> None:
+        """Encrypt the rest, and rename the complete export to its target."""
+        super().commit()
+        with _plain_disk():
+            self._stack.close()
+            self._partial.replace(self.target)
+
+    def abort(self) -> None:
+        """Remove everything that was written."""
+        super().abort()
+        with suppress(OSError):
+            self._stack.close()
+        self._partial.unlink(missing_ok=True)
+
+
+def open_sink(target: Path, *, force: bool = False, lock: Lock | None = None) -> Sink:
+    """Return a sink for an encrypted file if there is a lock; for a zip file if the name ends in ``.zip``; or a folder.
+
+    Raises:
+        AlreadyExistsError, StorageFullError: as the three classes.
+    """
+    if lock is not None:
+        return SealedSink(target, lock, force=force)
     return ZipSink(target, force=force) if target.suffix.lower() == ZIP else FolderSink(target, force=force)
 
 
@@ -417,20 +465,30 @@ def _manifest(raw: bytes) -> Manifest:
 
 
 @contextmanager
-def open_archive(source: Path) -> Iterator[Archive]:
-    """Open an export in a folder or a zip file, whatever its name.
+def open_archive(source: Path, key: Key | None = None) -> Iterator[Archive]:
+    """Open an export in a folder, a zip file or an encrypted file, whatever its name.
+
+    Args:
+        source: the folder or file.
+        key: opens an encrypted file; it is decrypted as it is read, and written nowhere.
 
     Raises:
         NotFoundError: the path does not exist.
+        KeyRequiredError, NotEncryptedError: it is encrypted and there is no key, or the reverse.
+        KeyWrongError, ArchiveDamagedError: the key does not open it; it is cut off or was altered.
         ImportInvalidError: it is not an export, or could do harm.
     """
     if source.is_dir():
+        if key is not None:
+            raise NotEncryptedError(f"{source.name} is a folder, which is not encrypted.")
         with _opened_folder(source) as folder:
             yield Archive(lambda path: _open_regular(folder, path))
     elif source.is_file():
-        with plain_reading(source.name):
-            packed = zipfile.ZipFile(source)
-        with packed:
+        check_sealed(source, key)
+        with ExitStack() as stack:
+            whole: Any = stack.enter_context(closing(Rewinding(source, key))) if key is not None else source
+            with plain_reading(source.name):
+                packed = stack.enter_context(zipfile.ZipFile(whole))
             _check_entries(packed)
             archive = Archive(packed.open)
             for file in archive.manifest.files:

@@ -107,3 +107,41 @@ def test_a_killed_export_leaves_nothing_under_its_name(rig: Rig, target: str) ->
     assert not (rig.cwd / target).exists()
     rig.ok("export", target, "--user", "Ada", "--app", "journey")
     assert (rig.cwd / target).exists()
+
+
+def test_an_encrypted_export_makes_a_round_trip_and_mistakes_are_told(rig: Rig) -> None:
+    pytest.importorskip("pyrage")
+    from pyrage import x25519  # noqa: PLC0415
+
+    identity = x25519.Identity.generate()
+    (rig.cwd / "key.txt").write_text(f"# a key\n{identity}\n")
+    (rig.cwd / "other.txt").write_text(f"{x25519.Identity.generate()}\n")
+    (rig.cwd / "phrase.txt").write_text("correct horse battery\n")
+    ada = ("--user", "Ada", "--app", "journey")
+    rig.ok("export", "ada.zip.age", *ada, "--encrypt-to", str(identity.to_public()), "--no-markdown")
+    rig.ok("export", "ada.phrase", *ada, "--passphrase-file", "phrase.txt", "--no-markdown")
+    rig.ok("export", "plain.zip", *ada, "--no-markdown")
+    raw = (rig.cwd / "ada.zip.age").read_bytes()
+    assert raw.startswith(b"age-encryption.org/v1\n")
+    assert b"passages.jsonl" not in raw
+    (rig.cwd / "short.age").write_bytes(raw[:-100])
+    for name, options, code, told in (
+        ("ada.zip.age", (), 2, "is encrypted"),
+        ("ada.zip.age", ("--identity-file", "other.txt"), 2, "No given key opens"),
+        ("ada.zip.age", ("--passphrase-file", "phrase.txt"), 2, "encrypted to a key, not with a passphrase"),
+        ("plain.zip", ("--identity-file", "key.txt"), 2, "is not encrypted"),
+        ("ada-again", ("--identity-file", "key.txt"), 2, "not encrypted"),
+        ("short.age", ("--identity-file", "key.txt"), 2, "cut off or was altered"),
+        ("ada.zip.age", ("--identity-file", "absent.txt"), 2, "cannot be read"),
+    ):
+        refused = rig.run("import", name, "--user", "sealed", "--app", "journey", *options)
+        assert (refused.returncode, told in refused.stderr) == (code, True), refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert "sealed" not in rig.ok("user", "list", "--app", "journey")
+    rig.ok("import", "ada.zip.age", "--user", "sealed", "--app", "journey", "--identity-file", "key.txt")
+    rig.ok("import", "ada.phrase", "--user", "phrased", "--app", "journey", "--passphrase-file", "phrase.txt")
+    for user in ("sealed", "phrased"):
+        rig.ok("export", f"{user}.zip", "--user", user, "--app", "journey", "--no-markdown")
+        with zipfile.ZipFile(rig.cwd / f"{user}.zip") as again, zipfile.ZipFile(rig.cwd / "plain.zip") as plain:
+            assert again.read("passages.jsonl") == plain.read("passages.jsonl")
+            assert again.read("edge_versions.jsonl") == plain.read("edge_versions.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import stat
 from collections.abc import AsyncIterator, Iterator
@@ -30,21 +31,26 @@ from memsvc.erasing.memories import erase, erasure, erasures
 from memsvc.erasing.users import erase_user
 from memsvc.errors import (
     AlreadyExistsError,
+    ArchiveDamagedError,
     BackupLoginError,
     BackupNewerError,
     BackupUnusableError,
     BadFileError,
     ConfigurationError,
     DatabaseTooOldError,
+    KeyRequiredError,
+    KeyWrongError,
     MemsvcError,
+    NotEncryptedError,
     RestoreTargetUsedError,
     RestoreUnfinishedError,
     UnauthenticatedError,
     UserUnknownError,
 )
-from memsvc.server.backup import ARCHIVE, MANIFEST, Manifest, backup, count_rows
+from memsvc.server.backup import ARCHIVE, MANIFEST, SEALED, Manifest, backup, count_rows
 from memsvc.server.reindex import reindex
 from memsvc.server.restore import open_backup, restore
+from memsvc.server.sealed import key_of, lock_of
 from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 from tests.cluster import Cluster
@@ -206,6 +212,43 @@ async def test_a_backup_under_load_restores_with_counts_recall_and_erasures_equa
         await _erasures_are_equal(drill, new, done[0], settings)
 
 
+async def test_an_encrypted_backup_is_restored_by_its_key_and_by_nothing_else(
+    drill: Drill, target: str, settings: Settings, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyrage")
+    from pyrage import x25519  # noqa: PLC0415
+
+    identity = x25519.Identity.generate()
+    (tmp_path / "key.txt").write_text(f"{identity}\n")
+    (tmp_path / "wrong.txt").write_text(f"{x25519.Identity.generate()}\n")
+    lock, key = lock_of([str(identity.to_public())]), key_of(tmp_path / "key.txt")
+    folder = tmp_path / "tuesday"
+    manifest = backup(drill.url, settings, folder, lock=lock)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert modes == {MANIFEST: 0o600, SEALED: 0o600}
+    raw = (folder / SEALED).read_bytes()
+    assert b"PGDMP" not in raw
+    assert (manifest.format, manifest.encrypted, manifest.bytes) == (2, True, len(raw))
+    for given, error in ((None, KeyRequiredError), (key_of(tmp_path / "wrong.txt"), KeyWrongError)):
+        with pytest.raises(error):
+            open_backup(settings, folder, key=given)
+    with pytest.raises(NotEncryptedError):
+        open_backup(settings, drill.folder, key=key)
+    (folder / SEALED).write_bytes(raw[:-1])
+    with pytest.raises(BackupUnusableError):
+        open_backup(settings, folder, key=key)
+    # A manifest that fits what was cut off does not help: age notices it, and nothing is let in.
+    fitting = msgspec.structs.replace(manifest, bytes=len(raw) - 1, sha256=hashlib.sha256(raw[:-1]).hexdigest())
+    (folder / MANIFEST).write_bytes(msgspec.json.encode(fitting))
+    with pytest.raises((ArchiveDamagedError, BackupUnusableError)):
+        restore(target, settings, open_backup(settings, folder, key=key))
+    (folder / SEALED).write_bytes(raw)
+    (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
+    restore(target, settings, open_backup(settings, folder, key=key))
+    with psycopg.connect(drill.url) as old, psycopg.connect(target) as new:
+        assert {**count_rows(new), "audit_log": 0} == {**count_rows(old), "audit_log": 0}
+
+
 async def _erasures_are_equal(drill: Drill, new: Database, done: ErasedAgain, settings: Settings) -> None:
     assert {entry.kind for entry in drill.log} == {"message", "user", "key"}
     assert done.erased >= 3  # the late message, the user, the key
@@ -254,7 +297,7 @@ def test_nothing_is_overwritten_and_a_bad_backup_is_refused_before_anything_is_w
     for content, changed, error in (
         (archive[:-1], told, BackupUnusableError),
         (archive[:-1] + bytes([archive[-1] ^ 1]), told, BackupUnusableError),
-        (archive, {**told, "format": 2, "rows": "otherwise"}, BackupNewerError),
+        (archive, {**told, "format": 3, "rows": "otherwise"}, BackupNewerError),
         (archive, {**told, "revision": "9999"}, BackupNewerError),
         (archive, {**told, "revision": "head'"}, BackupUnusableError),
         (archive, [told], BackupUnusableError),
