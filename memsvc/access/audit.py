@@ -7,6 +7,7 @@ nothing, is written before it begins. The log has ids and counts, and no text (`
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -16,7 +17,7 @@ import structlog
 from sqlalchemy import text
 
 from memsvc.db.engine import Database
-from memsvc.db.paging import Page, check_page
+from memsvc.db.paging import MAX_PAGE, Page, check_page
 from memsvc.errors import MemsvcError
 from memsvc.text.storable import check_storable
 
@@ -101,6 +102,31 @@ async def list_acts(
         rows = (await connection.execute(ACTS, values)).mappings().all()
     items = [Act(**row) for row in rows[:limit]]
     return Page(items=items, next_cursor=str(items[-1].audit_id) if len(rows) > limit else None)
+
+
+async def every_act(
+    db: Database,
+    app: UUID,
+    *,
+    actor: str | None = None,
+    action: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    before: UUID | None = None,
+) -> AsyncIterator[Act]:
+    """Yield all acts that concern an app, newest first, a page at a time. Arguments as of ``list_acts``.
+
+    What is done while they are read is newer than the first one, so it is not among them.
+    """
+    while True:
+        page = await list_acts(
+            db, app, actor=actor, action=action, since=since, until=until, before=before, limit=MAX_PAGE
+        )
+        for act in page.items:
+            yield act
+        if page.next_cursor is None:
+            return
+        before = page.items[-1].audit_id
 
 
 async def key_use(db: Database, app: UUID, *, key_id: str | None = None, days: int = 30) -> list[KeyDay]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -24,6 +28,12 @@ def audit(
     until: datetime | None = typer.Option(None, formats=Day, help="The last day (UTC)."),
     before: str | None = typer.Option(None, help="Id of the last act of the previous page."),
     limit: int = typer.Option(50, min=1, max=1_000, help="Most acts to list, newest first."),
+    export: Path | None = typer.Option(
+        None,
+        "--export",
+        metavar="FILE",
+        help="Write all of them to a new file instead, as JSON lines; '-' is standard output.",
+    ),
     use: bool = typer.Option(False, "--use", help="List how often keys were used on each of the last 30 days instead."),
     app: str = AppName,
     as_json: bool = AsJson,
@@ -33,26 +43,31 @@ def audit(
     async def work(db: Database, _settings: Settings) -> Any:
         from datetime import UTC
 
-        from memsvc.access.audit import key_use, list_acts
+        from memsvc.access.audit import every_act, key_use, list_acts
         from memsvc.access.users import find_app
 
         owner = await find_app(db, app)
         if use:
             return await key_use(db, owner)
-        page = await list_acts(
-            db,
-            owner,
-            actor=actor,
-            action=action,
-            since=since.replace(tzinfo=UTC) if since else None,
-            until=until.replace(tzinfo=UTC) + timedelta(days=1) if until else None,
-            before=as_uuid(before, "act") if before else None,
-            limit=limit,
-        )
+        begin = since.replace(tzinfo=UTC) if since else None
+        end = until.replace(tzinfo=UTC) + timedelta(days=1) if until else None
+        last = as_uuid(before, "act") if before else None
+        if export is not None:
+            acts = every_act(db, owner, actor=actor, action=action, since=begin, until=end, before=last)
+            return await _write(acts, export)
+        page = await list_acts(db, owner, actor=actor, action=action, since=begin, until=end, before=last, limit=limit)
         return page.items
 
+    if use and export is not None:
+        raise typer.BadParameter("--export writes acts, and --use lists requests.")
+    if export is not None and os.path.lexists(export):
+        from memsvc.errors import AlreadyExistsError
+
+        raise AlreadyExistsError(f"{export} already exists.", hint="Choose another name: nothing is overwritten.")
     found = with_database(work)
-    if as_json:
+    if export is not None:
+        note(f"{found:,} acts were written.")
+    elif as_json:
         print_json(found)
     elif use:
         print_table(["day", "key", "requests", "last"], [[u.day, u.key_id, u.requests, u.last_at] for u in found])
@@ -61,8 +76,40 @@ def audit(
             ["time", "act", "about", "user", "by"],
             [[a.recorded_at, a.action, a.subject, a.user_id, _by(a)] for a in found],
         )
-    if not found and not as_json:
+    if not found and not as_json and export is None:
         note("Nothing was found.")
+
+
+async def _write(acts: AsyncIterator[Act], target: Path) -> int:
+    """Write acts as JSON lines; the file has its name once it is complete. Returns how many they are.
+
+    Raises:
+        StorageFullError: it cannot be written.
+    """
+    import msgspec
+
+    from memsvc.errors import StorageFullError
+
+    count = 0
+    if str(target) == "-":
+        async for act in acts:
+            sys.stdout.write(msgspec.json.encode(act).decode() + "\n")
+            count += 1
+        return count
+    draft = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            async for act in acts:
+                file.write(msgspec.json.encode(act) + b"\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(target)
+    except OSError as error:
+        raise StorageFullError(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return count
 
 
 def _by(act: Act) -> str:

@@ -184,10 +184,10 @@ class _Sealing(io.RawIOBase):
             target = _Noting(out)
             try:
                 _pyrage().encrypt_io(plain, target, list(recipients))
-                if target.failed is not None:  # pyrage passes over what its last write raises
-                    raise target.failed
             except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
                 self._failed.append(error)
+            if target.failed is not None:  # pyrage passes over what its last write raises
+                self._failed.append(target.failed)
 
     def writable(self) -> bool:
         return True

@@ -5,6 +5,10 @@ Also the use of keys by day, what a key may do, and jobs of all users.
 
 from __future__ import annotations
 
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,10 +16,11 @@ import httpx
 import psycopg
 import pytest
 
-from memsvc.access.audit import KeyUse, key_use
-from memsvc.access.users import Owner
+from memsvc.access.audit import KeyUse, every_act, key_use
+from memsvc.access.users import Owner, find_app
+from memsvc.cli.audit import _write
 from memsvc.db.engine import Database
-from memsvc.errors import DatabaseUnavailableError
+from memsvc.errors import DatabaseUnavailableError, StorageFullError
 from tests.api.conftest import Connect
 
 SECRETIVE = "Zwetschgenkuchen"
@@ -93,6 +98,29 @@ async def test_acts_are_read_in_pages_and_by_key_act_user_and_day(connect: Conne
         if cursor is None:
             break
     assert paged == whole
+
+
+async def test_all_acts_of_an_app_are_exported_as_lines_page_by_page(
+    connect: Connect, app_name: str, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chief, stranger = await connect("admin", app_name=app_name), await connect("admin", app_name=f"{app_name}-2")
+    for number in range(5):
+        await chief.post("/v1/users", json={"name": f"{SECRETIVE} {number}"})
+    await stranger.post("/v1/users", json={"name": "Eve"})
+    monkeypatch.setattr("memsvc.access.audit.MAX_PAGE", 2)
+    app, target = await find_app(db, app_name), tmp_path / "acts.jsonl"
+    wanted = {"action": "user.create", "actor": id_of(chief)}
+    assert await _write(every_act(db, app, **wanted), target) == 5
+    lines = [json.loads(line) for line in target.read_text().splitlines()]
+    assert lines == await acts(chief, **wanted)
+    assert SECRETIVE not in target.read_text()
+    assert os.listdir(tmp_path) == ["acts.jsonl"]
+    assert target.stat().st_mode & 0o777 == 0o600
+    everything = [act async for act in every_act(db, app)]
+    assert [str(act.audit_id) for act in everything] == [act["audit_id"] for act in await acts(chief, limit=1_000)]
+    assert [act async for act in every_act(db, app, until=datetime(2020, 1, 1, tzinfo=UTC))] == []
+    with pytest.raises(StorageFullError):
+        await _write(every_act(db, app), tmp_path / "absent" / "acts.jsonl")
 
 
 async def test_another_app_reads_no_act_no_use_and_no_job_of_this_one(
