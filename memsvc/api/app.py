@@ -36,6 +36,7 @@ from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, PauseController, UsersController
 from memsvc.api.controllers.agenda import AgendaController
 from memsvc.api.controllers.analysis import AnalysisController
+from memsvc.api.controllers.anonymising import AnonymisingController, FiguresController
 from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
 from memsvc.api.controllers.archive import ArchiveController
@@ -162,6 +163,8 @@ V1 = (
     PauseController,
     OwnPolicyController,
     AppPolicyController,
+    AnonymisingController,
+    FiguresController,
     ExportController,
     UsersController,
     ForgetUserController,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,7 @@ from memsvc.cli.common import (
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
+    from memsvc.erasing.anonymising import Anonymised, Figure
     from memsvc.settings import Settings
 
 PerMinute = typer.Option(None, min=1, max=1_000_000_000, help="Most requests in a minute; default: no limit.")
@@ -116,6 +120,74 @@ def pause(
     else:
         print(f"Messages are not stored {f'until {made.until:%Y-%m-%d %H:%M} UTC' if made.until else 'for now'}.")
         print("'memsvc user resume' ends that. Facts, notes and instructions can still be added.")
+
+
+@users.command("anonymise")
+def anonymise(
+    name: str = typer.Argument(help="External id or id of the user."),
+    preview: bool = typer.Option(False, "--preview", help="Only show what would stay."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask for confirmation."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Erase a user for good, and keep numbers by month that name nobody. Prints the receipt.
+
+    Names, texts, vectors, documents and ids go, as text about people cannot be made anonymous. May be interrupted and
+    run again.
+    """
+    from memsvc.errors import InvalidRequestError, UserUnknownError
+
+    if not (preview or yes or sys.stdin.isatty()):
+        raise InvalidRequestError(
+            "Cannot ask for confirmation without a terminal.", hint="Add --yes to anonymise, or --preview to look."
+        )
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.users import find_app
+        from memsvc.erasing.anonymising import anonymise_user, preview_anonymising
+
+        home = await find_app(db, app)
+        if preview:
+            return await preview_anonymising(db, home, name)
+        if not yes:
+            with suppress(UserUnknownError):  # an erasure may have been interrupted: it goes on
+                _show_figures(await preview_anonymising(db, home, name))
+            typer.confirm(f"Keep these numbers, and erase all else of {name!r}?", err=True, abort=True)
+        return await anonymise_user(db, home, name, requested_by="cli")
+
+    made = with_database(work)
+    if as_json:
+        print_json(made)
+    elif preview:
+        _show_figures(made)
+    else:
+        _show_receipt(made)
+    if not preview and made.receipt.leftovers:
+        raise typer.Exit(1)
+
+
+def _show_receipt(made: Anonymised) -> None:
+    print_table(["table", "rows erased"], sorted(made.receipt.counts.items()))
+    print(f"\n{made.receipt.subject_id}: {made.receipt.state}, receipt {made.receipt.erasure_id}.")
+    print(f"{made.added:,} numbers were added to those of the app: 'memsvc user figures'.")
+
+
+@users.command("figures")
+def figures(app: str = AppName, as_json: bool = AsJson) -> None:
+    """List the numbers that stayed of users of the app who were anonymised, by month."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.users import find_app
+        from memsvc.erasing.anonymising import figures_of_app
+
+        return await figures_of_app(db, await find_app(db, app))
+
+    found = with_database(work)
+    print_json(found) if as_json else _show_figures(found)
+
+
+def _show_figures(found: Sequence[Figure]) -> None:
+    print_table(["month", "what", "kind", "number"], [[f"{f.month:%Y-%m}", f.what, f.kind, f.number] for f in found])
 
 
 @users.command("resume")

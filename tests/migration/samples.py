@@ -212,6 +212,12 @@ INSERT INTO memsvc.key_days (key_id, day, requests, last_at) VALUES ('mk_1', '20
 INSERT INTO memsvc.cells (cell_id, name, url, weight) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x', 2);
 INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES ('{USER}', 0, 7);
 """,
+    "0061": f"""
+UPDATE memsvc.apps SET policy = '{{"card": "mask"}}';
+UPDATE memsvc.users SET policy = '{{"iban": "refuse"}}' WHERE user_id = '{USER}';
+INSERT INTO memsvc.anonymous_figures (app_id, month, what, kind, number)
+SELECT app_id, '2026-01-01', 'messages', 'user', 7 FROM memsvc.users WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

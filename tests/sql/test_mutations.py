@@ -30,7 +30,7 @@ from tests.sql import (
 from tests.sql.conftest import Scratch
 from tests.sql.mutations import Mutation, mutations
 from tests.sql.probes import PROBES
-from tests.sql.world import Disguise, World, make_world
+from tests.sql.world import ACCOUNT_TABLES, Disguise, World, make_world
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ UNOBSERVABLE = {
     *(
         f"{flag} row security on memsvc.{table}"
         for flag in ("disable", "do not force")
-        for table in ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves")
+        for table in ACCOUNT_TABLES
         if (flag, table) not in {("disable", "api_keys"), ("disable", "moves")}
     ),
     # The same for everybody, and nobody but functions of memsvc_owner may write there: no login holds more than SELECT.
