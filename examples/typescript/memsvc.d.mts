@@ -37,6 +37,7 @@ export type AnalysisIn = { seeds?: Array<string> };
 export type AnalysisResult = { place: number; what: string; score: number; nodes: Array<analysis_runs_ShownNode>; facts: Array<string>; sentences: Array<string>; passages: Array<string>; figures: Record<string, unknown> };
 export type AnalysisRun = { run_id: string; kind: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank"; seeds: Array<string>; state: "open" | "done" | "failed"; found: number; figures: Record<string, unknown>; seconds: number; error_code: string | null; started_at: string; finished_at: string | null };
 export type AnnotationIn = { stance: "validated" | "disputed"; reason: string; version_id?: string | null };
+export type Anonymised = { receipt: Receipt; added: number };
 export type AnswerIn = { me?: Array<string>; not_me?: boolean };
 export type AnswerSource = { id: string; kind: string; memory_id: string; text: string; speaker: string; said: string | null; conversation: string; validity: string };
 export type AnthropicMessage = { content: Array<Record<string, unknown>> } & Record<string, unknown>;
@@ -116,6 +117,7 @@ export type FeedIn = { kind: "folder" | "url" | "ics" | "imap" | "push"; rule?: 
 export type FeedRemoved = { feed: Feed };
 export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
 export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
+export type Figure = { month: string; what: string; kind: string; number: number };
 export type ForgettingIn = { forgetting: boolean | null };
 export type FoundNote = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string; matched?: "name" | "text" | "words" | "meaning" | null };
 export type FoundPage_memsvc_graph_notes_FoundNote_ = { items: Array<FoundNote>; next_cursor: string | null; degraded?: Array<"vector"> };
@@ -195,6 +197,7 @@ export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: str
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
+export type Page_memsvc_erasing_anonymising_Figure_ = { items: Array<Figure>; next_cursor: string | null };
 export type Page_memsvc_erasing_memories_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
 export type Page_memsvc_extract_rereading_Reread_ = { items: Array<Reread>; next_cursor: string | null };
@@ -496,6 +499,8 @@ export class Memsvc {
   listFeedRuns(input: { path: { "feed_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_ingests_Ingest_>;
   /** Make a new secret for a push. */
   renewFeedSecret(input: { path: { "feed_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AddedFeed>;
+  /** List what stayed of anonymised users. */
+  listFigures(): Promise<Page_memsvc_erasing_anonymising_Figure_>;
   /** Read the whole graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
   /** Read what a conversation told. */
@@ -756,8 +761,12 @@ export class Memsvc {
   addUser(input: { header?: { "Idempotency-Key"?: string | null }; body: UserIn }): Promise<User>;
   /** Forget a user. */
   forgetUser(input: { path: { "user": string }; query?: { "preview"?: boolean } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Anonymise a user. */
+  anonymiseUser(input: { path: { "user": string } }): Promise<Anonymised>;
   /** Check a user's erasure. */
   getUserErasure(input: { path: { "user": string } }): Promise<Receipt>;
+  /** Preview what stays of an anonymised user. */
+  previewAnonymising(input: { path: { "user": string } }): Promise<Page_memsvc_erasing_anonymising_Figure_>;
   /** Verify a claim. */
   verifyClaim(input: { header?: { "X-Memsvc-User"?: string | null }; body: ClaimIn }): Promise<Verified>;
   /** Count what waits for a decision. */

@@ -72,6 +72,7 @@ const OPERATIONS = {
   runFeed: ["POST", "/v1/feeds/{feed_id}/run"],
   listFeedRuns: ["GET", "/v1/feeds/{feed_id}/runs"],
   renewFeedSecret: ["POST", "/v1/feeds/{feed_id}/secret"],
+  listFigures: ["GET", "/v1/figures"],
   pageGraph: ["GET", "/v1/graph"],
   readConversationGraph: ["GET", "/v1/graph/conversation"],
   askCypher: ["POST", "/v1/graph/cypher"],
@@ -202,7 +203,9 @@ const OPERATIONS = {
   listUsers: ["GET", "/v1/users"],
   addUser: ["POST", "/v1/users"],
   forgetUser: ["DELETE", "/v1/users/{user}"],
+  anonymiseUser: ["POST", "/v1/users/{user}/anonymise"],
   getUserErasure: ["GET", "/v1/users/{user}/erasure"],
+  previewAnonymising: ["GET", "/v1/users/{user}/figures"],
   verifyClaim: ["POST", "/v1/verify"],
   countWaiting: ["GET", "/v1/waiting"],
 };

@@ -227,7 +227,7 @@ class Database:
         """Lets users take turns to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         try:
-            self.policy = read_policy(settings.text_policy)
+            self.policy = read_policy(settings.text_policy or "")
         except InvalidRequestError as error:
             raise ConfigurationError(f"MEMSVC_TEXT_POLICY: {error.message}", hint=error.advice) from error
         self.direct: AsyncEngine = open_pool(url, settings, size)

@@ -296,8 +296,8 @@ class Settings(Nights, Servers):
     )
 
     # Secrets in text.
-    text_policy: str = Field(
-        default="",
+    text_policy: str | None = Field(
+        default=None,
         pattern=r"^\s*([a-z_]+\s*=\s*(keep|mask|refuse)\s*(,\s*|$))*$",
         description="What happens to secrets in text of all apps: kind=mask or kind=refuse, separated by commas, such "
         "as card=mask,password=refuse; all stands for all kinds. Empty: text is stored as it comes.",

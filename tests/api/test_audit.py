@@ -109,7 +109,7 @@ async def test_all_acts_of_an_app_are_exported_as_lines_page_by_page(
     monkeypatch.setattr("memsvc.access.audit.MAX_PAGE", 2)
     app, target = await find_app(db, app_name), tmp_path / "acts.jsonl"
     wanted = {"action": "user.create", "actor": id_of(chief)}
-    assert await _write(every_act(db, app, **wanted), target) == 5
+    assert await _write(every_act(db, app, action=wanted["action"], actor=wanted["actor"]), target) == 5
     lines = [json.loads(line) for line in target.read_text().splitlines()]
     assert lines == await acts(chief, **wanted)
     assert SECRETIVE not in target.read_text()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from sqlalchemy import text
 from memsvc import observe
 from memsvc.access.policies import app_policies, set_app_policy, set_user_policy, user_policies
 from memsvc.access.users import Owner, add_user, app_id, owner_of
+from memsvc.cli.ingest import ingest_files
 from memsvc.db.engine import Database
 from memsvc.documents.form import Chunk, ParsedDocument
 from memsvc.errors import InvalidRequestError, PolicyLaxerError, TextRefusedError
@@ -221,3 +224,62 @@ async def test_a_policy_of_a_newer_version_is_read_as_far_as_it_is_known(person:
         'UPDATE memsvc.apps SET policy = \'{"card": "mask", "face": "blur"}\' WHERE app_id = %s', (person.app,)
     )
     assert (await person.owner()).policy == policy_of({"card": "mask"})
+
+
+WHATSAPP = """[14.03.26, 18:00:01] Ada: My card is 4532 0151 1283 3600
+[14.03.26, 18:00:09] Rui: Do not write that here!
+[14.03.26, 18:01:00] Ada: Mein Passwort lautet Blumen#77
+"""
+
+
+@pytest.mark.parametrize(
+    ("treatments", "kept", "odd"),
+    [
+        (
+            {"card": "mask", "password": "mask"},
+            {"My card is [card number]", "Do not write that here!", "Mein Passwort lautet [password]"},
+            {},
+        ),
+        (
+            {"card": "refuse"},
+            {"Do not write that here!", "Mein Passwort lautet Blumen#77"},
+            {"messages with a card number, which are refused": 1},
+        ),
+    ],
+    ids=["mask", "refuse"],
+)
+async def test_an_export_of_chats_is_read_without_its_secrets(
+    person: Person,
+    settings: Settings,
+    tmp_path: Path,
+    *,
+    treatments: dict[str, str],
+    kept: set[str],
+    odd: dict[str, int],
+) -> None:
+    (tmp_path / "WhatsApp Chat with Rui.txt").write_text(WHATSAPP)
+    owner = await masking(person, **treatments)
+    for _ in range(2):  # the second time nothing is new
+        report = await ingest_files(person.db, settings, owner, [tmp_path / "WhatsApp Chat with Rui.txt"])
+        [file] = report.files
+        assert (file.outcome, file.differs) == ("stored", 0), file
+        assert file.preview is not None
+        assert {name: count for name, count in file.preview.odd.items() if "refused" in name} == odd
+    async with person.db.transaction(owner.user_id) as connection:
+        found = set((await connection.execute(text("SELECT text FROM memsvc.passages"))).scalars())
+    assert found == kept
+
+
+async def test_a_table_with_a_refused_secret_is_refused_by_its_line(
+    person: Person, settings: Settings, tmp_path: Path
+) -> None:
+    rows = [{"conversation": "c", "text": "fine"}, {"conversation": "c", "text": f"card {CARD}"}]
+    (tmp_path / "chat.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    owner = await masking(person, card="refuse")
+    with pytest.raises(InvalidRequestError) as refused:
+        await ingest_files(person.db, settings, owner, [tmp_path / "chat.jsonl"])
+    assert refused.value.code == "text_refused"
+    assert "2" in refused.value.message
+    assert CARD not in refused.value.message
+    async with person.db.transaction(owner.user_id) as connection:
+        assert (await connection.execute(text("SELECT count(*) FROM memsvc.passages"))).scalar_one() == 0

@@ -10,7 +10,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+from sqlalchemy import make_url
 
+from memsvc.db.engine import Database
 from memsvc.errors import ConfigurationError
 from memsvc.settings import MIN_SECRET_CHARS, Settings
 from memsvc.settings.secrets import SECRET_NAMES, read_or_make_secrets
@@ -168,3 +171,14 @@ def test_settings_do_not_change(tmp_path: Path) -> None:
     settings = Settings.model_validate({"data_dir": tmp_path})
     with pytest.raises(ValueError, match="frozen"):
         settings.port = 1
+
+
+def test_a_policy_on_secrets_that_nobody_understands_ends_the_start() -> None:
+    for wrong in ("card", "card=hide", "card:mask"):
+        with pytest.raises(ValidationError):
+            Settings(text_policy=wrong)
+    given = {"text_policy": "card=mask, password=refuse,", "app_password": "x", "identity_secret": "y" * 32}
+    known, url = Settings.model_validate(given), make_url("postgresql+psycopg://127.0.0.1/x")
+    assert Database(url, known).policy.told()["password"] == "refuse"
+    with pytest.raises(ConfigurationError, match="MEMSVC_TEXT_POLICY"):
+        Database(url, known.model_copy(update={"text_policy": "cards=mask"}))

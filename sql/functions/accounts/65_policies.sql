@@ -1,5 +1,5 @@
--- What happens to secrets in text (memsvc/text/policy.py): a choice of the app and one of the user, of which the stricter
--- counts for each kind.
+-- What happens to secrets in text (memsvc/text/policy.py): a choice of the app and one of the user, of which the
+-- stricter counts for each kind.
 
 CREATE OR REPLACE FUNCTION memsvc.app_policy(p_app_id uuid) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -29,7 +29,8 @@ BEGIN
   RETURN true;
 END
 $$;
-COMMENT ON FUNCTION memsvc.set_app_policy(uuid, jsonb) IS 'Replaces what happens to secrets in text of an app''s users.';
+COMMENT ON FUNCTION memsvc.set_app_policy(uuid, jsonb) IS
+  'Replaces what happens to secrets in text of an app''s users.';
 
 -- Replaces the user's own policy; only for whom the identity token names.
 CREATE OR REPLACE FUNCTION memsvc.set_user_policy(p_user_id uuid, p_policy jsonb) RETURNS void
