@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from memsvc.access.users import Owner, policy_for
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import NotFoundError, PolicyLaxerError
+from memsvc.errors import NotFoundError, PolicyLaxerError, UserUnknownError
 from memsvc.text.policy import TREATMENTS, Policy, Treatment, policy_of
 
 APP_POLICY = text("SELECT memsvc.app_policy(:app)")
+SET_USER = text("SELECT memsvc.set_user_policy(:app, :user_id, CAST(:policy AS jsonb))")
 SET_APP = text("SELECT memsvc.set_app_policy(:app, CAST(:policy AS jsonb))")
 
 
@@ -45,22 +47,29 @@ async def app_policies(db: Database, app: UUID) -> Policies:
     return _policies(db, stored, None)
 
 
-async def set_app_policy(db: Database, app: UUID, treatments: Mapping[str, str]) -> Policies:
+async def set_app_policy(
+    db: Database, app: UUID, treatments: Mapping[str, str], *, cells: Sequence[Database] = ()
+) -> Policies:
     """Replace the policy of an app; kinds that are not named are kept.
 
     Requests with keys obey it at once, those with tokens within ``jwt_ttl_s``, jobs from their next beginning on. What
     is stored already stays as it is.
+
+    Args:
+        db: the database with the app's keys.
+        app: the app.
+        treatments: keep, mask or refuse by kind.
+        cells: databases of other cells, whose jobs obey it, too.
 
     Raises:
         InvalidRequestError: there is no such kind or treatment.
         NotFoundError: there is no such app.
     """
     written = _written(policy_of(treatments))
-    async with db.transaction() as connection:
-        await sign(connection)
-        done: bool = (await connection.execute(SET_APP, {"app": app, "policy": written})).scalar_one()
-    if not done:
+    if not await _set(db, SET_APP, {"app": app, "policy": written}):
         raise NotFoundError("There is no such app.")
+    for cell in cells:  # the app may have no user there yet
+        await _set(cell, SET_APP, {"app": app, "policy": written})
     return await app_policies(db, app)
 
 
@@ -71,24 +80,41 @@ async def user_policies(db: Database, owner: Owner) -> Policies:
     return _policies(db, row.app_policy, row.own_policy)
 
 
-async def set_user_policy(db: Database, owner: Owner, treatments: Mapping[str, str]) -> Policies:
+async def set_user_policy(
+    db: Database, app: UUID, owner: Owner, treatments: Mapping[str, str], *, directory: Database | None = None
+) -> Policies:
     """Replace a user's own policy; kinds that are not named are left to the app. It counts as ``set_app_policy`` says.
+
+    Args:
+        db: the database with the user's memory.
+        app: the user's app.
+        owner: the user.
+        treatments: keep, mask or refuse by kind.
+        directory: the database with the app's keys, if it is another one: requests take the policy from it.
 
     Raises:
         InvalidRequestError: there is no such kind or treatment.
         PolicyLaxerError: a kind that is named would be treated less strictly than the app demands.
+        UserUnknownError: the app has no such user.
     """
     wanted = policy_of(treatments)
-    found = await user_policies(db, owner)
-    least = policy_of(found.service).stricter(policy_of(found.app)).told()
+    demanded = await app_policies(directory or db, app)
+    least = policy_of(demanded.service).stricter(policy_of(demanded.app)).told()
     rank = TREATMENTS.index
     laxer = [kind for kind, how in wanted.told().items() if kind in treatments and rank(how) < rank(least[kind])]
     if laxer:
         raise PolicyLaxerError(f"The app treats {', '.join(laxer)} more strictly.", kinds=laxer)
-    async with db.transaction(owner.user_id) as connection:
-        await sign(connection)
-        await connection.execute(query("set_own_policy"), {"user_id": owner.user_id, "policy": _written(wanted)})
+    values = {"app": app, "user_id": owner.user_id, "policy": _written(wanted)}
+    for place in (db, directory) if directory is not None and directory is not db else (db,):
+        if not await _set(place, SET_USER, values):
+            raise UserUnknownError
     return await user_policies(db, owner)
+
+
+async def _set(db: Database, statement: TextClause, values: Mapping[str, Any]) -> bool:
+    async with db.transaction() as connection:
+        await sign(connection)
+        return bool((await connection.execute(statement, values)).scalar_one())
 
 
 def _policies(db: Database, app: Mapping[str, str], own: Mapping[str, str] | None) -> Policies:

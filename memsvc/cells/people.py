@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from functools import reduce
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.epochs import at_epoch
 from memsvc.db.once import Once
+from memsvc.erasing.anonymising import Anonymised, Figure, begin_anonymising, figures_of_app, preview_anonymising
 from memsvc.erasing.memories import Receipt
 from memsvc.erasing.users import Progress, erase_user, preview_user, user_erasure
 from memsvc.errors import AlreadyExistsError, DatabaseUnavailableError, NotFoundError, UserUnknownError
@@ -127,6 +129,40 @@ async def erase_user_anywhere(
         cells.home, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress
     )
     return await user_erasure_anywhere(cells, app, receipt.subject_id)
+
+
+async def preview_anonymising_anywhere(cells: Cells, app: UUID, ref: str) -> list[Figure]:
+    """Do ``memsvc.erasing.anonymising.preview_anonymising`` wherever the user is."""
+    check_storable(ref, "user")
+    there = await cells.find((await find_user(cells.home, app, ref)).user_id)
+    return await preview_anonymising(there, app, ref)
+
+
+async def anonymise_user_anywhere(
+    cells: Cells, app: UUID, ref: str, *, requested_by: str, seconds: float | None = None
+) -> Anonymised:
+    """Do ``memsvc.erasing.anonymising.anonymise_user`` wherever the user is; the numbers stay in that cell."""
+    check_storable(ref, "user")
+    try:
+        user_id = (await find_user(cells.home, app, ref)).user_id
+    except UserUnknownError:  # it may have been begun: then erasing continues
+        added = 0
+    else:
+        there = await cells.find(user_id)
+        added, ref = await begin_anonymising(there, app, user_id, requested_by=requested_by), str(user_id)
+    receipt = await erase_user_anywhere(cells, app, ref, requested_by=requested_by, seconds=seconds)
+    return Anonymised(receipt=receipt, added=added)
+
+
+async def figures_of_app_everywhere(cells: Cells, app: UUID) -> list[Figure]:
+    """Return the sums over all users of an app who were anonymised, of all cells."""
+    sums = Counter[tuple[date, str, str]]()
+    for _, db in await cells.all():
+        for one in await figures_of_app(db, app):
+            sums[one.month, one.what, one.kind] += one.number
+    return [
+        Figure(month=month, what=what, kind=kind, number=number) for (month, what, kind), number in sorted(sums.items())
+    ]
 
 
 async def user_erasure_anywhere(cells: Cells, app: UUID, user_id: UUID) -> Receipt:

@@ -17,9 +17,9 @@ from memsvc.cli.common import (
     as_uuid,
     chosen_user,
     every_cell,
+    owner_at_home,
     print_json,
     print_table,
-    user_at_home,
     with_database,
 )
 
@@ -110,8 +110,7 @@ def pause(
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.pausing import pause
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         return await pause(db, owner, datetime.now(UTC) + timedelta(hours=hours) if hours else None)
 
     made = with_database(work)
@@ -142,18 +141,19 @@ def anonymise(
             "Cannot ask for confirmation without a terminal.", hint="Add --yes to anonymise, or --preview to look."
         )
 
-    async def work(db: Database, _settings: Settings) -> Any:
+    async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
-        from memsvc.erasing.anonymising import anonymise_user, preview_anonymising
+        from memsvc.cells.people import anonymise_user_anywhere, preview_anonymising_anywhere
 
         home = await find_app(db, app)
-        if preview:
-            return await preview_anonymising(db, home, name)
-        if not yes:
-            with suppress(UserUnknownError):  # an erasure may have been interrupted: it goes on
-                _show_figures(await preview_anonymising(db, home, name))
-            typer.confirm(f"Keep these numbers, and erase all else of {name!r}?", err=True, abort=True)
-        return await anonymise_user(db, home, name, requested_by="cli")
+        async with every_cell(db, settings) as cells:
+            if preview:
+                return await preview_anonymising_anywhere(cells, home, name)
+            if not yes:
+                with suppress(UserUnknownError):  # an erasure may have been interrupted: it goes on
+                    _show_figures(await preview_anonymising_anywhere(cells, home, name))
+                typer.confirm(f"Keep these numbers, and erase all else of {name!r}?", err=True, abort=True)
+            return await anonymise_user_anywhere(cells, home, name, requested_by="cli")
 
     made = with_database(work)
     if as_json:
@@ -176,11 +176,12 @@ def _show_receipt(made: Anonymised) -> None:
 def figures(app: str = AppName, as_json: bool = AsJson) -> None:
     """List the numbers that stayed of users of the app who were anonymised, by month."""
 
-    async def work(db: Database, _settings: Settings) -> Any:
+    async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
-        from memsvc.erasing.anonymising import figures_of_app
+        from memsvc.cells.people import figures_of_app_everywhere
 
-        return await figures_of_app(db, await find_app(db, app))
+        async with every_cell(db, settings) as cells:
+            return await figures_of_app_everywhere(cells, await find_app(db, app))
 
     found = with_database(work)
     print_json(found) if as_json else _show_figures(found)
@@ -197,8 +198,8 @@ def resume(user: str | None = UserRef, app: str = AppName, as_json: bool = AsJso
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.pausing import resume
 
-        db, chosen = await user_at_home(db, user, app)
-        return await resume(db, chosen.owner)
+        db, owner = await owner_at_home(db, user, app)
+        return await resume(db, owner)
 
     made = with_database(work)
     print_json(made) if as_json else print("Messages are stored again.")

@@ -12,9 +12,9 @@ from memsvc.cli.common import (
     UserRef,
     embedders,
     note_missing,
+    owner_at_home,
     plain,
     print_json,
-    user_at_home,
     with_database,
 )
 from memsvc.cli.memories import AskedAt
@@ -45,8 +45,7 @@ def ask(
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_asked_at
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)
@@ -90,8 +89,7 @@ def verify(
         from memsvc.extract.run import Extractors
         from memsvc.sources.moments import read_known_at, read_moment
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         when = When(as_of=read_moment(as_of, owner, "--as-of"), known_at=read_known_at(known_at, owner, "--known-at"))
         with embedders(settings) as models:
             if models is not None:

@@ -163,6 +163,14 @@ async def user_at_home(db: Database, user: str | None, app: str) -> tuple[Databa
     return await _cells.get().enter_async_context(at_place_of(db, settings(), chosen.user_id)), chosen
 
 
+async def owner_at_home(db: Database, user: str | None, app: str) -> tuple[Database, Owner]:
+    """Return the same, with what writing needs to know about the user, such as the policy on secrets in text."""
+    from memsvc.access.users import owner_of
+
+    there, chosen = await user_at_home(db, user, app)
+    return there, await owner_of(there, chosen.user_id)
+
+
 def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> T:
     """Run work for the chosen user on the configured database."""
     return for_owner_with(user, app, lambda db, owner, _settings: act(db, owner))
@@ -172,8 +180,8 @@ def for_owner_with(user: str | None, app: str, act: Callable[[Database, Owner, S
     """Do ``for_owner`` for work that needs the settings."""
 
     async def work(db: Database, settings: Settings) -> T:
-        there, chosen = await user_at_home(db, user, app)
-        return await act(there, chosen.owner, settings)
+        there, owner = await owner_at_home(db, user, app)
+        return await act(there, owner, settings)
 
     return with_database(work)
 
@@ -184,9 +192,9 @@ def finding(
     """Run work for the chosen user that needs the embedding models."""
 
     async def work(db: Database, settings: Settings) -> T:
-        there, chosen = await user_at_home(db, user, app)
+        there, owner = await owner_at_home(db, user, app)
         with embedders(settings) as models:
-            return await act(there, chosen.owner, settings, models)
+            return await act(there, owner, settings, models)
 
     return with_database(work)
 

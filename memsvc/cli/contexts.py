@@ -12,8 +12,8 @@ from memsvc.cli.common import (
     UserRef,
     embedders,
     note_missing,
+    owner_at_home,
     print_json,
-    user_at_home,
     with_database,
 )
 from memsvc.cli.memories import AskedAt, Mode
@@ -103,8 +103,7 @@ def context(
         from memsvc.sources.moments import read_asked_at
         from memsvc.sources.times import parse_time
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         zone = ZoneInfo(owner.time_zone)
         filters = Filters(
             conversations=only,
@@ -149,8 +148,7 @@ def show(
     async def work(db: Database, _settings: Settings) -> OpenedMemory:
         from memsvc.sources.opening import open_memory
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         return await open_memory(db, owner, memory, before=around, after=around)
 
     opened = with_database(work)

@@ -14,10 +14,10 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     note,
+    owner_at_home,
     plain,
     print_json,
     print_table,
-    user_at_home,
     with_database,
 )
 
@@ -67,8 +67,7 @@ def extract(
 
     async def work(db: Database, settings: Settings) -> Any:
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         if dry_run:
             return owner, await _dry_run(db, settings, owner, what or "", extractor, speaker, said_at)
         if what == STATUS:

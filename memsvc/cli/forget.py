@@ -17,9 +17,9 @@ from memsvc.cli.common import (
     as_uuid,
     every_cell,
     note,
+    owner_at_home,
     print_json,
     print_table,
-    user_at_home,
     with_database,
 )
 
@@ -125,8 +125,7 @@ async def _memory(db: Database, wish: Wish) -> Receipt | dict[str, int]:
 
     from memsvc.erasing.memories import erase, preview
 
-    db, chosen = await user_at_home(db, wish.user, wish.app)
-    owner = chosen.owner
+    db, owner = await owner_at_home(db, wish.user, wish.app)
     subject = await _subject(db, owner, wish.kind, wish.name)
     kind = cast("Kind", wish.kind)
     counts = await preview(db, owner, kind, subject)

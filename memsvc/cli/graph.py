@@ -15,9 +15,9 @@ from memsvc.cli.common import (
     for_owner,
     note,
     note_missing,
+    owner_at_home,
     print_json,
     print_table,
-    user_at_home,
     with_database,
 )
 
@@ -331,8 +331,7 @@ def annotate(
                 field="stance",
             )
         annotation = Annotation(edge_id=as_uuid(fact, "fact"), stance=cast("Mark", stance), reason=reason)
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         return await annotate_fact(db, owner, settings, annotation, asserted_by=ACTOR)
 
     change = with_database(work)

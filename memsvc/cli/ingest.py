@@ -15,9 +15,9 @@ from memsvc.cli.common import (
     UserRef,
     embedders,
     note,
+    owner_at_home,
     plain,
     print_json,
-    user_at_home,
     with_database,
 )
 
@@ -220,8 +220,7 @@ def ingest(
         from memsvc.sources.moments import read_moment
         from memsvc.sources.previewing import Choices
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         choices = Choices(
             kind=kind,
             columns=columns_of(columns) if columns else {},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, UserRef, chosen_owner, embedders, note, opened
+from memsvc.cli.common import AppName, UserRef, chosen_user, embedders, note, opened
 from memsvc.cli.service import end, kept_up, stop_signal
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ async def _principal(db: Database, app: str, user: str | None, key: str | None, 
         UserRequiredError: the app has several users and none is named.
     """
     from memsvc.access.keys import Principal, authenticate
-    from memsvc.access.users import find_app
+    from memsvc.access.users import find_app, owner_of
 
     if key is not None:
         known = await authenticate(db, key, user)
         known.require_owner("read" if "read" in known.scopes else "write")
         return known
     found = await find_app(db, app)
-    meant = await chosen_owner(db, found, user)
+    meant = await owner_of(db, (await chosen_user(db, found, user)).user_id)
     return Principal(found, frozenset(scopes), meant, meant.user_id)
 
 

@@ -14,8 +14,8 @@ from memsvc.cli.common import (
     UserRef,
     embedders,
     note_missing,
+    owner_at_home,
     print_json,
-    user_at_home,
     with_database,
 )
 from memsvc.recall.kinds import KINDS
@@ -130,8 +130,7 @@ def recall(
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_asked_at, read_known_at, read_moment
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         filters = Filters(
             conversations=conversation,
             not_conversations=not_conversation,

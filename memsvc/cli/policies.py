@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, chosen_owner, print_json, print_table, with_database
+from memsvc.cli.common import AppName, AsJson, every_cell, owner_at_home, print_json, print_table, with_database
 
 if TYPE_CHECKING:
     from memsvc.access.policies import Policies
@@ -30,7 +30,7 @@ def show(user: str | None = OfUser, app: str = AppName, as_json: bool = AsJson) 
         found = await find_app(db, app)
         if user is None:
             return await app_policies(db, found)
-        return await user_policies(db, await chosen_owner(db, found, user))
+        return await user_policies(*await owner_at_home(db, user, app))
 
     _print(with_database(work), as_json=as_json)
 
@@ -47,15 +47,18 @@ def set_policy(
 ) -> None:
     """Replace the policy of an app or of a user. Kinds that are not named are kept; what is stored stays as it is."""
 
-    async def work(db: Database, _settings: Settings) -> Policies:
+    async def work(db: Database, settings: Settings) -> Policies:
         from memsvc.access.policies import set_app_policy, set_user_policy
         from memsvc.access.users import find_app
 
         wanted = {kind: treatment for kind, _, treatment in (one.partition("=") for one in treatments)}
         found = await find_app(db, app)
         if user is None:
-            return await set_app_policy(db, found, wanted)
-        return await set_user_policy(db, await chosen_owner(db, found, user), wanted)
+            async with every_cell(db, settings) as cells:
+                others = [database for cell, database in await cells.all() if cell is not None]
+                return await set_app_policy(db, found, wanted, cells=others)
+        there, owner = await owner_at_home(db, user, app)
+        return await set_user_policy(there, found, owner, wanted, directory=db)
 
     _print(with_database(work), as_json=as_json)
 

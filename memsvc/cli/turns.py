@@ -15,9 +15,9 @@ from memsvc.cli.common import (
     embedders,
     for_owner_with,
     note_missing,
+    owner_at_home,
     plain,
     print_json,
-    user_at_home,
     with_database,
 )
 
@@ -93,8 +93,7 @@ def work(
     async def find(db: Database, settings: Settings) -> PastWork:
         from memsvc.turns.past import PastWorkIn, past_work
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         asked = PastWorkIn(
             query=query, within_project=within, within_files=within_files, agent=agent, tool=tool, ok=ok, limit=limit,
             budget=budget, **_where(project, files),

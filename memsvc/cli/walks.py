@@ -13,7 +13,7 @@ from memsvc.cli.common import (
     AppName,
     UserRef,
     note,
-    user_at_home,
+    owner_at_home,
     with_database,
 )
 
@@ -98,8 +98,7 @@ def graph(
 
     async def work(db: Database, _settings: Settings) -> tuple[Any, Owner]:
 
-        db, chosen = await user_at_home(db, user, app)
-        owner = chosen.owner
+        db, owner = await owner_at_home(db, user, app)
         return await _read(db, owner, asked), owner
 
     found, owner = with_database(work)

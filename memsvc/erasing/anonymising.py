@@ -84,22 +84,30 @@ async def anonymise_user(
         OverloadedError, ContendedError: as ``erase_user``.
     """
     check_storable(ref, "user")
-    added = 0
     try:
         user_id = (await find_user(db, app, ref)).user_id
     except UserUnknownError:  # it may have been begun: then erasing continues
-        pass
+        added = 0
     else:
-        values = {"app": app, "user_id": user_id, "by": requested_by}
-
-        async def begin(connection: AsyncConnection) -> int:
-            await sign(connection)
-            row = (await connection.execute(BEGIN, values)).one_or_none()
-            return row.added if row is not None else 0
-
-        added, ref = await db.attempt(user_id, begin), str(user_id)
+        added, ref = await begin_anonymising(db, app, user_id, requested_by=requested_by), str(user_id)
     receipt = await erase_user(db, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress)
     return Anonymised(receipt=receipt, added=added)
+
+
+async def begin_anonymising(db: Database, app: UUID, user_id: UUID, *, requested_by: str) -> int:
+    """Add a user's numbers to those of the app, and mark the user for erasing; ``erase_user`` does the rest.
+
+    Returns:
+        How many numbers were added; 0: the user was marked before.
+    """
+    values = {"app": app, "user_id": user_id, "by": requested_by}
+
+    async def begin(connection: AsyncConnection) -> int:
+        await sign(connection)
+        row = (await connection.execute(BEGIN, values)).one_or_none()
+        return row.added if row is not None else 0
+
+    return await db.attempt(user_id, begin)
 
 
 async def figures_of_app(db: Database, app: UUID) -> list[Figure]:

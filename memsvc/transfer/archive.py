@@ -37,7 +37,7 @@ KINDS = (
 )  # fmt: skip
 # Tables with a user_id that no export contains, and why. A test compares both lists with the database.
 LEFT_OUT = {
-    "users": "the manifest has name, zone and language; ids, the app, a pause and the policy on secrets belong to the service",
+    "users": "the manifest has name, zone and language; ids, app, pause and policy on secrets belong to the service",
     "api_keys": "keys are secrets of one service",
     "moves": "where the users of one service are",
     "audit_log": "changes to the accounts of one service",

@@ -56,9 +56,6 @@ SELECT u.app_id, u.policy AS own_policy, memsvc.app_policy(u.app_id) AS app_poli
 FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
--- name: set_own_policy
-SELECT memsvc.set_user_policy(:user_id, CAST(:policy AS jsonb));
-
 -- name: app_of
 -- The app that a user belongs to.
 SELECT u.app_id

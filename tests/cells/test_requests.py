@@ -177,6 +177,37 @@ async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Depl
     assert (await chief.post("/v1/users", json={"name": "Gero"})).status_code == 201
 
 
+async def test_the_policies_on_secrets_of_app_and_user_hold_in_every_cell(cells: Deployment) -> None:
+    _, client = await cells.person("Pia", EAST)
+    _, at_home = await cells.person("Per", HOME)
+    chief = await cells.client()
+    assert (await client.put("/v1/me/policy", json={"kinds": {"card": "mask"}})).status_code == 200
+    assert (await tell(client, "The pike costs 4532 0151 1283 3600.")).json()["messages"][0]["masked"] == {"card": 1}
+    assert await found(client, "pike") == ["The pike costs [card number]."]
+    assert (await client.get("/v1/me/policy")).json()["own"]["card"] == "mask"
+    assert (await chief.put("/v1/policy", json={"kinds": {"card": "refuse"}})).status_code == 200
+    for who in (client, at_home):
+        assert (await tell(who, "4532 0151 1283 3600")).json()["code"] == "text_refused"
+        assert (await who.put("/v1/me/policy", json={"kinds": {"card": "mask"}})).json()["code"] == "policy_laxer"
+    assert cells.run(EAST, "SELECT policy FROM memsvc.apps WHERE name = 'cells'") == [({"card": "refuse"},)]
+    await chief.put("/v1/policy", json={"kinds": {}})
+
+
+async def test_a_user_of_a_cell_is_anonymised_there_and_counted_with_the_others(cells: Deployment) -> None:
+    chief = await cells.client()
+    for name, cell in (("Anna", EAST), ("Arno", HOME)):
+        user, client = await cells.person(name, cell)
+        await tell(client, "The otter sleeps.")
+        previewed = (await chief.get(f"/v1/users/{name}/figures")).json()["items"]
+        assert {"messages", "users"} <= {one["what"] for one in previewed}
+        done = (await chief.post(f"/v1/users/{name}/anonymise")).json()
+        assert (done["receipt"]["state"], done["receipt"]["verified"]) == ("done", True)
+        assert done["added"] == len(previewed)
+        assert cells.rows(HOME, user) == cells.rows(EAST, user) == {}
+    sums = {(one["what"], one["kind"]): one["number"] for one in (await chief.get("/v1/figures")).json()["items"]}
+    assert (sums["users", ""], sums["messages", "user"]) == (2, 2)
+
+
 async def test_a_moving_user_is_waited_for_and_told_to_come_back_after_a_while(cells: Deployment) -> None:
     user, client = await cells.person("Mona", EAST)
     door = "UPDATE memsvc.users SET moving = %s WHERE user_id = %s"

@@ -17,7 +17,7 @@ from memsvc.access.users import Owner, add_user, app_id, owner_of
 from memsvc.cli.ingest import ingest_files
 from memsvc.db.engine import Database
 from memsvc.documents.form import Chunk, ParsedDocument
-from memsvc.errors import InvalidRequestError, PolicyLaxerError, TextRefusedError
+from memsvc.errors import InvalidRequestError, PolicyLaxerError, TextRefusedError, UserUnknownError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Alias, Node
 from memsvc.profiles.write import write_block
@@ -163,14 +163,14 @@ async def test_a_secret_in_two_chunks_of_a_document_is_masked_in_both(person: Pe
 async def test_a_user_may_be_stricter_than_the_app_and_never_laxer(person: Person) -> None:
     await set_app_policy(person.db, person.app, {"card": "mask"})
     owner = await person.owner()
-    found = await set_user_policy(person.db, owner, {"card": "refuse", "iban": "mask"})
+    found = await set_user_policy(person.db, person.app, owner, {"card": "refuse", "iban": "mask"})
     assert (found.applied["card"], found.applied["iban"], found.applied["key"]) == ("refuse", "mask", "keep")
     with pytest.raises(PolicyLaxerError) as laxer:
-        await set_user_policy(person.db, owner, {"card": "keep"})
+        await set_user_policy(person.db, person.app, owner, {"card": "keep"})
     assert laxer.value.details == {"kinds": ["card"]}
-    await set_user_policy(person.db, owner, {})  # back to what the app demands
+    await set_user_policy(person.db, person.app, owner, {})  # back to what the app demands
     assert (await person.owner()).policy == policy_of({"card": "mask"})
-    await set_user_policy(person.db, owner, {"iban": "mask"})
+    await set_user_policy(person.db, person.app, owner, {"iban": "mask"})
     await set_app_policy(person.db, person.app, {"iban": "refuse"})  # and an app that becomes stricter counts at once
     assert (await user_policies(person.db, owner)).applied["iban"] == "refuse"
     with pytest.raises(InvalidRequestError):
@@ -180,18 +180,18 @@ async def test_a_user_may_be_stricter_than_the_app_and_never_laxer(person: Perso
     assert (await app_policies(person.db, person.app)).own is None
 
 
-async def test_nobody_sets_the_policy_of_another_user(person: Person, other: Owner) -> None:
-    async with person.db.transaction(other.user_id) as connection:
-        with pytest.raises(Exception, match="identity"):
-            await connection.execute(
-                text('SELECT memsvc.set_user_policy(:user_id, \'{"card": "mask"}\')'), {"user_id": person.user_id}
-            )
-    assert (await person.owner()).policy.is_off
+async def test_an_app_sets_the_policy_of_its_own_users_alone(person: Person, other: Owner) -> None:
+    with pytest.raises(UserUnknownError):
+        await set_user_policy(person.db, person.app, other, {"card": "mask"})
+    assert (await owner_of(person.db, other.user_id)).policy.is_off
+    stranger = await app_id(person.db, f"stranger-{secrets.token_hex(6)}")
+    with pytest.raises(UserUnknownError):
+        await set_user_policy(person.db, stranger, await person.owner(), {})
 
 
 async def test_who_changed_a_policy_is_in_the_audit_log(person: Person, admin: Any) -> None:
     owner = await masking(person, card="mask")
-    await set_user_policy(person.db, owner, {"iban": "refuse"})
+    await set_user_policy(person.db, person.app, owner, {"iban": "refuse"})
     rows = admin.execute(
         "SELECT action, details FROM memsvc.audit_log WHERE app_id = %s AND action LIKE '%%.policy' ORDER BY audit_id",
         (person.app,),

@@ -10,8 +10,9 @@ from litestar.params import PathParameter
 
 from memsvc.api.callers import ADMINISTRATOR, Administrator
 from memsvc.api.problems import documented
+from memsvc.cells.people import anonymise_user_anywhere, figures_of_app_everywhere, preview_anonymising_anywhere
 from memsvc.db.paging import Page
-from memsvc.erasing.anonymising import Anonymised, Figure, anonymise_user, figures_of_app, preview_anonymising
+from memsvc.erasing.anonymising import Anonymised, Figure
 
 SECONDS = 20.0
 """Longest work of a request; workers do the rest."""
@@ -38,7 +39,7 @@ class AnonymisingController(Controller):
     )
     async def preview(self, administrator: NamedDependency[Administrator], user: UserParameter) -> Page[Figure]:
         """Count."""
-        found = await preview_anonymising(administrator.db, administrator.app_id, user)
+        found = await preview_anonymising_anywhere(administrator.cells, administrator.app_id, user)
         return Page(items=found, next_cursor=None)
 
     @post(
@@ -55,7 +56,9 @@ class AnonymisingController(Controller):
     )
     async def anonymise(self, administrator: NamedDependency[Administrator], user: UserParameter) -> Anonymised:
         """Anonymise the user."""
-        return await anonymise_user(administrator.db, administrator.app_id, user, requested_by="api", seconds=SECONDS)
+        return await anonymise_user_anywhere(
+            administrator.cells, administrator.app_id, user, requested_by="api", seconds=SECONDS
+        )
 
 
 class FiguresController(Controller):
@@ -75,5 +78,5 @@ class FiguresController(Controller):
     )
     async def list(self, administrator: NamedDependency[Administrator]) -> Page[Figure]:
         """Return them."""
-        found = await figures_of_app(administrator.db, administrator.app_id)
+        found = await figures_of_app_everywhere(administrator.cells, administrator.app_id)
         return Page(items=found, next_cursor=None)

@@ -60,7 +60,9 @@ class OwnPolicyController(Controller):
         writer: NamedDependency[Caller],
     ) -> Policies:
         """Set it."""
-        return await set_user_policy(writer.db, writer.owner, data.kinds)
+        return await set_user_policy(
+            writer.db, writer.principal.app_id, writer.owner, data.kinds, directory=writer.home
+        )
 
 
 class AppPolicyController(Controller):
@@ -96,4 +98,5 @@ class AppPolicyController(Controller):
         administrator: NamedDependency[Administrator],
     ) -> Policies:
         """Set it."""
-        return await set_app_policy(administrator.db, administrator.app_id, data.kinds)
+        cells = [database for cell, database in await administrator.cells.all() if cell is not None]
+        return await set_app_policy(administrator.db, administrator.app_id, data.kinds, cells=cells)

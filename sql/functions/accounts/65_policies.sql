@@ -32,22 +32,29 @@ $$;
 COMMENT ON FUNCTION memsvc.set_app_policy(uuid, jsonb) IS
   'Replaces what happens to secrets in text of an app''s users.';
 
--- Replaces the user's own policy; only for whom the identity token names.
-CREATE OR REPLACE FUNCTION memsvc.set_user_policy(p_user_id uuid, p_policy jsonb) RETURNS void
+-- Replaces a user's own policy; returns false if the app has no such user. A user of another cell has a row in the
+-- directory, too, from which requests take the policy.
+CREATE OR REPLACE FUNCTION memsvc.set_user_policy(p_app_id uuid, p_user_id uuid, p_policy jsonb) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
 AS $$
 DECLARE
   before jsonb;
-  of_app uuid;
 BEGIN
-  PERFORM memsvc.require_identity(p_user_id);
-  SELECT u.policy, u.app_id INTO before, of_app FROM memsvc.users AS u WHERE u.user_id = p_user_id FOR NO KEY UPDATE;
+  PERFORM memsvc.require_restored();
+  SELECT u.policy INTO before FROM memsvc.users AS u
+  WHERE u.app_id = p_app_id AND u.user_id = p_user_id
+  FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
   UPDATE memsvc.users AS u SET policy = p_policy WHERE u.user_id = p_user_id;
   PERFORM memsvc.audit(
-    'user.policy', of_app, p_user_id, p_user_id::text, jsonb_build_object('before', before, 'after', p_policy)
+    'user.policy', p_app_id, p_user_id, p_user_id::text, jsonb_build_object('before', before, 'after', p_policy)
   );
+  RETURN true;
 END
 $$;
-COMMENT ON FUNCTION memsvc.set_user_policy(uuid, jsonb) IS 'Replaces what happens to secrets in the user''s own text.';
+COMMENT ON FUNCTION memsvc.set_user_policy(uuid, uuid, jsonb) IS
+  'Replaces what happens to secrets in text of a user of an app.';
