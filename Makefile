@@ -110,7 +110,7 @@ examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI docu
 	@MEMSVC_TEST_ANSWERS=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 
 LOCKING := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
-	--extra embedded --extra onnx --extra multilingual --extra nlp --extra documents
+	--extra embedded --extra onnx --extra multilingual --extra nlp --extra documents --extra age
 lock: ## Write requirements.lock and the image's lock anew (without torch: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/$(LOCKING) --extra dev --output-file requirements.lock pyproject.toml

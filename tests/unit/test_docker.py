@@ -121,7 +121,17 @@ def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() 
     assert "--no-deps --no-build-isolation ." in install, "nothing comes without a hash"
     wanted = {
         re.split(r"[\[~=<>]", entry.lower())[0]
-        for extra in ("embedded", "onnx", "multilingual", "nlp", "redis", "rabbitmq", "otel", "sentence-transformers")
+        for extra in (
+            "embedded",
+            "onnx",
+            "multilingual",
+            "nlp",
+            "redis",
+            "rabbitmq",
+            "otel",
+            "age",
+            "sentence-transformers",
+        )
         for entry in (*project["dependencies"], *extras[extra])
     }
     image = locked_in(DOCKER / "requirements.lock")
