@@ -36,6 +36,7 @@ from memsvc.sources.messages import (
     check_message,
     kept_back,
     prepare,
+    prepare_aside,
 )
 from memsvc.sources.previewing import Reader
 from memsvc.sources.times import SaidAt
@@ -152,7 +153,7 @@ def batches(placed: Iterable[Placed], most: int, chars: int = BATCH_CHARS) -> It
 async def _append(db: Database, owner: Owner, batch: Sequence[Placed], settings: Settings) -> list[StoredMessage]:
     """Store a batch; its errors name the position in the file and say how to resume."""
     try:
-        prepared = prepare([one.message for one in batch], owner, settings)
+        prepared = await prepare_aside([one.message for one in batch], owner, settings)
         return await append_checked(
             db, owner, [kept_back(one) if given.is_trace else one for given, one in zip(batch, prepared, strict=True)]
         )

@@ -7,6 +7,7 @@ text is never part of the identity, because people repeat themselves.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,8 @@ MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
 MAX_PARTS = 32_767
 """The largest value of ``passages.part``."""
+AT_ONCE_CHARS = 20_000
+"""Text that is searched for secrets without a thread."""
 MAX_ORDINAL = 2_000_000_000
 APPEND = text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))")
 NOTHING: Mapping[str, Any] = {}
@@ -266,6 +269,15 @@ def prepare(
     return prepared
 
 
+async def prepare_aside(
+    messages: Sequence[MessageIn], owner: Owner, settings: Settings, idempotency_key: str | None = None
+) -> list[Prepared]:
+    """Do ``prepare``, in a thread if much text is to be searched for secrets: a million characters take seconds."""
+    if owner.policy.is_off or sum(len(message.text) for message in messages) <= AT_ONCE_CHARS:
+        return prepare(messages, owner, settings, idempotency_key)
+    return await asyncio.to_thread(prepare, messages, owner, settings, idempotency_key)
+
+
 def kept_back(prepared: Prepared) -> Prepared:
     """Return a message that is stored as a trace, whatever its role."""
     return replace(prepared, parts=[replace(part, injected=True) for part in prepared.parts])
@@ -310,7 +322,7 @@ async def append(
     Raises:
         MemsvcError: see ``prepare``; MessageConflictError also if the stored message has other words.
     """
-    return await append_checked(db, owner, prepare(messages, owner, settings, idempotency_key))
+    return await append_checked(db, owner, await prepare_aside(messages, owner, settings, idempotency_key))
 
 
 async def append_checked(db: Database, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:

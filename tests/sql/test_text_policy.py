@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -283,3 +285,21 @@ async def test_a_table_with_a_refused_secret_is_refused_by_its_line(
     assert CARD not in refused.value.message
     async with person.db.transaction(owner.user_id) as connection:
         assert (await connection.execute(text("SELECT count(*) FROM memsvc.passages"))).scalar_one() == 0
+
+
+async def test_a_long_message_is_searched_beside_other_work(person: Person) -> None:
+    owner = await masking(person)
+    long = MessageIn(conversation="c", text=f"{'The heron stood in the water. ' * 20_000}{CARD}")
+    waits: list[float] = []
+
+    async def others() -> None:
+        while True:
+            begun = time.monotonic()
+            await asyncio.sleep(0.01)
+            waits.append(time.monotonic() - begun)
+
+    beside = asyncio.create_task(others())
+    [stored] = await append(person.db, owner, [long], SETTINGS)
+    beside.cancel()
+    assert stored.masked == {"card": 1}
+    assert len(waits) > 3, "nothing else was done meanwhile"
