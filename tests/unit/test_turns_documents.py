@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsvc.errors import InvalidRequestError
+from memsvc.text.secrets import mask, mask_values
 from memsvc.turns.calls import CallIn, digest_of, document_of, told_error, tool_name
 from memsvc.turns.chat_turns import chat_turns
 from memsvc.turns.documents import document_name, on_disk
 from memsvc.turns.projects import Project, find_project, project_at, remote_name
 from memsvc.turns.results import BINARY, HEAD_CHARS, TAIL_CHARS, keep_result
-from memsvc.text.secrets import mask, mask_values
 from memsvc.turns.storing import LONGEST_ARGUMENT, _arguments
 
 SEGMENT = st.text(
