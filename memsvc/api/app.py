@@ -40,6 +40,7 @@ from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
 from memsvc.api.controllers.archive import ArchiveController
 from memsvc.api.controllers.audit import AuditController, KeyUseController
+from memsvc.api.controllers.budgets import BudgetsController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
@@ -164,6 +165,7 @@ V1 = (
     ForgetUserController,
     KeysController,
     KeyUseController,
+    BudgetsController,
     AuditController,
     OperationsController,
 )

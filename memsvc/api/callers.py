@@ -29,6 +29,7 @@ from memsvc.cells.people import add_user_somewhere
 from memsvc.chat.admitting import NO_ANSWER, Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.acting import act_as
+from memsvc.db.admission import Work, work_is
 from memsvc.db.engine import Database
 from memsvc.errors import (
     ConfigurationError,
@@ -59,6 +60,12 @@ CHATS_ON = {"chats_on": True}
 
 SIGNED = {"signed": True}
 """The ``opt`` of handlers that ask for no key, because they check a signature of the body themselves."""
+WORK = "work"
+"""The key of the ``opt`` that says what kind of work a handler does (``memsvc.db.admission``); without it, LOOK."""
+ASKS: dict[str, Work | None] = {WORK: None}
+"""The ``opt`` of handlers that recall, which takes its turn itself, or limit themselves otherwise."""
+STORES: dict[str, Work | None] = {WORK: Work.STORE}
+"""The ``opt`` of handlers that take in messages and documents."""
 KEY_HEADER = {"key_header": True}
 """The ``opt`` of handlers that also accept a key in the header X-Api-Key."""
 
@@ -216,6 +223,7 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         UnauthenticatedError: the key or token is missing or invalid.
         UserMovingError: the user is on the way to another cell.
     """
+    work_is(handler.opt.get(WORK, Work.LOOK))
     if SIGNED.items() <= handler.opt.items():
         return
     credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)

@@ -82,7 +82,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs). Press Ctrl-C to stop.")
     await _say_the_page(db, settings)
     try:
-        async with working(settings, url, models) if with_worker else nullcontext():
+        async with working(settings, url, models, db.recalls) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
             note("Stopping after the current work is finished.")
             await hang_up(app)

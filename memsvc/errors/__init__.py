@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memsvc.errors.base import MemsvcError
 from memsvc.errors.callers import (
+    BudgetExceededError,
     ForbiddenError,
     HostRefusedError,
     LinkInvalidError,
@@ -176,6 +177,7 @@ __all__ = [
     "BatchUnsupportedError",
     "BlockUnknownError",
     "BodyTooSlowError",
+    "BudgetExceededError",
     "BudgetTooSmallError",
     "CalendarError",
     "CapabilityMissingError",

@@ -39,6 +39,7 @@ COMMANDS = [
     ("db", "reindex"), ("db", "health"), ("db", "sizes"),
     ("user",), ("user", "add"), ("user", "list"), ("user", "pause"), ("user", "resume"),
     ("key",), ("key", "scopes"), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
+    ("budget",), ("budget", "set"), ("budget", "show"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
     ("proposals",), *(("proposals", does) for does in ("list", "accept", "reject")),

@@ -51,7 +51,7 @@ UNOBSERVABLE = {
     *(
         f"{flag} row security on memsvc.{table}"
         for flag in ("disable", "do not force")
-        for table in ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves")
+        for table in ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves", "budgets")
         if (flag, table) not in {("disable", "api_keys"), ("disable", "moves")}
     ),
     # The same for everybody, and nobody but functions of memsvc_owner may write there: no login holds more than SELECT.
