@@ -77,12 +77,15 @@ def _request(kind: str, number: int, questions: Sequence[str]) -> tuple[str, str
     if kind == "recall":
         return "POST", "/v1/recall", {"query": question, "limit": NOISY_LIMIT, "mode": "deliberate"}
     if kind == "context":
-        return "POST", "/v1/context", {"query": question, "budget": 4_000}
+        return "POST", "/v1/context", {"query": question, "budget_tokens": 4_000}
     if kind == "graph":
         return "GET", "/v1/graph?limit=2000", None
     if kind == "nodes":
         return "GET", "/v1/nodes?limit=50", None
-    said = [{"conversation": "noise", "text": f"{question} {number} {one}"} for one in range(MESSAGES)]
+    said = [
+        {"conversation": f"noise {number % NOISY_AT_ONCE}", "text": f"{question} {number} {one}"}
+        for one in range(MESSAGES)
+    ]
     return "POST", "/v1/messages", {"messages": said}
 
 
@@ -109,7 +112,7 @@ def _noise(
 
 
 @contextmanager
-def _noisy(port: int, key: str, kind: str, questions: Sequence[str]) -> Iterator[multiprocessing.Queue[int]]:
+def noisy(port: int, key: str, kind: str, questions: Sequence[str]) -> Iterator[multiprocessing.Queue[int]]:
     """The noisy user, in a process of its own, while the block runs."""
     spawning = multiprocessing.get_context("spawn")
     answered: multiprocessing.Queue[int] = spawning.Queue()
@@ -136,7 +139,7 @@ def _ask(client: Client, questions: Sequence[str], seconds: float, quiet: Quiet,
         number += 1
 
 
-def _warm(client: Client, question: str) -> None:
+def warm(client: Client, question: str) -> None:
     """Wait until the API's model is loaded."""
     until = time.monotonic() + LOADED_S
     while msgspec.json.decode(client.post("/v1/recall", {"query": question}).body)["degraded"]:
@@ -174,7 +177,7 @@ def _rounds(
     questions = {name: [question for question, _ in one.questions(QUESTIONS)] for name, one in users.items()}
     versions = [name for name in VERSIONS if name in ports]
     for name in versions:
-        _warm(Client(ports[name], keys["quiet"]), questions["quiet"][0])
+        warm(Client(ports[name], keys["quiet"]), questions["quiet"][0])
     with progress("asking beside a noisy user", asked.rounds * len(versions) * len(asked.noise)) as done:
         for kind in asked.noise:
             found = {name: Quiet([], []) for name in versions}
@@ -194,7 +197,7 @@ def _round(
     client = Client(port, keys["quiet"])
     _ask(client, questions["quiet"], WARM_UP_S, Quiet([], []), [])
     _ask(client, questions["quiet"], asked.seconds, quiet, quiet.alone)
-    with _noisy(port, keys["noisy"], kind, questions["noisy"]) as answered:
+    with noisy(port, keys["noisy"], kind, questions["noisy"]) as answered:
         answered.get(timeout=TIMEOUT_S)  # it has begun
         time.sleep(WARM_UP_S)
         while not answered.empty():

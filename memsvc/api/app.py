@@ -178,6 +178,7 @@ LARGEST_BODIES = 8
 LARGEST_UPLOADS = 4
 """The same of files to be stored. One key has room for one of the largest size."""
 FAILED = 500
+CLOSE = (b"connection", b"close")
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
 
@@ -203,6 +204,8 @@ class ObservedLitestar(Litestar):
             if message["type"] == "http.response.start":
                 status = message["status"]
                 more = [(b"x-request-id", request_id.encode())]
+                if self.state["draining"].is_set():
+                    more.append(CLOSE)
                 if asked is not None:
                     more.append(await position_header(asked, scope["state"].get("db") or self.state["service"].db))
                 message["headers"] = [*message.get("headers", ()), *more]
@@ -344,6 +347,7 @@ def create_app(
         logging_config=None,
         state=State(
             {
+                "draining": asyncio.Event(),
                 "room": Room(LARGEST_BODIES * settings.max_body_bytes),
                 "uploads": Room(LARGEST_UPLOADS * largest_body(settings)),
             }
@@ -354,6 +358,17 @@ def create_app(
     make_exact(app.openapi_schema)
     add_answers(app.openapi_schema)
     return app
+
+
+async def drain(app: Litestar, seconds: float) -> None:
+    """Say that the service will stop, and go on serving for so many seconds, so that proxies send no new requests.
+
+    /health answers 503 from now on, and each answer closes its connection: a kept one would break later, perhaps just
+    when a client sends a request on it. Live clients are told to connect again, which they do elsewhere.
+    """
+    app.state["draining"].set()
+    if seconds:
+        await asyncio.sleep(seconds)
 
 
 async def hang_up(app: Litestar) -> None:

@@ -10,6 +10,7 @@ import typer
 from memsvc.cli.common import AppName, AsJson, print_json, print_table, with_database
 
 if TYPE_CHECKING:
+    from memsvc.access.budgets import Whose
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
@@ -52,7 +53,7 @@ def set_(
         from memsvc.access.budgets import set_budget
         from memsvc.access.users import find_app
 
-        whose = "user" if user is not None else "each" if each else "app"
+        whose: Whose = "user" if user is not None else "each" if each else "app"
         await set_budget(db, await find_app(db, app), whose, limits, user=user)
 
     with_database(work)

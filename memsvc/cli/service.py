@@ -61,7 +61,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     """Serve until SIGTERM or Ctrl-C, then finish open requests and the running job before returning."""
     from jobs.worker import working
     from memsvc import traces
-    from memsvc.api.app import create_app, hang_up
+    from memsvc.api.app import create_app, drain, hang_up
     from memsvc.api.serving import server as serving_on
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import residents
@@ -85,6 +85,8 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         async with working(settings, url, models, db.recalls) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
             note("Stopping after the current work is finished.")
+            if not serving.done():
+                await drain(app, settings.drain_s)
             await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving

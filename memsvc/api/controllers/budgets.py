@@ -57,8 +57,8 @@ class BudgetsController(Controller):
     @get(
         operation_id="listBudgets",
         summary="List budgets",
-        description="Lists what the app, each of its users, and single users may use in a day (UTC), with what was used "
-        "today. Needs the scope admin.",
+        description="Lists what the app, each of its users, and single users may use in a day (UTC), with what was "
+        "used today. Needs the scope admin.",
         response_description="One page of budgets.",
         responses=documented(400, 401, 403, 404, 503),
     )
