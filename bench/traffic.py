@@ -3,8 +3,8 @@
 A real ``memsvc api``, a worker and the embedded server; the models, the extractor and all settings are the defaults.
 Each user is a closed loop: chats (a context, then what was said and what was answered), hooks, recalls and, now and
 then, a document, with an exponential pause around ``THINK_S`` between two of them. Beside them, somebody's night
-begins every ``NIGHT_S`` seconds. Steps have more and more users; the best one is the last before the 95th percentile of recalls,
-contexts and hooks exceeds ``BOUND_MS`` or more than ``MOST_FAILED`` of the requests fail.
+begins every ``NIGHT_S`` seconds. Steps have more and more users; the best one is the last before the 95th percentile of
+recalls, contexts and hooks exceeds ``BOUND_MS`` or more than ``MOST_FAILED`` of the requests fail.
 
 Then half of that number of users meets a noisy one, who recalls on 40 connections: ``noisy.p95_ratio`` is by how much
 their 95th percentile grows.

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 2.0
 Host = typer.Option(None, help="Address to listen on; default: MEMSVC_HOST, else 127.0.0.1.")
 Port = typer.Option(None, min=1, max=65535, help="Port to listen on; default: MEMSVC_PORT, else 8765.")
+WithoutBackup = typer.Option(
+    False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
+)
 
 
 def _configured(host: str | None, port: int | None) -> Settings:
@@ -234,13 +237,17 @@ def end() -> NoReturn:
     os._exit(0)
 
 
-def up(host: str | None = Host, port: int | None = Port) -> None:
+def up(host: str | None = Host, port: int | None = Port, without_backup: bool = WithoutBackup) -> None:
     """Run everything in the foreground: the database (unless MEMSVC_DATABASE_URL names one), the API and a worker."""
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     _run(host, port, with_worker=True)
 
 
-def api(host: str | None = Host, port: int | None = Port) -> None:
+def api(host: str | None = Host, port: int | None = Port, without_backup: bool = WithoutBackup) -> None:
     """Serve only the REST API; run 'memsvc worker' elsewhere for the background work."""
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     _run(host, port, with_worker=False)
 
 

@@ -88,6 +88,13 @@ class Settings(Nights, Servers):
     )
     pool_size: int = Field(default=8, ge=1, le=200, description="Database connections that a process keeps open.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
+    upgrade_backups: int = Field(
+        default=3,
+        ge=0,
+        le=1_000,
+        description="Backups before upgrades of the embedded database that are kept in data_dir/backups; 0: none is "
+        "made.",
+    )
     drain_s: float = Field(
         default=0.0,
         ge=0,
