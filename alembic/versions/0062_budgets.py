@@ -1,6 +1,6 @@
 """What an app and its users may use in a day: messages, bytes, tokens and cost.
 
-Revision: 0062, after 0059. A table that the older version does not know.
+Revision: 0062, after 0060. A table that the older version does not know.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 from memsvc.db.locks import lock
 
 revision = "0062"
-down_revision = "0059"
+down_revision = "0060"
 branch_labels = None
 depends_on = None
 

@@ -1,4 +1,4 @@
-"""Budgets: what an app and its users may use in a day (UTC). See ``sql/functions/accounts/60_budgets.sql``.
+"""Budgets: what an app and its users may use in a day (UTC). See ``sql/functions/accounts/65_budgets.sql``.
 
 Messages and bytes are counted where they are stored, whatever the door; tokens and cost are checked before each call of
 the language model (``memsvc.llm.calls``). Without a budget nothing is counted.

@@ -212,6 +212,10 @@ INSERT INTO memsvc.key_days (key_id, day, requests, last_at) VALUES ('mk_1', '20
 INSERT INTO memsvc.cells (cell_id, name, url, weight) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x', 2);
 INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES ('{USER}', 0, 7);
 """,
+    "0062": f"""
+INSERT INTO memsvc.budgets (app_id, whose, of_user, messages_per_day, cost_per_day, day, messages)
+VALUES ('{APP}', 'app', NULL, 100, 2.5, '2026-01-02', 7), ('{APP}', 'user', '{USER}', 10, NULL, '2026-01-02', 7);
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

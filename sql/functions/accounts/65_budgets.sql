@@ -4,15 +4,22 @@
 
 -- Whether storing for this user counts.
 CREATE OR REPLACE FUNCTION memsvc.is_budgeted(p_user_id uuid) RETURNS boolean
-LANGUAGE sql STABLE SECURITY DEFINER
+LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
 -- plans: by-key
-RETURN EXISTS (
-  SELECT FROM memsvc.users AS u
-  INNER JOIN memsvc.budgets AS b ON b.app_id = u.app_id AND (b.of_user IS NULL OR b.of_user = u.user_id)
-  WHERE u.user_id = p_user_id AND num_nonnulls(b.messages_per_day, b.bytes_per_day) > 0
-);
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM budgets) THEN -- as in most databases
+    RETURN false;
+  END IF;
+  RETURN EXISTS (
+    SELECT FROM users AS u
+    INNER JOIN budgets AS b ON b.app_id = u.app_id AND (b.of_user IS NULL OR b.of_user = u.user_id)
+    WHERE u.user_id = p_user_id AND num_nonnulls(b.messages_per_day, b.bytes_per_day) > 0
+  );
+END
+$$;
 COMMENT ON FUNCTION memsvc.is_budgeted(uuid) IS 'Whether a budget limits what is stored for this user.';
 
 -- Counts what is about to be stored for the user to whom the transaction is bound. Raises MS007, with a JSON object as
