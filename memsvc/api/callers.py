@@ -64,8 +64,10 @@ SIGNED = {"signed": True}
 """The ``opt`` of handlers that ask for no key, because they check a signature of the body themselves."""
 WORK = "work"
 """The key of the ``opt`` that says what kind of work a handler does (``memsvc.db.admission``); without it, LOOK."""
-ASKS: dict[str, Work | None] = {WORK: None}
-"""The ``opt`` of handlers that recall, which takes its turn itself, or limit themselves otherwise."""
+ASKS: dict[str, Work | None] = {WORK: Work.ASK}
+"""The ``opt`` of handlers that recall, which takes its turn itself."""
+ALONE: dict[str, Work | None] = {WORK: None}
+"""The ``opt`` of handlers that limit themselves."""
 STORES: dict[str, Work | None] = {WORK: Work.STORE}
 """The ``opt`` of handlers that take in messages and documents."""
 KEY_HEADER = {"key_header": True}

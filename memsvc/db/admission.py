@@ -182,10 +182,13 @@ class Admission:
         else:
             self._refuse_if_hopeless(user, work)
             await self._wait(user, work)
-        began = self._clock()
+        return self._turn(user, work)
+
+    def _turn(self, user: Hashable, work: Work) -> ExitStack:
+        """A turn that has begun."""
         _held.set(True)
         turn = ExitStack()
-        turn.callback(self._finish, user, work, began)
+        turn.callback(self._finish, user, work, self._clock())
         return turn
 
     async def share(self, user: Hashable) -> AbstractContextManager[object]:
@@ -199,6 +202,14 @@ class Admission:
             return nullcontext()
         if work is Work.LATE and not self._somebody_asks():
             return nullcontext()
+        if work is Work.ASK:
+            # What is around a recall waits for nobody else: it is short, and ends what was begun. Only a user with much
+            # under way waits, for their own work, while others come.
+            if not self._others_are_expected(user):
+                return nullcontext()
+            if self._under_way[user] < max(1, self._at_once - 1):
+                self._begin(user, work)
+                return self._turn(user, work)
         return await self.turn(user, work)
 
     def _somebody_asks(self) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from memsvc.db.admission import Admission, Work, work_is
 from memsvc.errors import OverloadedError
 
 ADA, BOB, CLEO = "Ada", "Bob", "Cleo"
+Turn = Coroutine[Any, Any, AbstractContextManager[object]]
 FOREVER_S = 30.0
 
 
@@ -30,14 +34,23 @@ class Desk:
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
     async def ask(self, name: str, user: str, work: Work | None) -> None:
-        """Ask for a turn by ``share``, as a transaction does."""
+        """Ask for a turn: as a recall does, or as a transaction of other work does."""
         self._ends[name] = asyncio.Event()
-        self.tasks[name] = asyncio.create_task(self._do(name, user, work))
+        turn = self._turns.turn(user) if work is Work.ASK else self._turns.share(user)
+        self.tasks[name] = asyncio.create_task(self._do(name, turn, work))
         await settled()
 
-    async def _do(self, name: str, user: str, work: Work | None) -> None:
+    async def around(self, name: str, user: str) -> None:
+        """Ask for a transaction around a recall."""
+        self._ends[name] = asyncio.Event()
+        self.tasks[name] = asyncio.create_task(self._do(name, self._turns.share(user), Work.ASK))
+        await settled()
+
+    async def _do(
+        self, name: str, turn: Coroutine[Any, Any, AbstractContextManager[object]], work: Work | None
+    ) -> None:
         work_is(work)
-        with await self._turns.share(user):
+        with await turn:
             self.begun.append(name)
             await self._ends[name].wait()
 
@@ -97,6 +110,27 @@ async def test_a_user_who_has_nothing_does_not_wait_for_more_urgent_work_of_who_
     await desk.end("more")
     await desk.end("list")
     assert desk.begun == ["running", "more", "list", "batch"]
+    await desk.finish()
+
+
+@pytest.mark.usefixtures("patient")
+async def test_what_is_around_a_recall_waits_only_for_its_own_user_and_only_beside_others() -> None:
+    now = [0.0]
+    desk = Desk(Admission(2, clock=lambda: now[0]))
+    for number in range(5):
+        await desk.around(f"alone {number}", ADA)
+    assert len(desk.begun) == 5
+    for number in range(5):
+        await desk.end(f"alone {number}")
+    await desk.ask("bob's", BOB, Work.LOOK)
+    await desk.end("bob's")  # he is expected again
+    for number in range(3):
+        await desk.around(f"beside {number}", ADA)
+    assert desk.begun[-1] == "beside 0"
+    await desk.around("cleo's", CLEO)  # who has nothing under way waits for nobody
+    assert desk.begun[-1] == "cleo's"
+    await desk.end("beside 0")
+    assert desk.begun[-1] == "beside 1"
     await desk.finish()
 
 

@@ -48,8 +48,8 @@ TOOLS: dict[str, Tool[Any]] = {
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}
-WORK: dict[str, Work | None] = {
-    **{tool.name: None for tool in (*recalling.TOOLS, *verifying.TOOLS, *agents.TOOLS)},
+WORK = {
+    **{tool.name: Work.ASK for tool in (*recalling.TOOLS, *verifying.TOOLS, *agents.TOOLS)},
     **{tool.name: Work.STORE for tool in (*writing.TOOLS, *documents.TOOLS)},
 }
 """The work of tools for turns; others are ``Work.LOOK``. A recall takes its turn itself."""
