@@ -226,6 +226,12 @@ bench-cells: $(BIN)/.installed ## Three cells: what dividing costs, moves of use
 bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 simultaneous heavy recalls of another (ARGS="--before CHECKOUT": also an older version)
 	@$(BIN)/python -m bench.neighbours $(ARGS)
 
+bench-load: $(BIN)/.installed ## Mixed traffic of more and more users: chats, hooks, documents, nights; the highest rate, a noisy user (ARGS="--bound 300")
+	@$(BIN)/python -m bench.traffic $(ARGS)
+
+bench-scale: $(BIN)/.installed ## From measured figures to passages, users, cells, memory and cost, up to 10^9 passages (ARGS="--passages 1e8")
+	@$(BIN)/python -m bench.scale $(ARGS)
+
 bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits that are found; cost of analyses of 100,000 facts (ARGS=--open)
 	@$(BIN)/python -m bench.analysis $(ARGS)
 

@@ -32,6 +32,7 @@ class Answer:
     """Names in small letters."""
     milliseconds: float
     """From sending the request until the body's last byte is there."""
+    status: int = 200
 
 
 class Client:
@@ -53,15 +54,21 @@ class Client:
         Raises:
             ConfigurationError: the answer is not a success.
         """
+        answer = self.send(path, body, headers)
+        if answer.status >= http.client.MULTIPLE_CHOICES:
+            raise ConfigurationError(f"{path} answers {answer.status}: {answer.body[:300].decode(errors='replace')}")
+        return answer
+
+    def send(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Answer:
+        """Send JSON; a refusal is an answer, too."""
         raw = msgspec.json.encode(body)
         start = time.perf_counter()
         self._connection.request("POST", path, raw, self._headers | dict(headers or {}))
         response = self._connection.getresponse()
         told = response.read()
         milliseconds = (time.perf_counter() - start) * 1_000
-        if response.status >= http.client.MULTIPLE_CHOICES:
-            raise ConfigurationError(f"{path} answers {response.status}: {told[:300].decode(errors='replace')}")
-        return Answer(told, {name.lower(): value for name, value in response.getheaders()}, milliseconds)
+        named = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(told, named, milliseconds, response.status)
 
 
 @dataclass(slots=True)

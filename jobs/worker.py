@@ -11,6 +11,7 @@ from sqlalchemy import URL
 
 from jobs.actors import QUEUES, declare_actors
 from jobs.steps import all_steps
+from memsvc.db.admission import Admission
 from memsvc.db.engine import Database
 from memsvc.erasing.users import keep_erasing
 from memsvc.feeds.planning import keep_feeding
@@ -25,7 +26,9 @@ from memsvc.sources.embedding import ModelsInUse
 
 
 @asynccontextmanager
-async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> AsyncIterator[None]:
+async def working(
+    settings: Settings, url: URL, models: ModelsInUse | None, turns: Admission | None = None
+) -> AsyncIterator[None]:
     """Run jobs and recurring work, continue erasing users, and watch sessions, until the block ends.
 
     At the end, running jobs are finished first.
@@ -34,10 +37,11 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
         settings: the number of threads, and how long finished work is kept.
         url: of the database, as memsvc_app.
         models: the embedding models of this process; None: jobs compute no vectors.
+        turns: those of the API in this process, so that jobs wait while somebody asks; None: there is no API.
     """
     threads = settings.worker_threads
     steps = all_steps(settings, models)
-    db = Database(url, settings, pool_size=2 * threads + 4)
+    db = Database(url, settings, pool_size=2 * threads + 4, turns=turns)
     prefetch = prefetch_of(steps, QUEUES)
     broker: Broker
     if settings.queue_url is None:

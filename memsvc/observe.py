@@ -163,6 +163,10 @@ REQUEST_SECONDS = Histogram(
     registry=REGISTRY,
 )
 ERRORS = Counter("memsvc_errors", "Refused or failed requests by stable error code.", ["code"], registry=REGISTRY)
+SHED = Counter(
+    "memsvc_shed", "Requests refused because they would wait too long, by work: ask, look or store.", ["work"],
+    registry=REGISTRY,
+)  # fmt: skip
 MESSAGES = Counter(
     "memsvc_messages",
     "Messages received, by outcome: created, existing (sent before) or erased.",

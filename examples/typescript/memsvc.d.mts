@@ -52,6 +52,8 @@ export type Backlog = { pending: number; running: number; retrying: number; fail
 export type Batch = { messages: Array<MessageIn> };
 export type Block = { id: string; block_id: string; name: string; kind: "core" | "working" | "archival"; text: string; version: number; tokens: number; limit_tokens: number; node_id: string | null; node: string | null; conversation_id: string | null; expires_at: string | null; evidence: Array<Support>; asserted_by: string; recorded_from: string; recorded_to: string | null };
 export type BlockIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; text: string; kind?: "core" | "working" | "archival" | null; evidence?: Array<string>; limit_tokens?: number | null; hours?: number };
+export type Budget = { whose: "app" | "each" | "user"; user_id: string | null; user_name: string | null; limits: Limits; used: access_budgets_Used; resets_at: string };
+export type BudgetIn = { whose?: "app" | "each" | "user"; user?: string | null; messages_per_day?: number | null; bytes_per_day?: number | null; tokens_per_day?: number | null; cost_per_day?: number | null };
 export type CallIn = { tool: string; arguments?: Record<string, unknown> | string; result?: string | null; ok?: boolean; exit_code?: number | null; ms?: number | null; document?: string | null; sha256?: string | null; size?: number | null; number?: number | null; id?: string | null };
 export type CausedVersion = { version: number; cause: "inbound" | "external"; sha256: string; bytes: number; chunked: boolean; recorded_from: string; recorded_to: string | null; turn_id: string | null; conversation: string | null; id: string | null; agent: string | null; tool: string | null; number: number | null };
 export type Change = { change_id: string; recorded_at: string; results: Array<Result> };
@@ -126,7 +128,7 @@ export type Graph = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; truncate
 export type GraphEdge = { version_id: string; edge_id: string; from_node: string; type: string; to_node: string; fact: string; weight: number; confidence: number; valid_from: string | null; valid_to: string | null; begin_untold?: boolean; end_untold?: boolean };
 export type GraphNode = { node_id: string; type: string | null; label: string | null; description: string; data: Record<string, unknown>; importance: number | null; hop: number };
 export type GraphPage = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; next_cursor: string | null };
-export type Health = { status: "ok" | "unavailable"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
+export type Health = { status: "ok" | "unavailable" | "stopping"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
 export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; mode?: "eager" | "balanced" | "deliberate"; format?: "text" | "markdown" | "json" | "messages"; asked_at?: string | null; recent_turns?: number; limit?: number; why?: "none" | "short" | "full"; salient?: number; chance?: boolean };
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "conversation" | "keep" | null; idle_hours?: number };
 export type Ingest = { ingest_id: string; feed_id: string | null; state: "pending" | "running" | "completed" | "failed" | "cancelled"; dry_run: boolean; choices: Chosen; job_id: string | null; error_code: string | null; created_at: string; started_at: string | null; finished_at: string | null; files: number; done: number; refused: number; owner_required: number; messages: number; stored: number; created: number; existing: number; erased: number; paused: number; differs: number };
@@ -144,6 +146,7 @@ export type Known = { name: string; help: string; order: number; on: boolean; wh
 export type Learnt = { id: string; fact: string };
 export type Left = { what: string; code: string; change_id: string | null };
 export type LessonIn = { text?: string | null };
+export type Limits = { messages_per_day?: number | null; bytes_per_day?: number | null; tokens_per_day?: number | null; cost_per_day?: string | null };
 export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
 export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
 export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
@@ -193,6 +196,7 @@ export type Operations = { version: string; python: string; revision: string | n
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
 export type Page_memsvc_access_audit_Act_ = { items: Array<Act>; next_cursor: string | null };
 export type Page_memsvc_access_audit_KeyDay_ = { items: Array<KeyDay>; next_cursor: string | null };
+export type Page_memsvc_access_budgets_Budget_ = { items: Array<Budget>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
@@ -334,8 +338,7 @@ export type TypeChange = { description: string };
 export type Undone = { run: Run; changes: number; other: number; left: Array<Left> };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
 export type UrlIn = { as?: string | null; me?: Array<string>; not_me?: boolean; since?: string | null; title?: string; map?: string | null; dry_run?: boolean; url: string };
-export type Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
-export type Usefulness = { since: string; recalls: number; judged: number; answered: number; by_door_and_kind: Array<Used> };
+export type Usefulness = { since: string; recalls: number; judged: number; answered: number; by_door_and_kind: Array<recall_usefulness_Used> };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type Verified = { claim: string; verdict: "supported" | "contradicted" | "unknown"; reason: string; supporting: Array<ClaimEvidence>; contradicting: Array<ClaimEvidence>; related: Array<ClaimEvidence>; degraded: Array<string> };
@@ -344,6 +347,7 @@ export type WishIn = { on: boolean };
 export type WorkNow = { at: string; kinds: Array<KindNow>; workers: Array<WorkerNow>; errors: Array<ErrorNow> };
 export type WorkerNow = { worker_id: string; silent_seconds: number; running: number };
 export type Would = { task: string; action: string; one: string; other?: string; score?: number | null; reason: string };
+export type access_budgets_Used = { messages: number; bytes: number; tokens: number; cost: string };
 export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
@@ -351,6 +355,7 @@ export type extract_preview_Preview = { extractor: string; facts: Array<Previewe
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; pinned: boolean; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type identity_review_Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type recall_usefulness_Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
 export type sleep_proposals_Decision = { proposal_id: string; state: "open" | "accepted" | "rejected" | "withdrawn"; change_id?: string | null; block?: string | null; block_version?: number | null };
 export type sources_previewing_Preview = { messages: number; conversations: number; speakers: Array<Speaker>; first_said_at: string | null; last_said_at: string | null; owner: Array<string>; must_ask: boolean; odd: Record<string, number> };
 export class Memsvc {
@@ -393,6 +398,10 @@ export class Memsvc {
   restoreMemories(input: { header?: { "X-Memsvc-User"?: string | null }; body: RestoreIn }): Promise<Restored>;
   /** List the audit log. */
   listActs(input?: { query?: { "actor"?: string | null; "action"?: string | null; "user"?: string | null; "since"?: string | null; "until"?: string | null; "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_audit_Act_>;
+  /** List budgets. */
+  listBudgets(input?: { query?: { "user"?: string | null; "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_budgets_Budget_>;
+  /** Set a budget. */
+  setBudget(input: { body: BudgetIn }): Promise<unknown>;
   /** List changes. */
   listChanges(input?: { query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */

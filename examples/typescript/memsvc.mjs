@@ -19,6 +19,8 @@ const OPERATIONS = {
   listArchived: ["GET", "/v1/archive/memories"],
   restoreMemories: ["POST", "/v1/archive/restore"],
   listActs: ["GET", "/v1/audit"],
+  listBudgets: ["GET", "/v1/budgets"],
+  setBudget: ["PUT", "/v1/budgets"],
   listChanges: ["GET", "/v1/changes"],
   writeChanges: ["POST", "/v1/changes"],
   describeChange: ["GET", "/v1/changes/{change_id}"],

@@ -41,6 +41,7 @@ from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.anthropic import AnthropicController
 from memsvc.api.controllers.archive import ArchiveController
 from memsvc.api.controllers.audit import AuditController, KeyUseController
+from memsvc.api.controllers.budgets import BudgetsController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
@@ -170,6 +171,7 @@ V1 = (
     ForgetUserController,
     KeysController,
     KeyUseController,
+    BudgetsController,
     AuditController,
     OperationsController,
 )
@@ -182,6 +184,7 @@ LARGEST_BODIES = 8
 LARGEST_UPLOADS = 4
 """The same of files to be stored. One key has room for one of the largest size."""
 FAILED = 500
+CLOSE = (b"connection", b"close")
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
 
@@ -207,6 +210,8 @@ class ObservedLitestar(Litestar):
             if message["type"] == "http.response.start":
                 status = message["status"]
                 more = [(b"x-request-id", request_id.encode())]
+                if self.state["draining"].is_set():
+                    more.append(CLOSE)
                 if asked is not None:
                     more.append(await position_header(asked, scope["state"].get("db") or self.state["service"].db))
                 message["headers"] = [*message.get("headers", ()), *more]
@@ -348,6 +353,7 @@ def create_app(
         logging_config=None,
         state=State(
             {
+                "draining": asyncio.Event(),
                 "room": Room(LARGEST_BODIES * settings.max_body_bytes),
                 "uploads": Room(LARGEST_UPLOADS * largest_body(settings)),
             }
@@ -358,6 +364,17 @@ def create_app(
     make_exact(app.openapi_schema)
     add_answers(app.openapi_schema)
     return app
+
+
+async def drain(app: Litestar, seconds: float) -> None:
+    """Say that the service will stop, and go on serving for so many seconds, so that proxies send no new requests.
+
+    /health answers 503 from now on, and each answer closes its connection: a kept one would break later, perhaps just
+    when a client sends a request on it. Live clients are told to connect again, which they do elsewhere.
+    """
+    app.state["draining"].set()
+    if seconds:
+        await asyncio.sleep(seconds)
 
 
 async def hang_up(app: Litestar) -> None:

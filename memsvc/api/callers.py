@@ -29,6 +29,7 @@ from memsvc.cells.people import add_user_somewhere
 from memsvc.chat.admitting import NO_ANSWER, Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.acting import act_as
+from memsvc.db.admission import Admission, Work, work_is
 from memsvc.db.engine import Database
 from memsvc.errors import (
     ConfigurationError,
@@ -54,11 +55,21 @@ UserHeader = Annotated[
         description="Id or external id of the user to act for. Needed if the key may act for several users.",
     ),
 ]
+CHECKED_AT_ONCE = 4
+"""How many requests are checked at the same time; one key has at most three of them while others come."""
 CHATS_ON = {"chats_on": True}
 """The ``opt`` of handlers that can answer without the database, and then give unchecked callers no memory."""
 
 SIGNED = {"signed": True}
 """The ``opt`` of handlers that ask for no key, because they check a signature of the body themselves."""
+WORK = "work"
+"""The key of the ``opt`` that says what kind of work a handler does (``memsvc.db.admission``); without it, LOOK."""
+ASKS: dict[str, Work | None] = {WORK: Work.ASK}
+"""The ``opt`` of handlers that recall, which takes its turn itself."""
+ALONE: dict[str, Work | None] = {WORK: None}
+"""The ``opt`` of handlers that limit themselves."""
+STORES: dict[str, Work | None] = {WORK: Work.STORE}
+"""The ``opt`` of handlers that take in messages and documents."""
 KEY_HEADER = {"key_header": True}
 """The ``opt`` of handlers that also accept a key in the header X-Api-Key."""
 
@@ -92,6 +103,8 @@ class Service:
     """Counts the requests of keys; None: nobody counts."""
     cyphers: dict[Database, Database] = field(default_factory=dict)
     """The pools of the login for Cypher of other cells, by the cells' databases."""
+    door: Admission = field(default_factory=lambda: Admission(CHECKED_AT_ONCE))
+    """Lets keys take turns to be checked, so that many cheap requests with one key do not keep others waiting."""
 
     def cypher_of(self, db: Database) -> Database | None:
         """The pool of the login for Cypher of a cell's database; None: the login has no password."""
@@ -216,6 +229,7 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         UnauthenticatedError: the key or token is missing or invalid.
         UserMovingError: the user is on the way to another cell.
     """
+    work_is(handler.opt.get(WORK, Work.LOOK))
     if SIGNED.items() <= handler.opt.items():
         return
     credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)
@@ -228,7 +242,8 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
             service.db, service.settings, service.afterwards, credential, user_ref
         )
     else:
-        connection.scope["auth"] = await _looked_up(service, credential, user_ref)
+        with await service.door.turn(credential):
+            connection.scope["auth"] = await _looked_up(service, credential, user_ref)
     connection.state["db"] = await service.cells.database(connection.scope["auth"])
     _note(connection, service)
 

@@ -2,7 +2,8 @@
 
 A client connects with a key or token in the header Authorization, or with a ticket in the URL. It receives messages of
 ``memsvc.graph.events``, each with a cursor. What the client sends is ignored. An error is sent as ``ERROR {code,
-message, hint}``; then the socket is closed with the code 4000 plus the error's HTTP status.
+message, hint}``; then the socket is closed with the code 4000 plus the error's HTTP status, or with 1012 if
+the service restarts.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ MOST_RECEIVED = 100
 MOST_RECEIVED_CHARS = 10_000
 """The most messages that a client may send, and the longest of them; it has no reason to send any."""
 CLOSE_BASE = 4_000
+RESTARTS = 1012
+"""The close code of RFC 6455's registry for a service that restarts: connect again."""
 NO_VERDICT = (RateLimitedError, OverloadedError, DatabaseUnavailableError)
 """Errors that do not mean that the client may no longer listen."""
 PARAMETERS = {"ticket", "cursor"}
@@ -158,7 +161,7 @@ async def _closing(socket: Socket) -> AsyncIterator[None]:
         yield
     except MemsvcError as error:
         message = Error(code=error.code, message=error.message, hint=error.advice)
-        code = CLOSE_BASE + error.status
+        code = RESTARTS if isinstance(error, RestartingError) else CLOSE_BASE + error.status
         with suppress(SlowReaderError, WebSocketException, RuntimeError):
             if not isinstance(error, SlowReaderError):
                 await _send(socket, msgspec.json.encode(message).decode())
@@ -171,32 +174,34 @@ async def _closing(socket: Socket) -> AsyncIterator[None]:
 async def live_socket(socket: Socket) -> None:
     """Serve one client until it disconnects."""
     await socket.accept()
-    with suppress(RestartingError), socket.app.state["live"].present():
-        await _serve(socket)
+    async with _closing(socket):
+        if socket.app.state["draining"].is_set():
+            raise RestartingError
+        with socket.app.state["live"].present():
+            await _serve(socket)
 
 
 async def _serve(socket: Socket) -> None:
-    async with _closing(socket):
-        admitted = await _admit(socket)
-        service, db = service_of(socket), admitted.db
-        hub: Hub = socket.app.state["live"].of(db)
-        end = await end_of(db)
-        cursor = socket.query_params.get("cursor", NOW)
-        position = await position_of(db, cursor, service.settings.keep_events_days) if cursor != NOW else end
-        with hub.listening(admitted.owner.user_id, position, end) as subscription:
-            tasks = [
-                asyncio.ensure_future(work)
-                for work in (
-                    _talk(socket, hub, admitted.owner, subscription),
-                    _receive(socket),
-                    _watch(admitted, subscription),
-                )
-            ]
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            for task in done:
-                task.result()
+    admitted = await _admit(socket)
+    service, db = service_of(socket), admitted.db
+    hub: Hub = socket.app.state["live"].of(db)
+    end = await end_of(db)
+    cursor = socket.query_params.get("cursor", NOW)
+    position = await position_of(db, cursor, service.settings.keep_events_days) if cursor != NOW else end
+    with hub.listening(admitted.owner.user_id, position, end) as subscription:
+        tasks = [
+            asyncio.ensure_future(work)
+            for work in (
+                _talk(socket, hub, admitted.owner, subscription),
+                _receive(socket),
+                _watch(admitted, subscription),
+            )
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            task.result()

@@ -12,6 +12,7 @@ from memsvc.cli import (
     ask,
     audit,
     backups,
+    budgets,
     cells,
     console,
     contexts,
@@ -151,6 +152,7 @@ database.app.command("sizes")(upkeep.sizes)
 app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
+app.add_typer(budgets.budgets, name="budget")
 app.add_typer(schedule.schedule, name="schedule")
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(jobs.jobs, name="jobs")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 2.0
 Host = typer.Option(None, help="Address to listen on; default: MEMSVC_HOST, else 127.0.0.1.")
 Port = typer.Option(None, min=1, max=65535, help="Port to listen on; default: MEMSVC_PORT, else 8765.")
+WithoutBackup = typer.Option(
+    False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
+)
 
 
 def _configured(host: str | None, port: int | None) -> Settings:
@@ -61,7 +64,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     """Serve until SIGTERM or Ctrl-C, then finish open requests and the running job before returning."""
     from jobs.worker import working
     from memsvc import traces
-    from memsvc.api.app import create_app, hang_up
+    from memsvc.api.app import create_app, drain, hang_up
     from memsvc.api.serving import server as serving_on
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import residents
@@ -82,9 +85,11 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs). Press Ctrl-C to stop.")
     await _say_the_page(db, settings)
     try:
-        async with working(settings, url, models) if with_worker else nullcontext():
+        async with working(settings, url, models, db.recalls) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
             note("Stopping after the current work is finished.")
+            if not serving.done():
+                await drain(app, settings.drain_s)
             await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving
@@ -232,13 +237,17 @@ def end() -> NoReturn:
     os._exit(0)
 
 
-def up(host: str | None = Host, port: int | None = Port) -> None:
+def up(host: str | None = Host, port: int | None = Port, without_backup: bool = WithoutBackup) -> None:
     """Run everything in the foreground: the database (unless MEMSVC_DATABASE_URL names one), the API and a worker."""
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     _run(host, port, with_worker=True)
 
 
-def api(host: str | None = Host, port: int | None = Port) -> None:
+def api(host: str | None = Host, port: int | None = Port, without_backup: bool = WithoutBackup) -> None:
     """Serve only the REST API; run 'memsvc worker' elsewhere for the background work."""
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     _run(host, port, with_worker=False)
 
 

@@ -8,14 +8,17 @@ security shows no memories at all. Only this module turns driver errors into err
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
+import msgspec
 import psycopg
 from psycopg import errors as pg
 from psycopg import sql
@@ -35,6 +38,7 @@ from memsvc.db.position import note_stored
 from memsvc.db.replicas import Replica, Replicas
 from memsvc.db.wire import Line
 from memsvc.errors import (
+    BudgetExceededError,
     ConfigurationError,
     ContendedError,
     DatabaseTooOldError,
@@ -126,6 +130,8 @@ MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MemsvcError]], .
 )
 
 
+BUDGET_EXCEEDED = "MS008"
+"""The SQLSTATE that ``memsvc.spend_budget`` raises."""
 STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
     "MS003": lambda: UserUnknownError("This user does not exist any more."),
     "MS004": unbelieved,
@@ -145,8 +151,24 @@ def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
     return ContendedError("What this belongs to was erased meanwhile.")
 
 
+def _beyond_budget(error: psycopg.Error) -> MemsvcError:
+    """The error for a budget that ``memsvc.spend_budget`` found exceeded."""
+    told: dict[str, Any] = msgspec.json.decode(error.diag.message_detail or "{}")
+    now = datetime.now(UTC)
+    resets_at = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    whose = "the app's users" if told.get("whose") == "app" else "this user"
+    return BudgetExceededError(
+        f"Today's budget of {told.get('limit', 0):,} {told.get('budget', '')} of {whose} does not allow it.",
+        retry_after=math.ceil((resets_at - now).total_seconds()),
+        resets_at=resets_at.isoformat(),
+        **told,
+    )
+
+
 def _of_an_upgrade(error: psycopg.Error) -> MemsvcError | None:
     """The meaning of an error that our own functions raise, or that an upgrade causes."""
+    if error.sqlstate == BUDGET_EXCEEDED:
+        return _beyond_budget(error)
     if error.sqlstate in STATES:
         return STATES[error.sqlstate]()
     if isinstance(error, pg.FeatureNotSupported) and error.diag.source_function == "RevalidateCachedQuery":
@@ -216,15 +238,24 @@ def _ends_session(error: Exception) -> bool:
 class Database:
     """The service's pool of connections, as one of memsvc's own logins."""
 
-    def __init__(self, url: URL, settings: Settings, *, pool_size: int | None = None) -> None:
-        """Prepare the pool; nothing connects yet."""
+    def __init__(
+        self, url: URL, settings: Settings, *, pool_size: int | None = None, turns: Admission | None = None
+    ) -> None:
+        """Prepare the pool; nothing connects yet.
+
+        Args:
+            url: of the database, as one of memsvc's logins.
+            settings: of this process.
+            pool_size: the most connections; None: as the settings say.
+            turns: those of another pool of this process; None: its own.
+        """
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
         size = pool_size or settings.pool_size
-        self.recalls = Admission(
+        self.recalls = turns or Admission(
             settings.recalls_at_once, connections=size, patience_s=settings.statement_timeout_ms / 1_000
         )
-        """Lets users take turns to recall."""
+        """Lets users take turns, to recall and otherwise."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         try:
             self.policy = read_policy(settings.text_policy or "")
@@ -269,7 +300,7 @@ class Database:
             ConfigurationError: the database does not accept our signature.
         """
         try:
-            with plainly():
+            with await self.recalls.share(user_id), plainly():
                 async with self.engine.begin() as connection:
                     if user_id is not None:
                         await self.bind(connection, user_id, keep_plans=keep_plans)
@@ -329,7 +360,7 @@ class Database:
             OutcomeUnknownError: the connection was lost in an exchange that stores.
         """
         try:
-            with plainly():
+            with await self.recalls.share(user_id), plainly():
                 pooled = await (replica.engine if replica else self.engine).raw_connection()
                 driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
                 line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))

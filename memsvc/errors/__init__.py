@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memsvc.errors.base import MemsvcError
 from memsvc.errors.callers import (
+    BudgetExceededError,
     ForbiddenError,
     HostRefusedError,
     LinkInvalidError,
@@ -184,6 +185,7 @@ __all__ = [
     "BatchUnsupportedError",
     "BlockUnknownError",
     "BodyTooSlowError",
+    "BudgetExceededError",
     "BudgetTooSmallError",
     "CalendarError",
     "CapabilityMissingError",

@@ -89,6 +89,13 @@ class RateLimitedError(MemsvcError):
     hint = "Wait as many seconds as Retry-After says. 'memsvc key limit' sets the limits of a key."
 
 
+class BudgetExceededError(MemsvcError):
+    """The budget of this user, or of the app, is used up for today."""
+
+    code, status, exit_code, passing = "budget_exceeded", 429, 4, True
+    hint = "Wait until tomorrow (UTC), or send less at a time. 'memsvc budget set' sets what may be used in a day."
+
+
 class QuotaExceededError(MemsvcError):
     """This key has used up its message quota for today."""
 

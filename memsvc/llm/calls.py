@@ -17,6 +17,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import text
 
+from memsvc.access import budgets
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
@@ -26,6 +27,7 @@ from memsvc.llm.chat import Reply
 from memsvc.settings import Settings
 
 MAX_DAYS = 3_650
+BUDGETS = text("SELECT * FROM memsvc.model_budgets(:user_id)")
 SPENDING_OF_ALL = text("SELECT * FROM memsvc.model_spending(:since)")
 SPENDING_OF_APP = text("SELECT * FROM memsvc.model_spending_of_app(:app, :since)")
 
@@ -120,13 +122,14 @@ class Account:
         self._of_all, self._of_user = settings.llm_tokens_per_day, settings.llm_tokens_per_user
 
     async def open(self) -> None:
-        """Check the budgets; without budgets, no query is sent.
+        """Check the budgets: of this piece of work, of the user, of the app, and of all.
 
         Raises:
             LlmBudgetError: one is used up; details have ``budget`` (its setting) and ``again_at``, or are a meter's.
         """
         if (meter := _meter.get()) is not None:
             meter.check()
+        await self._check_shared()
         if not (self._of_all or self._of_user):
             return
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -143,6 +146,27 @@ class Account:
                     f"Today's {limit:,} tokens of {whose} budget ({name}) are used up.",
                     hint=f"Work continues at {again_at:%Y-%m-%d %H:%M} UTC by itself, or with a larger budget.",
                     budget=name.removeprefix("MEMSVC_").lower(),
+                    again_at=again_at.isoformat(),
+                )
+
+    async def _check_shared(self) -> None:
+        """Check the budgets of the user and of the app, which are in the database.
+
+        Raises:
+            LlmBudgetError: one is used up.
+        """
+        async with self._db.transaction(self._user_id) as connection:
+            rows = (await connection.execute(BUDGETS, {"user_id": self._user_id})).all()
+        for row in rows:
+            if row.used >= row.most:
+                again_at = budgets.midnight()
+                whose = "the app's users" if row.whose == "app" else "this user"
+                what = "tokens" if row.what == "tokens" else "of cost"
+                raise LlmBudgetError(
+                    f"Today's budget of {row.most:,} {what} of {whose} is used up.",
+                    hint=f"Work continues at {again_at:%Y-%m-%d %H:%M} UTC by itself, or with a larger budget "
+                    "('memsvc budget set').",
+                    budget=f"{row.what}_per_day",
                     again_at=again_at.isoformat(),
                 )
 

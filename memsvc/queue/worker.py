@@ -15,6 +15,7 @@ from uuid import UUID
 import structlog
 from dramatiq import Broker, Worker
 
+from memsvc.db.admission import Work, work_is
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
 from memsvc.queue.broker import LaterError, NotUnderstoodError, QueueBroker
@@ -77,6 +78,7 @@ class JobRunner:
         return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop).result()
 
     async def _noted(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        work_is(Work.LATE)
         task = asyncio.create_task(work)
         self._running.add(task)
         try:

@@ -102,6 +102,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
         yield from _check_privacy(connection)
         yield from _check_logins(connection)
         yield _check_zones(connection)
+        yield from _check_budgets(connection)
         started = time.time()
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
         skew = abs((row[0] if row else 0) - (started + time.time()) / 2)
@@ -112,6 +113,20 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
             + ("" if skew < CLOCK_SKEW_S else f"; at {settings.identity_ttl_s} s nobody sees anything"),
         )
     yield from _check_schema(admin_url, settings)
+
+
+def _check_budgets(connection: psycopg.Connection) -> Iterator[Check]:
+    """Whether something waits or is refused today because a budget is used up; nothing where there are no budgets."""
+    name = "memsvc.budgets_used_up()"
+    found = connection.execute("SELECT has_function_privilege(to_regprocedure(%s), 'EXECUTE')", [name]).fetchone()
+    if found != (True,):  # not upgraded yet, or the login may not ask
+        return
+    rows = connection.execute("SELECT whose, what, budgets FROM memsvc.budgets_used_up()").fetchall()
+    if rows:
+        over = ", ".join(f"{what} of {count} {'app' if whose == 'app' else 'user'}(s)" for whose, what, count in rows)
+        model = {"tokens", "cost"} & {what for _, what, _ in rows}
+        waits = " (reading for facts and nights wait until midnight UTC)" if model else ""
+        yield Check("budgets", "warning", f"used up today: {over}{waits}")
 
 
 def _check_extensions(connection: psycopg.Connection) -> Iterator[Check]:

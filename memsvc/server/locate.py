@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError
 from memsvc.db.engine import role_url
 from memsvc.errors import ConfigurationError
 from memsvc.server import embedded
+from memsvc.server.before_upgrade import back_up_if_older
 from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 
@@ -55,12 +56,13 @@ def _checked(url: str) -> str:
 
 @contextmanager
 def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None) -> Iterator[str]:
-    """Like ``located``, but also upgrades the embedded database if necessary.
+    """Like ``located``, but also upgrades the embedded database if necessary, after a backup if its tables change.
 
     An external database is never upgraded implicitly: its operator runs 'memsvc db upgrade'.
     """
     with located(settings) as admin_url:
         if settings.embedded and not is_current(admin_url, settings):
+            back_up_if_older(admin_url, settings, report)
             upgrade(admin_url, settings, report=report)
         yield admin_url
 

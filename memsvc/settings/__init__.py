@@ -88,6 +88,20 @@ class Settings(Nights, Servers):
     )
     pool_size: int = Field(default=8, ge=1, le=200, description="Database connections that a process keeps open.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
+    upgrade_backups: int = Field(
+        default=3,
+        ge=0,
+        le=1_000,
+        description="Backups before upgrades of the embedded database that are kept in data_dir/backups; 0: none is "
+        "made.",
+    )
+    drain_s: float = Field(
+        default=0.0,
+        ge=0,
+        le=600,
+        description="After SIGTERM, /health answers 503 for so many seconds while requests are still served; 0: stop "
+        "at once.",
+    )
     recalls_at_once: int = Field(
         default=0, ge=0, le=200, description="Recalls that a process runs at the same time; 0: one per processor."
     )

@@ -29,6 +29,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import (
     BadFileError,
+    BudgetExceededError,
     ConfigurationError,
     FeedRefusedError,
     JobFailedError,
@@ -254,7 +255,7 @@ def ingest_steps(settings: Settings, feeding: Feeding) -> Steps:
             return False
         except _FeedFailedError as failed:
             await _end(desk, feeding, "failed", failed.error.code)
-        except QuotaExceededError as error:
+        except (QuotaExceededError, BudgetExceededError) as error:
             await _end(desk, feeding, "failed", error.code)
         else:
             await _end(desk, feeding, "completed")

@@ -51,7 +51,7 @@ BEGIN
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
     'apps', 'users', 'api_keys', 'audit_log', 'key_days', 'identity_keys', 'embedding_models', 'jobs', 'outbox',
-    'schedules', 'feeds', 'cells', 'moves', 'anonymous_figures'
+    'schedules', 'feeds', 'cells', 'moves', 'anonymous_figures', 'budgets'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);

@@ -41,6 +41,7 @@ COMMANDS = [
     ("user", "figures"),
     ("policy",), ("policy", "show"), ("policy", "set"),
     ("key",), ("key", "scopes"), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
+    ("budget",), ("budget", "set"), ("budget", "show"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
     ("proposals",), *(("proposals", does) for does in ("list", "accept", "reject")),

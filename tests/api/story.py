@@ -462,6 +462,9 @@ async def administration(stage: Stage) -> None:
     key_id = key["key"]["key_id"]
     await put(chief, f"/v1/keys/{key_id}/limits", requests_per_minute=120, messages_per_day=5_000)
     await put(chief, f"/v1/keys/{key_id}/scopes", scopes=["read"])
+    await chief.put("/v1/budgets", json={"whose": "each", "messages_per_day": 5_000})
+    await get(chief, "/v1/budgets")
+    await chief.put("/v1/budgets", json={"whose": "each"})
     await get(chief, "/v1/keys/use", days=7)
     await chief.delete(f"/v1/keys/{key_id}")
     leo = await post(chief, "/v1/users", name="Leo")

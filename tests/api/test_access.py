@@ -175,12 +175,15 @@ EVERY_ROUTE = [
     ("PUT", "/v1/keys/mk_0/limits", "admin"),
     ("PUT", "/v1/keys/mk_0/scopes", "admin"),
     ("GET", "/v1/keys/use", "admin"),
+    ("GET", "/v1/budgets", "admin"),
+    ("PUT", "/v1/budgets", "admin"),
     ("GET", "/v1/audit", "admin"),
     *(("GET", f"/v1/operations{of}", "admin") for of in ("", "/models", "/costs", "/jobs", "/dead-letters")),
     *(("POST", f"/v1/operations/{what}/{NOTHING}/retry", "admin") for what in ("jobs", "dead-letters")),
     ("DELETE", f"/v1/operations/dead-letters/{NOTHING}", "admin"),
 ]
 BODIES: dict[str, dict[str, Any]] = {
+    "/v1/budgets": {"whose": "each", "messages_per_day": 5_000},
     "/memory": {"text": "oak"},
     "/v1/messages": {"conversation": "a", "text": "oak"},
     "/v1/documents": {"text": "oak"},

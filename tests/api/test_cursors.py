@@ -24,6 +24,7 @@ FORMS: dict[str, list[tuple[str, Any]]] = {
     "listMessages": [("moment", MOMENT), ("text", "2026-03-14"), ("number", 3)],
     "searchNodes": [("number", 1), ("text", "ines"), ("id", ID), ("moment or nothing", MOMENT)],
     "listAliases": [("moment", MOMENT), ("id", ID)],
+    "listBudgets": [("id", ID)],
     "listFacts": [
         ("moment or nothing", MOMENT), ("moment", MOMENT), ("moment or nothing", MOMENT), ("moment", MOMENT), ("id", ID)
     ],

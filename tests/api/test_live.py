@@ -391,4 +391,4 @@ async def test_a_server_that_ends_sends_its_clients_away(db: Database, settings:
         async with serving(db, settings) as address:
             client = await stack.enter_async_context(listening(address, db, owner))
         assert (await client.hear("ERROR"))["code"] == "restarting"
-        assert await client.closed() == 4503
+        assert await client.closed() == 1012

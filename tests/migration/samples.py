@@ -218,6 +218,10 @@ UPDATE memsvc.users SET policy = '{{"iban": "refuse"}}' WHERE user_id = '{USER}'
 INSERT INTO memsvc.anonymous_figures (app_id, month, what, kind, number)
 SELECT app_id, '2026-01-01', 'messages', 'user', 7 FROM memsvc.users WHERE user_id = '{USER}';
 """,
+    "0062": f"""
+INSERT INTO memsvc.budgets (app_id, whose, of_user, messages_per_day, cost_per_day, day, messages)
+VALUES ('{APP}', 'app', NULL, 100, 2.5, '2026-01-02', 7), ('{APP}', 'user', '{USER}', 10, NULL, '2026-01-02', 7);
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

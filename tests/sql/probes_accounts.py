@@ -554,3 +554,32 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
         refused(doors, role, "", "SELECT memsvc.users_lacking(1::smallint)")
         refused(doors, role, "", "SELECT memsvc.vectors_missing(1::smallint, 2::smallint)")
         refused(doors, role, "", "SELECT memsvc.audit('x', NULL, NULL, 'x')")
+
+
+@probe
+def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: World) -> None:
+    give = "SELECT memsvc.set_budget(%s, 'user', %s, 2, NULL, 5, NULL)"
+    listed = "SELECT user_id, messages_per_day, messages FROM memsvc.budgets_of_app(%s, NULL, NULL, 9)"
+    limited = "SELECT memsvc.is_budgeted(%s)"
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        assert value(connection, give, [world.eve.app_id, world.ada.user_id]) is False, "another app set the budget"
+        assert value(connection, give, [world.ada.app_id, world.ada.user_id]) is True
+        assert [value(connection, limited, [one.user_id]) for one in (world.ada, world.bob)] == [True, False]
+        connection.execute("SELECT memsvc.spend_budget(%s, 2, 3)", [world.ada.user_id])
+        assert rows(connection, listed, world.ada.app_id) == [(world.ada.user_id, 2, 2)]
+        assert rows(connection, listed, world.eve.app_id) == []
+        model = "SELECT whose, what, most FROM memsvc.model_budgets(%s)"
+        assert rows(connection, model, world.ada.user_id) == [("user", "tokens", 5)]
+        assert rows(connection, model, world.bob.user_id) == []
+        assert ("user", "messages", 1) in rows(connection, "SELECT * FROM memsvc.budgets_used_up()")
+    refused(doors, APP, world.token(world.ada), f"SELECT memsvc.spend_budget('{world.bob.user_id}', 1, 1)")
+    for role in (READER, CYPHER, ANALYST):
+        for call in (
+            f"memsvc.set_budget('{world.ada.app_id}', 'app', NULL, 1, NULL, NULL, NULL)",
+            f"memsvc.budgets_of_app('{world.ada.app_id}', NULL, NULL, 9)",
+            f"memsvc.is_budgeted('{world.ada.user_id}')",
+            f"memsvc.spend_budget('{world.ada.user_id}', 1, 1)",
+            f"memsvc.model_budgets('{world.ada.user_id}')",
+            "memsvc.budgets_used_up()",
+        ):
+            refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")

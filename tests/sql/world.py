@@ -37,7 +37,9 @@ USER_TABLES = (
     "locations", "ingests", "ingest_files", "document_versions", "vaults", "feeds",
     "turns", "tool_calls", "node_salience", "proposals",
 )  # fmt: skip
-ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves", "anonymous_figures")
+ACCOUNT_TABLES = (
+    "apps", "api_keys", "audit_log", "key_days", "identity_keys", "cells", "moves", "anonymous_figures", "budgets",
+)  # fmt: skip
 
 PARTITIONS = tuple(f"embeddings_{number}" for number in range(8))
 MODEL, UNUSED_MODEL = "tests:three-dimensions", "tests:gave-no-vector"

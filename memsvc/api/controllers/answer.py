@@ -13,7 +13,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.api.callers import READER, Caller
+from memsvc.api.callers import ASKS, READER, Caller
 from memsvc.api.filters import FiltersIn
 from memsvc.api.problems import documented
 from memsvc.chat.answering import MemoryAnswer, answer_question
@@ -33,6 +33,7 @@ class AnswerController(Controller):
     """Answers."""
 
     tags = ("chat",)
+    opt = ASKS
     dependencies = READER
 
     @post(

@@ -11,7 +11,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, HeaderParameter, SkipValidation
 
-from memsvc.api.callers import CHATS_ON, KEY_HEADER, Caller, service_of
+from memsvc.api.callers import ASKS, CHATS_ON, KEY_HEADER, Caller, service_of
 from memsvc.api.dropin import (
     CHATTER,
     Chosen,
@@ -70,7 +70,7 @@ class AnthropicController(Controller):
 
     path = "/messages"
     tags = ("chat",)
-    opt = LENIENT
+    opt = LENIENT | ASKS
     exception_handlers = dict.fromkeys(EXCEPTION_HANDLERS, error_handler(MESSAGES))
 
     @post(

@@ -11,7 +11,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, SkipValidation
 
-from memsvc.api.callers import CHATS_ON, READER, Caller, service_of
+from memsvc.api.callers import ASKS, CHATS_ON, READER, Caller, service_of
 from memsvc.api.dropin import (
     CHATTER,
     Chosen,
@@ -96,7 +96,7 @@ class ChatController(Controller):
     """Chat completions."""
 
     tags = ("chat",)
-    opt = LENIENT
+    opt = LENIENT | ASKS
     exception_handlers = dict.fromkeys(EXCEPTION_HANDLERS, error_handler(COMPLETIONS))
 
     @post(

@@ -12,7 +12,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc import observe
-from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.callers import ASKS, READER, WRITER, Caller
 from memsvc.api.controllers.recall import record_later
 from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
@@ -103,6 +103,7 @@ class ContextController(Controller):
     """Contexts."""
 
     tags = ("recall",)
+    opt = ASKS
     dependencies = READER
 
     @post(

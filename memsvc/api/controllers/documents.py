@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter, SkipValidation
 
-from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.callers import READER, STORES, WRITER, Caller
 from memsvc.api.parameters import CursorParameter, OnceParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.api.uploads import OPERATION, Documents, TextIn, UrlIn, check_size, decode_document, read_form
@@ -50,7 +50,7 @@ class DocumentsController(Controller):
         response_description="The ingest, which waits or runs.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
-        opt={"decode": decode_document, "form": read_form},
+        opt={"decode": decode_document, "form": read_form} | STORES,
     )
     async def add(
         self,

@@ -17,7 +17,7 @@ from litestar.params import QueryParameter
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Message, Receive, Scope, Send
 
-from memsvc.api.callers import READER, Caller
+from memsvc.api.callers import ALONE, READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import OverloadedError
 from memsvc.transfer.archive import OpenZipSink
@@ -39,6 +39,7 @@ class ExportController(Controller):
     path = "/export"
     tags = ("account",)
     dependencies = READER
+    opt = ALONE
     running: ClassVar[int] = 0
 
     @get(

@@ -14,7 +14,7 @@ from litestar.params import BodyKwarg, FromPath, HeaderParameter
 
 from memsvc.access.users import Owner
 from memsvc.api.bodies import decode
-from memsvc.api.callers import READER, SIGNED, WRITER, Caller, service_of
+from memsvc.api.callers import READER, SIGNED, STORES, WRITER, Caller, service_of
 from memsvc.api.controllers.documents import accepted
 from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
@@ -238,7 +238,7 @@ class FeedsController(Controller):
         response_description="What became of it.",
         responses=documented(400, 401, 403, 404, 409, 413, 503),
         security=[{}],
-        opt=SIGNED,
+        opt=SIGNED | STORES,
     )
     async def push(
         self,

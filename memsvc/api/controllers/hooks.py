@@ -11,7 +11,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
+from memsvc.api.callers import ASKS, FORGETTER, TALKER, WRITER, Caller, service_of
 from memsvc.api.filters import Limit
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
@@ -129,6 +129,7 @@ class HooksController(Controller):
 
     path = "/hooks"
     tags = ("chat",)
+    opt = ASKS
 
     @post(
         "/message",

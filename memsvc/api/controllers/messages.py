@@ -13,7 +13,7 @@ from litestar.params import BodyKwarg, HeaderParameter, SkipValidation
 
 from memsvc import observe
 from memsvc.api.bodies import Batch, decode_messages
-from memsvc.api.callers import WRITER, Caller
+from memsvc.api.callers import STORES, WRITER, Caller
 from memsvc.api.problems import documented
 from memsvc.sources.messages import MessageIn, StoredMessage, append
 
@@ -89,7 +89,7 @@ class MessagesController(Controller):
         response_description="One receipt for each message, in order.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
-        opt={"decode": decode_messages},
+        opt={"decode": decode_messages} | STORES,
     )
     async def add(
         self,

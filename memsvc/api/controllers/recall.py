@@ -13,7 +13,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.api.callers import READER, Caller
+from memsvc.api.callers import ASKS, READER, Caller
 from memsvc.api.filters import FiltersIn, Limit
 from memsvc.api.problems import documented
 from memsvc.errors import RerankerMissingError
@@ -64,6 +64,7 @@ class RecallController(Controller):
     """Recall."""
 
     tags = ("recall",)
+    opt = ASKS
     dependencies = READER
 
     @post(

@@ -25,7 +25,8 @@ NOT_A_NUMBER = float("nan")
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the service works."""
 
-    status: Literal["ok", "unavailable"]
+    status: Literal["ok", "unavailable", "stopping"]
+    """stopping: it still answers, but send nothing new; it was told to stop."""
     version: str
     database: Literal["ok", "unreachable", "overloaded"]
     schema: Literal["current", "outdated", "unknown"]
@@ -111,7 +112,8 @@ class ServiceController(Controller):
         "/health",
         operation_id="getHealth",
         summary="Health",
-        description="Answers 200 if the database is reachable and has the schema of this version, else 503.",
+        description="Answers 200 if the database is reachable and has the schema of this version, and the process was "
+        "not told to stop; else 503.",
         response_description="The service works.",
         responses={
             503: ResponseSpec(
@@ -122,6 +124,8 @@ class ServiceController(Controller):
     async def health(self, request: Request[Any, Any, Any]) -> Response[Health]:
         """Check the database."""
         found = await _health(service_of(request).db)
+        if request.app.state["draining"].is_set():
+            found = msgspec.structs.replace(found, status="stopping")
         return Response(found, status_code=200 if found.status == "ok" else 503, headers={"Cache-Control": "no-store"})
 
     @get(

@@ -11,7 +11,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, QueryParameter
 
 from memsvc import observe
-from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.callers import ASKS, READER, STORES, WRITER, Caller
 from memsvc.api.controllers.messages import IdempotencyKey, Receipts, store
 from memsvc.api.controllers.recall import record_later
 from memsvc.api.parameters import AskedAtParameter, CursorParameter
@@ -60,6 +60,7 @@ class ShortcutsController(Controller):
         "/memory",
         status_code=202,
         operation_id="addMemory",
+        opt=STORES,
         summary="Remember something",
         description="The same as POST /v1/messages for one message, which may leave out its conversation.",
         response_description="One receipt.",
@@ -78,6 +79,7 @@ class ShortcutsController(Controller):
     @get(
         "/search",
         operation_id="search",
+        opt=ASKS,
         summary="Search memories",
         description="The same as POST /v1/recall with only a query and a limit. With `graph`, the answer also has the "
         "graph around the memories: the nodes they are about, those one fact away, and the facts among these.",
@@ -123,6 +125,7 @@ class ShortcutsController(Controller):
     @get(
         "/context",
         operation_id="readContext",
+        opt=ASKS,
         summary="Read a context block",
         description="The same as POST /v1/context with only a query, a budget, a mode and the moment of asking.",
         response_description="The block and the memories in it.",

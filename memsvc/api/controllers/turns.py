@@ -10,7 +10,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.callers import ASKS, READER, STORES, WRITER, Caller
 from memsvc.api.problems import documented
 from memsvc.turns.past import PastWork, PastWorkIn, past_work
 from memsvc.turns.storing import StoredTurn, TurnIn, record_turn
@@ -53,6 +53,7 @@ class TurnsController(Controller):
         "/turns",
         status_code=202,
         operation_id="recordTurn",
+        opt=STORES,
         summary="Record a turn of an agent",
         description="Stores what was asked, the calls of tools in their order with the documents that they touched, "
         "and the answer, in one transaction; no model is asked. With `done` false the turn stays open, and more of it "
@@ -80,6 +81,7 @@ class TurnsController(Controller):
         "/past-work",
         status_code=200,
         operation_id="pastWork",
+        opt=ASKS,
         summary="Past work of agents",
         description="Returns past turns for what is asked now: those with similar requests, and those that touched the "
         "same files, however they were asked; failures, too. Each comes with its calls, its answer, and how stale its "

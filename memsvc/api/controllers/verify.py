@@ -11,7 +11,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.api.callers import READER, Caller
+from memsvc.api.callers import ASKS, READER, Caller
 from memsvc.api.problems import documented
 from memsvc.chat.verifying import MOST_CHARS, Verified, When, verify
 from memsvc.sources.moments import read_known_at, read_moment
@@ -32,6 +32,7 @@ class VerifyController(Controller):
     """Verification."""
 
     tags = ("chat",)
+    opt = ASKS
     dependencies = READER
 
     @post(

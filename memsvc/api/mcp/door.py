@@ -24,7 +24,7 @@ from litestar.types import Receive, Scope, Send
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memsvc.access.keys import NOT_OF_TOKENS, SCOPES
-from memsvc.api.callers import authenticate, service_of
+from memsvc.api.callers import ASKS, authenticate, service_of
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.messages import refused
 from memsvc.api.mcp.server import make_server
@@ -137,6 +137,7 @@ async def _whole(receive: Receive, most: int) -> bytes:
 @asgi(
     PATH,
     guards=[known_origin, authenticate],
+    opt=ASKS,
     exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, refuse),
     copy_scope=True,
 )

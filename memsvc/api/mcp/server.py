@@ -31,6 +31,7 @@ from memsvc.api.mcp import (
 )
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal
+from memsvc.db.admission import Work, work_is
 from memsvc.errors import BadCursorError
 
 INSTRUCTIONS = """Long-term memory of the user across conversations. At the start of a turn call get_context with what \
@@ -47,6 +48,11 @@ TOOLS: dict[str, Tool[Any]] = {
     )
 }  # fmt: skip
 SCHEMAS = {tool.name: tool.schema() for tool in TOOLS.values()}
+WORK = {
+    **{tool.name: Work.ASK for tool in (*recalling.TOOLS, *verifying.TOOLS, *agents.TOOLS)},
+    **{tool.name: Work.STORE for tool in (*writing.TOOLS, *documents.TOOLS)},
+}
+"""The work of tools for turns; others are ``Work.LOOK``. A recall takes its turn itself."""
 FindAsker = Callable[[Any], Asker]
 """Returns who sent the request of a context (``ServerRequestContext``)."""
 
@@ -123,6 +129,7 @@ class Handlers:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(mcp.INVALID_PARAMS, "No tool has this name.", {"code": "not_found"})
+        work_is(WORK.get(tool.name, Work.LOOK))
         return await tool.use(self._find_asker(ctx), params.arguments or {})
 
     async def list_resources(self, ctx: Any, params: mcp.PaginatedRequestParams | None) -> mcp.ListResourcesResult:

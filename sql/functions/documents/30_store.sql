@@ -241,6 +241,9 @@ BEGIN
     RETURN;
   END IF;
 
+  IF memsvc.is_budgeted(p_user_id) THEN
+    PERFORM memsvc.spend_budget(p_user_id, 0, coalesce((p_document ->> 'bytes')::bigint, 0));
+  END IF;
   filled := coalesce(last.recorded_to = 'infinity' AND last.sha256 = sha, false);
   today := CASE
     WHEN filled THEN last.recorded_from -- so that its chunks stood when it was recorded

@@ -103,6 +103,10 @@ BEGIN
     WHERE l.identifier = ANY (names);
   END LOOP;
   today := clock_timestamp();
+  IF memsvc.is_budgeted(p_user_id) THEN
+    PERFORM memsvc.spend_budget(p_user_id, count(DISTINCT r.message), coalesce(sum(octet_length(r.text)), 0)::bigint)
+    FROM jsonb_to_recordset(p_rows) AS r (message integer, text text);
+  END IF;
 
   RETURN QUERY
   WITH part AS MATERIALIZED (

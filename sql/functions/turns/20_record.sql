@@ -336,6 +336,10 @@ BEGIN
   IF p_turn ? 'chat' THEN
     PERFORM memsvc.link_chat(p_user_id, known.turn_id, conversation, p_turn -> 'chat');
   END IF;
+  IF memsvc.is_budgeted(p_user_id) THEN
+    PERFORM memsvc.spend_budget(p_user_id, fresh::integer, coalesce(sum(octet_length(t.text)), 0)::bigint)
+    FROM jsonb_to_recordset(p_texts) AS t (text text);
+  END IF;
   SELECT a.calls, a.versions, a.documents INTO told FROM memsvc.add_calls(p_user_id, known.turn_id, numbered) AS a;
   said := memsvc.add_turn_texts(
     p_user_id, mine, p_turn || jsonb_build_object('project', known.project, 'agent', known.agent), known.session,
