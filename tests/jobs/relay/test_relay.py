@@ -25,7 +25,7 @@ from memsvc.errors import QueueUnavailableError
 from memsvc.queue import relay
 from memsvc.queue.broker import NotUnderstoodError, read_message
 from memsvc.queue.jobs import channel
-from memsvc.queue.targets import Target, target, target_broker
+from memsvc.queue.targets import Target, target
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC, PATIENCE_S
 from tests.jobs.relay.conftest import Server, ask, flat, ids, in_queue, process, received, relaying, until
@@ -313,7 +313,7 @@ async def test_what_a_worker_cannot_do_now_comes_back_and_what_it_never_can_is_k
         if job_id == late and tried.count(late) == 1:
             raise dramatiq.errors.Retry
 
-    broker = target_broker(server.url, hopeless=(KeyError,))
+    broker = target(server.url, hopeless=(KeyError,)).broker
     dramatiq.actor(actor_name="process", queue_name="models", broker=broker)(process)
     worker = dramatiq.Worker(broker, worker_threads=2, worker_timeout=200)
     worker.start()

@@ -18,7 +18,7 @@ from memsvc.errors import EmbedderAnswerError
 from memsvc.queue import execution as run
 from memsvc.queue.broker import NotUnderstoodError
 from memsvc.queue.execution import Step, Steps
-from memsvc.queue.targets import Target, target_broker
+from memsvc.queue.targets import Target, target
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 @asynccontextmanager
 async def working(server: Server, db: Database, steps: Steps, threads: int = 4) -> AsyncIterator[None]:
     """A worker in this process that takes jobs from a server."""
-    broker = target_broker(server.url, prefetch=prefetch_of(steps, QUEUES), hopeless=(NotUnderstoodError,))
+    broker = target(server.url, prefetch=prefetch_of(steps, QUEUES), hopeless=(NotUnderstoodError,)).broker
     runner = JobRunner(db, steps, broker)
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)
@@ -126,7 +126,7 @@ async def test_a_worker_that_stops_does_not_count_as_one_that_died(
 ) -> None:
     """It waits until the database knows that the job was broken off, also where that takes a while."""
     await ask(database, 1)
-    begun, end = asyncio.Event(), run._end_relayed
+    begun, end = asyncio.Event(), run._end_start
 
     async def endless(*_: Any) -> bool:
         begun.set()
@@ -138,13 +138,13 @@ async def test_a_worker_that_stops_does_not_count_as_one_that_died(
         await end(*given)
 
     monkeypatch.setattr("memsvc.queue.worker.GRACE_S", 0.2)
-    monkeypatch.setattr(run, "_end_relayed", end_slowly)
+    monkeypatch.setattr(run, "_end_start", end_slowly)
     async with relaying(database, server):
         async with working(server, workers_db, {"process": [endless]}):
             async with asyncio.timeout(20):
                 await begun.wait()
-            assert watcher.execute("SELECT attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [(1,)]
-        assert watcher.execute("SELECT state, attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [
+            assert watcher.execute("SELECT starts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [(1,)]
+        assert watcher.execute("SELECT state, starts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [
             ("pending", 0)
         ]
 
