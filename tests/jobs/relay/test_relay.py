@@ -98,7 +98,7 @@ async def test_two_relays_at_once_carry_each_message_once(
 async def test_a_notification_wakes_the_relay(
     database: Database, watcher: psycopg.Connection, server: Server, reader: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "POLL_S", 600.0)
+    monkeypatch.setattr(relay, "POLL_S", 6.0)
     moved: list[float] = []
     move = relay.Relay.move
 
@@ -108,12 +108,12 @@ async def test_a_notification_wakes_the_relay(
 
     monkeypatch.setattr(relay.Relay, "move", noted)
     async with relaying(database, server):
-        await until(lambda: moved == [600.0])
+        await until(lambda: moved == [6.0])
         [[job]] = await ask(database, 1)
         await asyncio.sleep(0.5)
         assert in_queue(watcher) == 1, "it rests"
         watcher.execute("SELECT pg_notify(%s, '')", [channel("models")])
-        await until(lambda: not in_queue(watcher), seconds=5)
+        await until(lambda: not in_queue(watcher), seconds=4)
     assert ids(received(reader)) == [job]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,6 +26,8 @@ from tests.acceptance.killpoints import MEMSVC
 from tests.jobs.relay.conftest import Server, ask, process, relaying, until
 
 pytestmark = pytest.mark.slow
+AWAY_S = float(os.environ.get("MEMSVC_TEST_AWAY_S", "3"))
+"""How long a server that was killed is away."""
 
 
 @asynccontextmanager
@@ -167,6 +170,22 @@ async def test_killed_workers_lose_no_job(
         assert states(watcher).get("pending")
         with process(worker, environment):
             await until(lambda: states(watcher) == {"done": 900}, seconds=30)
+
+
+async def test_a_server_that_dies_and_comes_back_loses_and_doubles_no_job(
+    database: Database, watcher: psycopg.Connection, server: Server, reader: Target, workers_db: Database
+) -> None:
+    await ask(database, 100, 100, 100)
+    done: list[str] = []
+    async with relaying(database, server), working(server, workers_db, {"process": [noting(done, 0.02)]}):
+        for moment in (30, 150):
+            await until(lambda moment=moment: len(done) >= moment)  # type: ignore[misc]
+            await asyncio.to_thread(server.kill)
+            await asyncio.sleep(AWAY_S)
+            await asyncio.to_thread(server.start)
+        await until(lambda: states(watcher) == {"done": 300})
+    subjects = [str(row[0]) for row in watcher.execute("SELECT subject_id FROM memsvc.jobs WHERE kind = 'process'")]
+    assert sorted(done) == sorted(subjects)
 
 
 async def test_a_job_that_kills_its_workers_ends_and_others_go_on(
