@@ -27,8 +27,8 @@ from memsvc.db.engine import Database
 from memsvc.server import embedded
 from tests.servers import Rabbit, Redis
 
-JOBS, SINGLE, ROUNDS, WORKERS, WAITING = 3_000, 100, 3, (1, 2, 4), 1_000
-READY_S = 8.0
+JOBS, SINGLE, ROUNDS, WORKERS, WAITING = 3_000, 100, 2, (1, 2, 4), 1_000
+READY_S = 6.0
 DUE_S = 3.0
 """All jobs become due so long after the statement that makes them due."""
 LATER = "UPDATE memsvc.jobs SET run_after = now() + interval '9 minutes' WHERE state = 'pending'"
