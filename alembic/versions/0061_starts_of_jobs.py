@@ -1,6 +1,6 @@
 """The job itself counts the workers that died at it, whichever server carries its messages.
 
-Revision: 0060, after 0059. A column without rows to rewrite; an older process writes beside it.
+Revision: 0061, after 0060. A column without rows to rewrite; an older process writes beside it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0060"
-down_revision = "0059"
+revision = "0061"
+down_revision = "0060"
 branch_labels = None
 depends_on = None
 
@@ -19,9 +19,9 @@ ALTER TABLE memsvc.jobs ADD COLUMN starts smallint NOT NULL DEFAULT 0 CHECK (sta
 COMMENT ON COLUMN memsvc.jobs.starts IS
   'How many workers began it since it last ended or failed: the one at work, and those that died at it.';
 COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began it.';
-COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Unused since revision 0060; written by older workers.';
+COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Unused since revision 0061; written by older workers.';
 COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS
-  'Unused since revision 0060, where jobs.starts counts deaths; written by older workers.';
+  'Unused since revision 0061, where jobs.starts counts deaths; written by older workers.';
 """
 
 
