@@ -263,7 +263,9 @@ def main() -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=["own", "servers"], help="only PostgreSQL's queue, or only the comparison")
-    part = parser.parse_args().part
+    parser.add_argument("--jobs", type=int, default=3_000, help="jobs of each drain of the comparison")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of the comparison")
+    chosen = parser.parse_args()
 
     def bench_queue() -> None:
         outcome = Outcome("queue", bars=dict(BARS))
@@ -277,14 +279,14 @@ def main() -> None:
             "worker": "one process of 'memsvc worker', 4 threads, no embedding model",
         }
         with database() as bench:
-            if part != "servers":
+            if chosen.part != "servers":
                 asyncio.run(measure(bench, outcome))
-            if part != "own":
+                figures_table("queue", outcome, ("",))
+                report(outcome, bench)
+            if chosen.part != "own":
                 from bench.queue_servers import compare  # noqa: PLC0415 - it uses this module
 
-                asyncio.run(compare(bench, outcome))
-            figures_table("queue", outcome, ("",))
-            report(outcome, bench)
+                report(asyncio.run(compare(bench, chosen.jobs, chosen.rounds)), bench)
 
     run(bench_queue)
 

@@ -2,7 +2,7 @@
 
 Each server carries the same jobs to 1, 2 and 4 worker processes. Workers and relay are ready before all jobs become due
 at one moment, so their start is not measured. The database's load is what its processes used of the CPUs, its
-transactions and the WAL it wrote while the jobs were done.
+transactions and the WAL it wrote while the jobs were done. What an idle worker costs it is measured apart.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from memsvc.db.engine import Database
 from memsvc.server import embedded
 from tests.servers import Rabbit, Redis
 
-JOBS, SINGLE, ROUNDS, WORKERS, WAITING = 3_000, 100, 2, (1, 2, 4), 1_000
-READY_S = 6.0
+SINGLE, WORKERS, WAITING = 100, (1, 2, 4), 1_000
+READY_S, IDLE_S = 6.0, 15.0
 DUE_S = 3.0
 """All jobs become due so long after the statement that makes them due."""
 LATER = "UPDATE memsvc.jobs SET run_after = now() + interval '9 minutes' WHERE state = 'pending'"
@@ -36,6 +36,9 @@ DUE = """
 WITH moment AS (SELECT clock_timestamp() + make_interval(secs => %s) AS at),
 due AS (UPDATE memsvc.jobs SET run_after = m.at FROM moment AS m WHERE state = 'pending')
 SELECT extract(epoch FROM m.at)::float FROM moment AS m
+"""
+CONNECTIONS = """
+SELECT count(*) FROM pg_stat_activity WHERE usename = 'memsvc_app' AND datname = current_database()
 """
 LAST = "SELECT extract(epoch FROM max(finished_at))::float FROM memsvc.jobs WHERE job_id = ANY (%s)"
 WORK = """
@@ -92,10 +95,26 @@ class Stage:
     admin: psycopg.Connection
 
 
-async def drain(stage: Stage, variables: Mapping[str, str], workers: int) -> dict[str, float]:
+async def idle(stage: Stage, variables: Mapping[str, str]) -> dict[str, float]:
+    """What one idle worker costs the database in a second; a relay, if there is one, is not counted as a worker."""
+    workers = WORKERS[-1]
+    with working(stage.bench, variables, workers):
+        await asyncio.sleep(READY_S * (1 + workers / 2))
+        before = load(stage.bench, stage.admin)
+        await asyncio.sleep(IDLE_S)
+        cpu, commits, _ = (end - start for start, end in zip(before, load(stage.bench, stage.admin), strict=True))
+        [(connections,)] = stage.admin.execute(CONNECTIONS).fetchall()
+    return {
+        "idle.database_cpu_ms_per_s": 1_000 * cpu / IDLE_S / workers,
+        "idle.transactions_per_s": commits / IDLE_S / workers,
+        "idle.connections": connections / workers,
+    }
+
+
+async def drain(stage: Stage, variables: Mapping[str, str], workers: int, count: int) -> dict[str, float]:
     """Ask for jobs, let workers get ready, make all jobs due; speed, and the database's load for one job."""
     bench, admin = stage.bench, stage.admin
-    jobs, _ = await ask_many(stage.db, stage.owners, JOBS, f"{workers} workers")
+    jobs, _ = await ask_many(stage.db, stage.owners, count, f"{workers} workers")
     admin.execute(LATER)
     admin.execute("VACUUM (ANALYZE) memsvc.jobs")
     admin.execute("VACUUM (ANALYZE) memsvc.dramatiq_queue")
@@ -117,30 +136,32 @@ async def drain(stage: Stage, variables: Mapping[str, str], workers: int) -> dic
     }
 
 
-async def compare(bench: Bench, outcome: Outcome) -> None:
+async def compare(bench: Bench, jobs: int, rounds: int) -> Outcome:
     """Measure all servers, in turns, so that a busy moment of the machine meets each of them."""
+    outcome = Outcome("queue", data_set="servers")
     db = bench.connect(pool_size=CLIENTS)
     found: dict[str, list[float]] = {}
     with TemporaryDirectory(prefix="memsvc-bench-servers-") as folder, bench.admin() as admin:
         try:
             owners = [await new_user(db, f"another user {i}") for i in range(USERS)]
             stage = Stage(bench, db, owners, admin)
-            for number in range(ROUNDS):
+            for number in range(rounds):
                 for server in ("postgresql", "redis", "rabbitmq"):
                     with carried_by(server, Path(folder) / str(number)) as variables:
                         for workers in WORKERS:
-                            measured = await drain(stage, variables, workers)
+                            measured = await drain(stage, variables, workers, jobs)
                             for name, value in measured.items():
                                 found.setdefault(f"{server}.{workers}.{name}", []).append(value)
                         with working(bench, variables, 1):
                             sent = await ask_singly(db, owners, admin, SINGLE)
-                        for name, value in waits(admin, sent).items():
+                        for name, value in (waits(admin, sent) | await idle(stage, variables)).items():
                             found.setdefault(f"{server}.{name}", []).append(value)
         finally:
             await db.close()
     outcome.figures |= {name: percentile(values, 0.5) for name, values in found.items()}
+    outcome.configuration["load_at_end"] = f"{os.getloadavg()[2]:.1f}"
     outcome.configuration["servers"] = (
-        f"{JOBS} jobs drained {ROUNDS} times by {', '.join(map(str, WORKERS))} processes, {SINGLE} single jobs; "
+        f"{jobs} jobs drained {rounds} times by {', '.join(map(str, WORKERS))} processes, {SINGLE} single jobs; "
         "medians; database load for one job; Redis with appendfsync always, RabbitMQ with durable queues, a relay with "
         f"--waiting {WAITING}"
     )
@@ -154,3 +175,14 @@ async def compare(bench: Bench, outcome: Outcome) -> None:
                 f"{figures[3]:,.0f} B",
             ])  # fmt: skip
     table("the same jobs by each server", rows)
+    rows = [["server", "latency p50", "p95", "idle worker: CPU", "transactions", "connections"]]
+    for server in ("postgresql", "redis", "rabbitmq"):
+        figures = [outcome.figures[f"{server}.{name}"] for name in
+                   ("latency.p50_ms", "latency.p95_ms", "idle.database_cpu_ms_per_s", "idle.transactions_per_s",
+                    "idle.connections")]  # fmt: skip
+        rows.append([
+            server, f"{figures[0]:.1f} ms", f"{figures[1]:.1f} ms", f"{figures[2]:.1f} ms/s", f"{figures[3]:.1f}/s",
+            f"{figures[4]:.1f}",
+        ])  # fmt: skip
+    table("one job alone, and an idle worker", rows)
+    return outcome
