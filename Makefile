@@ -142,7 +142,7 @@ bench-confidence: $(BIN)/.installed ## Fit recall's confidence, and show the thr
 bench-latency: $(BIN)/.installed ## Speed of recall for users of several sizes (SIZES=10k,100k,1m), compared with two other programs
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 
-bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness
+bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness; compared with Redis and RabbitMQ (ARGS="--part own")
 	@$(BIN)/python -m bench.queue $(ARGS)
 
 bench-failover: $(BIN)/.installed ## What a failover loses, and how long it takes: ten under load by synchronous replication, ten by asynchronous
