@@ -62,10 +62,13 @@ full-down: $(BIN)/.installed ## Stop the full server; its data stay
 
 LEAKS := tests/leaks tests/api/test_isolation.py tests/sql/test_isolation.py tests/sql/test_identity.py tests/sql/test_privileges.py \
 	tests/sql/test_mutations.py
-test-leaks: $(BIN)/.installed ## On both servers: all ways to other users' memories by REST, SQL and Cypher are closed; each protection is needed
+THROUGH := tests/leaks/test_ways.py tests/leaks/test_functions.py tests/leaks/test_through.py tests/api/test_isolation.py
+test-leaks: $(BIN)/.installed ## On both servers, and through a pooler and a standby: all ways to other users' memories by REST, SQL and Cypher are closed; each protection is needed
 	@$(BIN)/python -m ops.postgres image > /dev/null
 	@MEMSVC_TEST_LEAKS=all $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
 	@MEMSVC_TEST_LEAKS=all MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
+	@MEMSVC_TEST_THROUGH=pooler $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(THROUGH) tests/sql/test_isolation.py $(ARGS)
+	@MEMSVC_TEST_THROUGH=replica $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(THROUGH) $(ARGS)
 
 conformance: $(BIN)/.installed ## MCP's official conformance suite, for what memsvc offers; installs it from npm
 	@MEMSVC_TEST_CONFORMANCE=1 $(BIN)/python -m pytest -q -n 0 tests/acceptance/test_mcp_conformance.py $(ARGS)
@@ -139,7 +142,7 @@ bench-confidence: $(BIN)/.installed ## Fit recall's confidence, and show the thr
 bench-latency: $(BIN)/.installed ## Speed of recall for users of several sizes (SIZES=10k,100k,1m), compared with two other programs
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 
-bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness
+bench-queue: $(BIN)/.installed ## Speed of background work: enqueuing, draining, latency, recovery from kills, fairness; compared with Redis and RabbitMQ (ARGS="--part own")
 	@$(BIN)/python -m bench.queue $(ARGS)
 
 bench-failover: $(BIN)/.installed ## What a failover loses, and how long it takes: ten under load by synchronous replication, ten by asynchronous

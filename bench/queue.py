@@ -2,11 +2,13 @@
 
 Jobs are asked for as the application's role, in the transaction that stores what they are about. They are run by real
 ``memsvc worker`` processes without an embedding model, so what is measured is the way of a job and not its work. Times
-of drains are the database's (``jobs.finished_at``); nobody looks on while a drain is measured.
+of drains are the database's (``jobs.finished_at``); nobody looks on while a drain is measured. ``bench.queue_servers``
+then compares PostgreSQL with Redis and RabbitMQ in the same sitting.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import random
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from uuid import UUID, uuid4
 
@@ -86,8 +88,11 @@ async def ask_many(db: Database, owners: Sequence[Owner], count: int, label: str
 
 
 @contextmanager
-def worker(bench: Bench) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process while the block runs; ended by SIGKILL where it does not end by itself."""
+def worker(bench: Bench, command: str = "worker", **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker process, or another command with these variables, while the block runs.
+
+    It is ended by SIGKILL where it does not end by itself.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")}
     environment |= {
         "MEMSVC_DATA_DIR": str(bench.settings.data_dir),
@@ -95,9 +100,10 @@ def worker(bench: Bench) -> Iterator[subprocess.Popen[bytes]]:
         "MEMSVC_EMBEDDING_MODEL": "",
         "MEMSVC_EXTRACTOR": "none",
         "MEMSVC_LOG_LEVEL": "warning",
+        **more,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "memsvc.cli", "worker"],
+        [sys.executable, "-m", "memsvc.cli", *command.split()],
         env=environment, cwd=bench.settings.data_dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -169,21 +175,33 @@ async def latency(
     bench: Bench, db: Database, owners: Sequence[Owner], admin: psycopg.Connection, outcome: Outcome
 ) -> None:
     """From the commit of a single job, while a worker has nothing to do, to its end."""
+    with worker(bench):
+        outcome.figures |= waits(admin, await ask_singly(db, owners, admin))
+
+
+async def ask_singly(
+    db: Database, owners: Sequence[Owner], admin: psycopg.Connection, count: int = SINGLE
+) -> dict[UUID, float]:
+    """Ask for single jobs while a worker has nothing else to do; each job's id and the clock when it was asked for."""
     sent: dict[UUID, float] = {}
-    with worker(bench), progress("single jobs", SINGLE) as done:
+    with progress("single jobs", count) as done:
         job_id, _ = await ask(db, owners[0])
         ready = f"SELECT (state = 'done')::integer FROM memsvc.jobs WHERE job_id = '{job_id}'"
         await asyncio.to_thread(wait_until, lambda: number(admin, ready) == 1, "the worker works")
-        for i in range(SINGLE):
+        for i in range(count):
             await asyncio.sleep(PAUSE_S * random.uniform(0.5, 1.5))
             job_id, sent_at = await ask(db, owners[i % len(owners)])
             announce_jobs(db)
             sent[job_id] = sent_at
             done(1)
         await asyncio.to_thread(drained, admin, list(sent), "the last ones")
+    return sent
+
+
+def waits(admin: psycopg.Connection, sent: Mapping[UUID, float], prefix: str = "") -> dict[str, float]:
+    """Percentiles of the time from the commit of jobs to their ends."""
     times = [(end - sent[job_id]) * 1_000 for job_id, end in admin.execute(FINISHED, [list(sent)])]
-    for share in (50, 95, 99):
-        outcome.figures[f"latency.p{share}_ms"] = percentile(times, share / 100)
+    return {f"{prefix}latency.p{share}_ms": percentile(times, share / 100) for share in (50, 95, 99)}
 
 
 async def recovery(
@@ -243,6 +261,11 @@ async def measure(bench: Bench, outcome: Outcome) -> None:
 
 def main() -> None:
     """Run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=["own", "servers"], help="only PostgreSQL's queue, or only the comparison")
+    parser.add_argument("--jobs", type=int, default=3_000, help="jobs of each drain of the comparison")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of the comparison")
+    chosen = parser.parse_args()
 
     def bench_queue() -> None:
         outcome = Outcome("queue", bars=dict(BARS))
@@ -256,9 +279,14 @@ def main() -> None:
             "worker": "one process of 'memsvc worker', 4 threads, no embedding model",
         }
         with database() as bench:
-            asyncio.run(measure(bench, outcome))
-            figures_table("queue", outcome, ("",))
-            report(outcome, bench)
+            if chosen.part != "servers":
+                asyncio.run(measure(bench, outcome))
+                figures_table("queue", outcome, ("",))
+                report(outcome, bench)
+            if chosen.part != "own":
+                from bench.queue_servers import compare  # noqa: PLC0415 - it uses this module
+
+                report(asyncio.run(compare(bench, chosen.jobs, chosen.rounds)), bench)
 
     run(bench_queue)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from dramatiq import Broker
 from sqlalchemy import URL
@@ -16,8 +17,8 @@ from memsvc.db.engine import Database
 from memsvc.erasing.users import keep_erasing
 from memsvc.feeds.planning import keep_feeding
 from memsvc.queue.broker import NotUnderstoodError, QueueBroker
+from memsvc.queue.capability import checked
 from memsvc.queue.schedule import keep_time
-from memsvc.queue.targets import target_broker
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
 from memsvc.server.watchdog import keep_watch
 from memsvc.settings import Settings
@@ -38,16 +39,20 @@ async def working(
         url: of the database, as memsvc_app.
         models: the embedding models of this process; None: jobs compute no vectors.
         turns: those of the API in this process, so that jobs wait while somebody asks; None: there is no API.
+
+    Raises:
+        ConfigurationError: the queue's server refuses the login, or its certificate is not trusted.
     """
     threads = settings.worker_threads
     steps = all_steps(settings, models)
-    db = Database(url, settings, pool_size=2 * threads + 4, turns=turns)
     prefetch = prefetch_of(steps, QUEUES)
     broker: Broker
     if settings.queue_url is None:
         broker = QueueBroker(url, threads, prefetch=prefetch)
     else:
-        broker = target_broker(settings.queue_url.get_secret_value(), prefetch=prefetch, hopeless=(NotUnderstoodError,))
+        checking = partial(checked, settings, prefetch=prefetch, hopeless=(NotUnderstoodError,))
+        broker = (await asyncio.to_thread(checking)).broker
+    db = Database(url, settings, pool_size=2 * threads + 4, turns=turns)
     runner = JobRunner(db, steps, broker)
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)

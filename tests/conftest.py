@@ -31,7 +31,7 @@ from memsvc.server import embedded
 from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from ops.postgres import server as full_server
-from tests import kept
+from tests import kept, through
 from tests.cluster import FAST, Cluster
 from tests.kept import TEMPLATE
 
@@ -110,21 +110,25 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         with full_server.running(folder / "full", options=FAST) as full:
             yield Cluster(full.url(), lock, folder / "full" / "home" / "server.log")
     else:
-        with embedded.running(folder, options=FAST) as server:
+        # A standby replays what was flushed, and nobody waits for that where commits do not.
+        options = FAST | {"synchronous_commit": "on"} if through.THROUGH == "replica" else FAST
+        with embedded.running(folder, options=options) as server:
             yield Cluster(server.conninfo(), lock, folder / "server.log")
 
 
 @pytest.fixture(scope="session")
-def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
+def settings(folder: Path, cluster: Cluster, worker_id: str) -> Iterator[Settings]:
     """Settings of this worker, with the run's own secrets."""
-    return Settings.model_validate(
-        {
-            "data_dir": folder,
-            "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"),
-            "extractor": "none",
-            "cypher": "off",  # tests/cypher has a database of its own
-        }
-    )
+    given = {
+        "data_dir": folder,
+        "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"),
+        "extractor": "none",
+        "cypher": "off",  # tests/cypher has a database of its own
+    }
+    plain = Settings.model_validate(given)
+    with through.standing(folder, plain, worker_id) as between:
+        more = between.settings(f"memsvc_test_{worker_id}") if between else {}
+        yield Settings.model_validate(given | more) if more else plain
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +168,9 @@ async def db(cluster: Cluster, database_name: str, settings: Settings) -> AsyncI
     url = role_url(cluster.admin_url(database_name), "memsvc_app", settings.secret("app_password"))
     database = Database(url, settings)
     yield database
+    states = database.replicas.states()
     await database.close()
+    assert all(state.served for state in states), "the standby has served nothing"
 
 
 @pytest.fixture(scope="session")

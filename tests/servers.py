@@ -26,6 +26,7 @@ import pika.exceptions
 import redis
 
 from tests.acceptance.killpoints import free_port, tree_of, wait_until
+from tests.certificates import Authority
 
 # Debian's wrapper of rabbitmq-server changes to a system user; the program itself runs as whoever calls it.
 FOLDERS = ("/usr/lib/rabbitmq/bin", *os.get_exec_path(), "/usr/sbin", "/usr/bin")
@@ -193,7 +194,9 @@ class Redis:
     """A private Redis that writes each command down before it answers."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = free_port()
+        self.port, self.tls_port = free_port(), free_port()
+        self.authority = Authority(folder)
+        self._pair = self.authority.issue()
         self.password = secrets.token_hex(8)
         self._processes = _Processes(folder)
 
@@ -201,9 +204,17 @@ class Redis:
     def url(self) -> str:
         return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
 
+    def tls_url(self, port: int | None = None, host: str = "127.0.0.1") -> str:
+        """The URL by TLS, or one through another port."""
+        return f"rediss://:{self.password}@{host}:{port or self.tls_port}/0"
+
     def start(self) -> None:
         command = f"{program('redis-server', 'redis-server')} --bind 127.0.0.1 --port {self.port} "
-        command += f"--requirepass {self.password} --appendonly yes --appendfsync always --dir ."
+        command += f"--requirepass {self.password} --appendonly yes --appendfsync always --dir . "
+        command += (
+            f"--tls-port {self.tls_port} --tls-cert-file {self._pair.certificate} --tls-key-file {self._pair.key} "
+        )
+        command += f"--tls-ca-cert-file {self.authority.file} --tls-auth-clients no"
         self._processes.wait(self._processes.spawn([*command.split(), "--save", ""]), self._serves)
 
     def _serves(self) -> bool:
@@ -229,7 +240,9 @@ class Rabbit:
     """A private RabbitMQ with one user and no plugins, beside a port mapper (epmd) of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.port, self._between_nodes, self._mapper = free_port(), free_port(), free_port()
+        self.port, self.tls_port, self._between_nodes, self._mapper = (free_port() for _ in range(4))
+        self.authority = Authority(folder)
+        self._pair = self.authority.issue()
         self.password = secrets.token_hex(8)
         self._folder = folder
         self._processes = _Processes(folder)
@@ -237,6 +250,10 @@ class Rabbit:
     @property
     def url(self) -> str:
         return f"amqp://memsvc:{self.password}@127.0.0.1:{self.port}/%2F"
+
+    def tls_url(self, port: int | None = None, host: str = "127.0.0.1") -> str:
+        """The URL by TLS, or one through another port."""
+        return f"amqps://memsvc:{self.password}@{host}:{port or self.tls_port}/%2F"
 
     def start(self) -> None:
         server = program("rabbitmq-server", "rabbitmq-server")
@@ -259,6 +276,9 @@ class Rabbit:
         folder = self._folder
         (folder / "rabbitmq.conf").write_text(
             f"default_user = memsvc\ndefault_pass = {self.password}\ndisk_free_limit.absolute = 1MB\n"
+            f"listeners.ssl.1 = 127.0.0.1:{self.tls_port}\nssl_options.cacertfile = {self.authority.file}\n"
+            f"ssl_options.certfile = {self._pair.certificate}\nssl_options.keyfile = {self._pair.key}\n"
+            "ssl_options.verify = verify_none\nssl_options.fail_if_no_peer_cert = false\n"
         )
         (folder / "plugins").write_text("[].\n")
         mine = {

@@ -73,6 +73,7 @@ def doctor(as_json: bool = AsJson) -> None:
     from memsvc.extract.capability import check_extractor
     from memsvc.llm.capability import check_llm
     from memsvc.llm.embedders.capability import check_embedders
+    from memsvc.queue.capability import check_queue
     from memsvc.recall.rerank import check_reranker
     from memsvc.server.capabilities import Check, active_model, check_machine, check_server
     from memsvc.server.locate import located
@@ -90,7 +91,7 @@ def doctor(as_json: bool = AsJson) -> None:
                 active = active_model(admin_url, chosen)
         except MemsvcError as error:
             checks.append(Check("server", "missing", f"{error.message} {error.advice}"))
-    checks += [*check_embedders(chosen, active), *check_reranker(chosen)]
+    checks += [*check_queue(chosen), *check_embedders(chosen, active), *check_reranker(chosen)]
     checks += [*check_extractor(chosen), *check_llm(chosen)]
     broken = [check for check in checks if check.state == "missing"]
     if as_json:

@@ -22,21 +22,15 @@ def relay(
 
     Several relays can run at the same time, and each may be killed at any moment: no job is lost.
     """
-    from memsvc.errors import ConfigurationError
+    from memsvc.queue.capability import checked
     from memsvc.settings import settings
 
-    url = settings().queue_url
-    if url is None:
-        raise ConfigurationError(
-            "The relay needs MEMSVC_QUEUE_URL.",
-            hint="Set it to a redis:// or amqp:// URL. Without it, workers take jobs directly from the database.",
-        )
+    server = checked(settings())
 
     async def work(db: Database, _settings: Settings) -> None:
         from memsvc.queue.relay import Relay
-        from memsvc.queue.targets import target
 
-        relaying = Relay(db, target(url.get_secret_value()), most_waiting=waiting)
+        relaying = Relay(db, server, most_waiting=waiting)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -46,17 +46,17 @@ CLAIM = "SELECT * FROM memsvc.claim_messages(%s, %s, %s, %s)"
 KEEP = "SELECT memsvc.keep_queue(make_interval(secs => %s))"
 DELETE = "DELETE FROM memsvc.dramatiq_queue WHERE message_id = %s AND worker_id = %s AND state = 'consumed'"
 LATER = """
-UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
-  deliveries = deliveries + %s, available_at = clock_timestamp() + make_interval(secs => %s)
+UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, mtime = clock_timestamp(),
+  available_at = clock_timestamp() + make_interval(secs => %s)
 WHERE message_id = %s AND worker_id = %s AND state = 'consumed'
 """
 NOT_HELD = """
-UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp()
+UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, mtime = clock_timestamp()
 WHERE worker_id = %s AND queue_name = %s AND state = 'consumed' AND message_id <> ALL (%s::uuid[])
 """
 # A message that is not a JSON object has no key for the error, so it is wrapped in one; memsvc.queue.dead unwraps it.
 REJECT = """
-UPDATE memsvc.dramatiq_queue SET state = 'rejected', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
+UPDATE memsvc.dramatiq_queue SET state = 'rejected', worker_id = NULL, mtime = clock_timestamp(),
   message = CASE WHEN jsonb_typeof(message) = 'object' THEN message ELSE jsonb_build_object('unread', message) END
     || jsonb_build_object('error', %s::text)
 WHERE message_id = %s AND worker_id = %s AND state = 'consumed'
@@ -262,8 +262,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         elif isinstance(failure, NotUnderstoodError):
             self._let_go(message, REJECT, str(failure), *mine)
         else:
-            # An unexpected error counts as a death of the worker.
-            self._let_go(message, LATER, int(not isinstance(failure, LaterError)), LATER_S, *mine)
+            self._let_go(message, LATER, LATER_S, *mine)
 
     def nack(self, message: MessageProxy) -> None:
         """Keep a message that no actor understands as a dead letter; runs in a worker's or the consumer's thread."""
@@ -289,7 +288,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         if given:
             with transaction(self.get_consume_conn()) as cursor:
                 for message in given:
-                    cursor.execute(LATER, (0, 0, message.message_id, self.broker.worker_id))
+                    cursor.execute(LATER, (0, message.message_id, self.broker.worker_id))
 
 
 def read_message(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
@@ -40,9 +41,6 @@ STEP_LIMIT_S = 300.0
 """A step that takes longer counts as hung: it is cancelled, and its job fails."""
 SLICE_S = 2.0
 """A step that needs more time than this gives way to other jobs, and its job continues after them."""
-MOST_DEATHS = 5
-"""A relayed job that was begun this often and did not end, or failed, is not begun again for a while. The queue has the
-same limit."""
 OF_THE_DATABASE = (
     ContendedError,
     DatabaseUnavailableError,
@@ -83,7 +81,6 @@ async def run_job(
     steps: Sequence[Step] = (),
     *,
     traceparent: str | None = None,
-    relayed: bool = False,
 ) -> Outcome:
     """Run one job and settle it.
 
@@ -94,41 +91,55 @@ async def run_job(
         job_id: id of the job.
         steps: steps of the job.
         traceparent: the trace in which the job was requested.
-        relayed: another broker delivered it, so only this function counts how often it is begun.
 
     Raises:
         MemsvcError: the database failed; the job stays pending.
     """
     began = asyncio.get_running_loop().time()
     with traces.span(f"job {kind}", "consumer", parent=traceparent, values={"memsvc.job.kind": kind}) as span:
-        outcome = await _run(db, user_id, job_id, steps, relayed=relayed)
+        outcome = await _run(db, user_id, job_id, steps)
         span.note("memsvc.job.outcome", outcome)
     JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
     JOBS_RUN.labels(kind, outcome).inc()
     return outcome
 
 
-async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step], *, relayed: bool) -> Outcome:
+async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
     try:
         if not steps:
             return await _finish(db, user_id, job_id, None, more=False)
         async with db.holding(f"memsvc.work {job_id}") as mine:
-            return await _take(db, user_id, job_id, steps, relayed=relayed) if mine else "busy"
+            return await _take(db, user_id, job_id, steps) if mine else "busy"
     except UserUnknownError:  # the user is being erased, together with the job
         return "gone"
 
 
-async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step], *, relayed: bool) -> Outcome:
+async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
     """Run the steps of a job whose lock we hold, then end it."""
-    begun = await (_begin_relayed if relayed else _begin)(db, user_id, job_id)
+    begun = await _begin(db, user_id, job_id)
     if begun is None:
         return "gone"
     if isinstance(begun, Dead):
         log.warning("job failed", job_id=str(job_id), code=begun.code, error=begun.error)
         traces.note("error.type", begun.code)
         return "failed"
+    try:
+        more, failure = await _work(db, user_id, job_id, begun, steps)
+        if failure is None:
+            return await _finish(db, user_id, job_id, begun, more=more)
+        log.warning("job failed", job_id=str(job_id), code=failure.code, error=said(failure))
+        traces.note("error.type", failure.code)
+        return await fail(db, user_id, job_id, failure, begun.started_at)
+    except (MemsvcError, asyncio.CancelledError):
+        await _end_start(db, user_id, job_id, begun.started_at)
+        raise
+
+
+async def _work(
+    db: Database, user_id: UUID, job_id: UUID, begun: Row[Any], steps: Sequence[Step]
+) -> tuple[bool, MemsvcError | None]:
+    """Run a job's steps; whether there is more to do, and why the job failed, if it did."""
     more = False
-    failure: MemsvcError | None = None
     try:
         for step in steps:
             async with asyncio.timeout(STEP_LIMIT_S):
@@ -136,48 +147,43 @@ async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]
     except OF_THE_DATABASE:
         raise
     except MemsvcError as error:
-        failure = error
+        return more, error
     except TimeoutError:
-        failure = JobTimeoutError(f"A step took longer than {STEP_LIMIT_S:.0f} s.")
+        return more, JobTimeoutError(f"A step took longer than {STEP_LIMIT_S:.0f} s.")
     except Exception as error:
         log.exception("job failed", job_id=str(job_id))
-        failure = JobFailedError(f"{type(error).__name__}: see the worker's log.")
-    finally:
-        if relayed:
-            await _end_relayed(db, user_id, job_id, begun.started_at)
-    if failure is not None:
-        log.warning("job failed", job_id=str(job_id), code=failure.code, error=said(failure))
-        traces.note("error.type", failure.code)
-        return await _fail(db, user_id, job_id, begun, failure)
-    return await _finish(db, user_id, job_id, begun, more=more)
+        return more, unforeseen(error)
+    return more, None
 
 
-async def _begin(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
-    async with db.transaction() as connection:
-        return (await connection.execute(BEGIN, {"user_id": user_id, "job_id": job_id})).one_or_none()
+def unforeseen(error: Exception) -> JobFailedError:
+    """What a job says of an error that nobody foresaw; the error's own text may hold a user's words."""
+    return JobFailedError(f"{type(error).__name__}: see the worker's log.")
 
 
-async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | Dead | None:
-    """As ``_begin``, but counts the start; returns why the job failed if it was begun too often."""
+async def _begin(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | Dead | None:
+    """Begin a job, which counts the start; None if it is not pending."""
     values = {"user_id": user_id, "job_id": job_id}
 
     async def begin(connection: AsyncConnection) -> Row[Any] | Dead | None:
-        failed = await connection.execute(query("fail_deadly_job"), {**values, "most": MOST_DEATHS})
-        if (dead := failed.one_or_none()) is not None:
-            return Dead(dead.error_code, dead.error)
-        return (await connection.execute(query("begin_relayed_job"), values)).one_or_none()
+        begun: Row[Any] | None = (await connection.execute(BEGIN, values)).one_or_none()
+        if begun is not None:
+            return begun
+        died = (await connection.execute(query("died_now"), values)).one_or_none()
+        return None if died is None else Dead(died.error_code, died.error)
 
     return await db.attempt(user_id, begin)
 
 
-async def _end_relayed(db: Database, user_id: UUID, job_id: UUID, started_at: datetime) -> None:
-    """Undo the count of ``_begin_relayed``, because this worker is alive. Without the database it stays counted."""
+async def _end_start(db: Database, user_id: UUID, job_id: UUID, started_at: datetime) -> None:
+    """Take the count of a start back, because this worker is alive. Without the database it stays counted."""
     values = {"user_id": user_id, "job_id": job_id, "started_at": started_at}
 
     async def end(connection: AsyncConnection) -> None:
-        await connection.execute(query("end_relayed_job"), values)
+        await connection.execute(query("end_start"), values)
 
-    await db.attempt(user_id, end)
+    with suppress(MemsvcError):
+        await db.attempt(user_id, end)
 
 
 async def _finish(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any] | None, *, more: bool) -> Outcome:
@@ -192,17 +198,20 @@ async def _finish(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any] | N
     return await db.attempt(user_id, finish)
 
 
-async def _fail(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any], failure: MemsvcError) -> Outcome:
+async def fail(
+    db: Database, user_id: UUID, job_id: UUID, failure: MemsvcError, started_at: datetime | None = None
+) -> Outcome:
+    """Record that a job failed; it is retried later, or not at all, as ``memsvc.fail_job`` says."""
     values = {
         "user_id": user_id, "job_id": job_id, "code": failure.code, "error": failure.message,
-        "passing": failure.passing, "started_at": begun.started_at,
+        "passing": failure.passing, "started_at": started_at,
     }  # fmt: skip
 
-    async def fail(connection: AsyncConnection) -> Outcome:
+    async def record(connection: AsyncConnection) -> Outcome:
         await connection.execute(FAIL, values)
         return "failed"
 
-    return await db.attempt(user_id, fail)
+    return await db.attempt(user_id, record)
 
 
 async def run_due(db: Database, steps: Steps = WORDS_ALONE, progress: Callable[[], None] = lambda: None) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -70,12 +70,13 @@ class Relay:
                                 wait_s = 0.0
                                 log.info("relay goes on")
                             if rest_s:
-                                await _first(stop.wait(), heard(rest_s) if rest_s == POLL_S else asyncio.sleep(rest_s))
+                                await (heard(rest_s) if rest_s == POLL_S else asyncio.sleep(rest_s))
                 except MemsvcError as error:
                     cause = type(error.__cause__).__name__
                     log.warning("relay waits", code=error.code, error=error.message, cause=cause)
                     wait_s = min(max(wait_s * 2, 0.5), LONGEST_WAIT_S)
-                    await _first(stop.wait(), asyncio.sleep(wait_s))
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(stop.wait(), wait_s)
         finally:
             await self._there(self.target.close)
             self._thread.shutdown()
@@ -138,21 +139,3 @@ async def _sorted_out(connection: AsyncConnection, queue: str, rows: Iterable[Ro
             }  # fmt: skip
             await connection.execute(query("reject_message"), values)
     return readable
-
-
-async def _first(*waits: Awaitable[Any]) -> None:
-    """Wait for the first of several awaitables, and cancel the others.
-
-    Raises:
-        Exception: the error of the one that ended first.
-    """
-    tasks = [asyncio.ensure_future(wait) for wait in waits]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError, MemsvcError):
-                await task
-    for task in done:
-        task.result()

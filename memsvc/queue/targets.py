@@ -8,9 +8,12 @@ The package of a server is imported only if its URL is given.
 from __future__ import annotations
 
 import logging
+import socket
+import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dramatiq import Broker, Consumer, Message, MessageProxy, Middleware
@@ -19,9 +22,11 @@ from dramatiq.errors import BrokerError
 from memsvc.errors import ConfigurationError, QueueUnavailableError
 from memsvc.queue.jobs import QUEUES
 
-# Redis counts a worker that is silent for this long as dead, and hands its messages out again. Workers look for
-# messages at least once a second; each look counts as a heartbeat and also searches for dead workers.
+# Redis counts a worker that is silent for this long as dead, and hands its messages out again. Each look for messages
+# counts as a heartbeat and also searches for dead workers.
 REDIS_SILENCE_MS = 15_000
+REDIS_LOOK_MS = 100
+"""The longest pause between two looks of an idle worker, because Redis does not call it."""
 REDIS_EVERY_COMMAND = 1_000_000
 """How many of a million commands search for dead workers: all of them."""
 RABBITMQ_HEARTBEAT_S = 10
@@ -30,6 +35,13 @@ CONNECT_S = 5
 ANSWER_S = 10
 
 Kinds = tuple[type[BaseException], ...]
+LOGIN = "it refuses the login"
+REFUSED = {
+    "AuthenticationError": LOGIN, "AuthenticationWrongNumberOfArgsError": LOGIN, "ProbableAuthenticationError": LOGIN,
+    "ProbableAccessDeniedError": "the login may not use this virtual host",
+    "NoPermissionError": "the login may not use memsvc's keys",
+}  # fmt: skip
+"""Errors of redis and pika, by name because neither package need be there, that no waiting ends; and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,24 @@ class Target:
         with self._plainly():
             return self._count(queue)
 
+    def check(self) -> None:
+        """Connect once, so that a command with a wrong login or certificate ends at once and says why.
+
+        Raises:
+            ConfigurationError: the server refuses the login, or its certificate is not trusted.
+            QueueUnavailableError: the server cannot be reached.
+        """
+        try:
+            self.waiting(QUEUES[0])
+        except QueueUnavailableError as error:
+            if (why := _refusal(error)) is not None:
+                raise ConfigurationError(
+                    f"The server that MEMSVC_QUEUE_URL names cannot be used: {why}.",
+                    hint="Nothing is lost: jobs wait in the database. Certificates are checked against the system's "
+                    "authorities and MEMSVC_QUEUE_CA_FILE.",
+                ) from None
+            raise
+
     def send(self, messages: Iterable[Message[Any]]) -> None:
         """Put messages into their queues; if one fails, those before it have been sent.
 
@@ -75,7 +105,50 @@ class Target:
             yield
         except self._failures as error:
             self.close()
-            raise QueueUnavailableError from error
+            message = f"The server that MEMSVC_QUEUE_URL names cannot be reached: {_why(error)}."
+            raise QueueUnavailableError(message) from error
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and those that it came from: pika gives them as arguments of its own."""
+    left, seen = [error], set[int]()
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        left += [other for other in (one.__cause__, one.__context__, *one.args) if isinstance(other, BaseException)]
+        left += [other for other in vars(one).values() if isinstance(other, BaseException)]
+
+
+def _refusal(error: BaseException) -> str | None:
+    """Why the server will refuse the next try as well; None if it may not. Quotes no text of the server."""
+    for one in _chain(error):
+        if isinstance(one, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted ({one.verify_message.rstrip('.')})"
+        if type(one).__name__ in REFUSED:
+            return REFUSED[type(one).__name__]
+    if any(isinstance(one, ssl.SSLError) for one in _chain(error)):
+        return "it does not speak TLS on this port, or not this version"
+    return None
+
+
+def _why(error: BaseException) -> str:
+    """Why the server cannot be reached, in words that show neither URL nor password."""
+    if (refusal := _refusal(error)) is not None:
+        return refusal
+    chain = list(_chain(error))
+    if any(isinstance(one, TimeoutError) and "handshake" in str(one) for one in chain):
+        return "it does not answer in TLS (is this its port for TLS?)"
+    kinds = {
+        socket.gaierror: "its name is not known",
+        ConnectionRefusedError: "nobody listens there",
+        ConnectionResetError: "it closed the connection",
+        TimeoutError: "it does not answer",
+    }
+    known = (says for kind, says in kinds.items() if any(isinstance(one, kind) for one in chain))
+    return next(known, type(error).__name__)
 
 
 class ComeBack(Middleware):
@@ -99,15 +172,27 @@ class ComeBack(Middleware):
             broker.enqueue(message, delay=LATER_MS)  # type: ignore[arg-type]  # as Dramatiq's own Retries does
 
 
-def target(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kinds = ()) -> Target:
-    """The server of a URL; nothing connects yet. The arguments are those of ``target_broker``.
+def target(
+    url: str, *, ca: Path | None = None, prefetch: Mapping[str, int] | None = None, hopeless: Kinds = ()
+) -> Target:
+    """The server of a URL with Dramatiq's broker for it, which has memsvc's queues; nothing connects yet.
+
+    The messages of a killed worker are handed out again immediately (RabbitMQ) or after 15 to 20 s (Redis).
+
+    Args:
+        url: redis://, rediss://, amqp:// or amqps://, with the login.
+        ca: PEM file of authorities whose certificates are trusted beside the system's.
+        prefetch: the most messages of each queue that a process holds, if less than Dramatiq's own number.
+        hopeless: errors of actors that make a message a dead letter; after any other error it comes back in 2 s.
 
     Raises:
-        ConfigurationError: the URL cannot be read, or the package for its server is missing.
+        ConfigurationError: the URL or the file cannot be read, or the package for the server is missing.
     """
     kind, build = ("redis", _redis) if url.startswith(("redis://", "rediss://")) else ("rabbitmq", _rabbitmq)
+    if ca is not None:
+        _check_authorities(ca)
     try:
-        made = build(url, [ComeBack(hopeless)], prefetch or {})
+        made = build(url, ca, [ComeBack(hopeless)], prefetch or {})
     except ImportError as error:
         raise ConfigurationError(
             f"MEMSVC_QUEUE_URL needs the package {error.name}.", hint=f"pip install 'memsvc[{kind}]'"
@@ -123,23 +208,16 @@ def target(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kin
     return made
 
 
-def target_broker(url: str, *, prefetch: Mapping[str, int] | None = None, hopeless: Kinds = ()) -> Broker:
-    """Dramatiq's broker for the server of a URL, for a worker. It has memsvc's queues; nothing connects yet.
-
-    The messages of a killed worker are handed out again immediately (RabbitMQ) or after 15 to 20 s (Redis).
-
-    Args:
-        url: redis://, rediss://, amqp:// or amqps://, with the login.
-        prefetch: the most messages of each queue that a process holds, if less than Dramatiq's own number.
-        hopeless: errors of actors that make a message a dead letter; after any other error it comes back in 2 s.
-
-    Raises:
-        ConfigurationError: the URL cannot be read, or the package for its server is missing.
-    """
-    return target(url, prefetch=prefetch, hopeless=hopeless).broker
+def _check_authorities(ca: Path) -> None:
+    try:
+        ssl.create_default_context().load_verify_locations(ca)
+    except OSError as error:  # also SSLError
+        raise ConfigurationError(
+            "MEMSVC_QUEUE_CA_FILE cannot be read as certificates in PEM form.", hint="Give the authority's certificate."
+        ) from error
 
 
-def _redis(url: str, middleware: list[Middleware], most: Mapping[str, int]) -> Target:
+def _redis(url: str, ca: Path | None, middleware: list[Middleware], most: Mapping[str, int]) -> Target:
     import redis  # noqa: PLC0415 - in the extra of the same name
     from dramatiq.brokers.redis import RedisBroker  # noqa: PLC0415
     from redis.backoff import NoBackoff  # noqa: PLC0415
@@ -147,13 +225,16 @@ def _redis(url: str, middleware: list[Middleware], most: Mapping[str, int]) -> T
 
     class Capped(RedisBroker):
         def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Consumer:
-            return super().consume(queue_name, min(prefetch, most.get(queue_name, prefetch)), timeout)
+            held = min(prefetch, most.get(queue_name, prefetch))
+            return super().consume(queue_name, held, min(timeout, REDIS_LOOK_MS))
 
         def close(self) -> None:
             pool.disconnect()
 
+    trusted = {"ssl_ca_certs": str(ca)} if ca is not None and url.startswith("rediss:") else {}
     pool = redis.ConnectionPool.from_url(
         url,
+        **trusted,
         socket_connect_timeout=CONNECT_S,
         socket_timeout=ANSWER_S,
         retry=Retry(NoBackoff(), 0),  # the relay and Dramatiq's worker retry by themselves
@@ -173,7 +254,7 @@ def _redis(url: str, middleware: list[Middleware], most: Mapping[str, int]) -> T
     return Target(broker, count, pool.disconnect, (redis.RedisError, BrokerError, OSError))
 
 
-def _rabbitmq(url: str, middleware: list[Middleware], most: Mapping[str, int]) -> Target:
+def _rabbitmq(url: str, ca: Path | None, middleware: list[Middleware], most: Mapping[str, int]) -> Target:
     import pika.exceptions  # noqa: PLC0415 - in the extra rabbitmq
     from dramatiq.brokers.rabbitmq import RabbitmqBroker  # noqa: PLC0415
 
@@ -184,6 +265,7 @@ def _rabbitmq(url: str, middleware: list[Middleware], most: Mapping[str, int]) -
     # pika logs each failed try in ten lines; the relay and Dramatiq log it in one.
     logging.getLogger("pika").setLevel(logging.CRITICAL)
     broker = Capped(url=url, middleware=middleware, confirm_delivery=True)
+    parameters: Any = broker.parameters
     for name, value in {
         "heartbeat": RABBITMQ_HEARTBEAT_S,
         "connection_attempts": 1,
@@ -192,7 +274,9 @@ def _rabbitmq(url: str, middleware: list[Middleware], most: Mapping[str, int]) -
         "blocked_connection_timeout": ANSWER_S,
     }.items():
         if f"{name}=" not in url:
-            setattr(broker.parameters, name, value)
+            setattr(parameters, name, value)
+    if ca is not None and parameters.ssl_options is not None:
+        parameters.ssl_options.context.load_verify_locations(ca)
 
     def count(queue: str) -> int:
         broker.declare_queue(queue, ensure=True)

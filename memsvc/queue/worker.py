@@ -19,7 +19,7 @@ from memsvc.db.admission import Work, work_is
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
 from memsvc.queue.broker import LaterError, NotUnderstoodError, QueueBroker
-from memsvc.queue.execution import Outcome, Steps, run_job
+from memsvc.queue.execution import Outcome, Steps, fail, run_job, unforeseen
 
 GRACE_S = 5.0
 """How long a running job may continue after the worker was asked to stop; then it is cancelled and stays pending."""
@@ -36,7 +36,6 @@ class JobRunner:
         self._db = db
         self._steps = steps
         self._broker = broker
-        self._relayed = not isinstance(broker, QueueBroker)
         self._loop = asyncio.get_running_loop()
         self._running: set[asyncio.Task[Any]] = set()
 
@@ -60,10 +59,7 @@ class JobRunner:
         if kind not in self._steps:
             raise LaterError(f"This worker has no steps for {kind!r}.")
         try:
-            steps = self._steps[kind]
-            outcome = self._wait(
-                run_job(self._db, kind, user_id, job_id, steps, traceparent=traceparent, relayed=self._relayed)
-            )
+            outcome = self._wait(self._run(kind, user_id, job_id, traceparent))
         except MemsvcError as error:
             log.warning("jobs wait for the database", code=error.code)
             raise LaterError(error.code) from error
@@ -73,6 +69,15 @@ class JobRunner:
             raise LaterError(outcome)
         if outcome != "gone" and isinstance(self._broker, QueueBroker):  # others' messages are acknowledged one by one
             self._broker.settled.add(str(job_id))
+
+    async def _run(self, kind: str, user_id: UUID, job_id: UUID, traceparent: str | None) -> Outcome:
+        try:
+            return await run_job(self._db, kind, user_id, job_id, self._steps[kind], traceparent=traceparent)
+        except MemsvcError:
+            raise
+        except Exception as error:
+            log.exception("job failed", job_id=str(job_id))
+            return await fail(self._db, user_id, job_id, unforeseen(error))
 
     def _wait(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop).result()

@@ -1,16 +1,22 @@
-"""Settings of the servers beside the database itself: a pooler before it, its streaming replicas, and cells."""
+"""Settings of the servers beside the database itself: a queue's server, a pooler, streaming replicas, and cells."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 
 class Servers(BaseSettings):
-    """The part of ``memsvc.settings.Settings`` that is about poolers, replicas and cells."""
+    """The part of ``memsvc.settings.Settings`` that is about the queue's server, poolers, replicas and cells."""
 
+    queue_ca_file: Path | None = Field(
+        default=None,
+        description="PEM file of authorities that may sign the certificate of the server that MEMSVC_QUEUE_URL names, "
+        "beside the system's.",
+    )
     pooler_url: SecretStr | None = Field(
         default=None,
         description="postgresql:// URL of the same database through a pooler in transaction mode, such as PgBouncer. "

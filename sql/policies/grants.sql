@@ -58,8 +58,9 @@ GRANT UPDATE (paused_at, paused_until, forgetting) ON memsvc.users TO memsvc_app
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after, local) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
-GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
-ON memsvc.jobs TO memsvc_app;
+GRANT UPDATE (
+  state, requests, attempts, outages, restarts, starts, error_code, error, run_after, started_at, finished_at
+) ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at, look_at, woken_at, woken_for, tasks_off)
 ON memsvc.schedules TO memsvc_app;
 -- The meaning of a proposed type is fixed: functional, ends and parent.

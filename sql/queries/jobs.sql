@@ -16,7 +16,8 @@ LIMIT :limit;
 -- name: retry_job
 -- A failed or cancelled job becomes pending again, unless another job for the same subject is pending already.
 UPDATE memsvc.jobs AS j
-SET state = 'pending', attempts = 0, outages = 0, restarts = 0, run_after = clock_timestamp(), finished_at = NULL
+SET
+  state = 'pending', attempts = 0, outages = 0, restarts = 0, starts = 0, run_after = clock_timestamp(), finished_at = NULL
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
   AND NOT EXISTS (
     SELECT FROM memsvc.jobs AS w
@@ -30,27 +31,19 @@ SET state = 'cancelled', finished_at = clock_timestamp()
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
 RETURNING j.job_id;
 
--- name: fail_deadly_job
--- Fails a relayed job before its next start if too many starts had no end, or failed.
-SELECT f.error_code, f.error
+-- name: died_now
+-- Why memsvc.begin_job did not begin a job in this transaction, if it is because its workers died too often.
+SELECT j.error_code, j.error
 FROM memsvc.jobs AS j
-CROSS JOIN LATERAL memsvc.fail_deadly_job(j.user_id, j.job_id, j.attempts - j.outages) AS f
-WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most;
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'failed' AND j.error_code = 'worker_died'
+  AND j.finished_at >= now();
 
--- name: begin_relayed_job
--- What a pending job is about, like memsvc.begin_job. The queue counts workers' deaths, but other brokers do not: so
--- each start counts as a try until end_relayed_job takes it back.
+-- name: end_start
+-- A worker that broke off is alive: its start does not count. finish_job and fail_job count none either.
 UPDATE memsvc.jobs AS j
-SET attempts = least(j.attempts + 1, 32767), started_at = clock_timestamp()
-WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
-RETURNING j.subject_id, j.requests, j.started_at;
-
--- name: end_relayed_job
--- The worker is alive: finish_job and fail_job count the result of this start.
-UPDATE memsvc.jobs AS j
-SET attempts = j.attempts - 1
+SET starts = j.starts - 1
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.started_at = :started_at
-  AND j.attempts > 0;
+  AND j.starts > 0;
 
 -- name: reject_message
 -- A message that the relay took and cannot read goes back as a dead letter.

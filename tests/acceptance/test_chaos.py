@@ -21,7 +21,7 @@ import pytest
 
 from tests.acceptance.chaos import HELD, PENDING, RECOVERY_S, Clients, Service
 from tests.acceptance.conftest import private_folder
-from tests.acceptance.killpoints import Rig, assert_books_right, assert_no_job_waits, wait_until
+from tests.acceptance.killpoints import Rig, assert_books_right, assert_no_job_waits, free_port, wait_until
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 
 pytestmark = pytest.mark.acceptance
@@ -29,6 +29,7 @@ SEEDS = [int(seed) for seed in os.environ.get("MEMSVC_TEST_CHAOS_SEEDS", "4").sp
 MODEL = os.environ.get("MEMSVC_TEST_CHAOS_MODEL", "openai:counting")
 USERS = ("ada", "bob", "eve")
 KILLS = ("worker", "database", "api", "worker", "all", "database", "worker", "api", "workers", "database")
+"""What is killed, in any order. Behind a pooler, it is killed too."""
 SECONDS_A_TEXT = 0.004
 
 # Messages whose vectors of the active model are not exactly one.
@@ -75,17 +76,22 @@ def server() -> Iterator[EmbeddingServer]:
         yield made
 
 
+@pytest.mark.parametrize("pooled", [False, True], ids=["one process", "two processes and a pooler"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_thousand_messages_survive_every_kill(rig: Rig, server: EmbeddingServer, seed: int) -> None:
+def test_a_thousand_messages_survive_every_kill(
+    rig: Rig, server: EmbeddingServer, seed: int, request: pytest.FixtureRequest, *, pooled: bool
+) -> None:
     chance = random.Random(seed)
     for user in USERS:
         rig.ok("user", "add", "--name", user, "--app", "chaos")
     key = json.loads(rig.ok("key", "create", "--app", "chaos", "--json"))["key"]
-    service = Service(rig)
+    service = Service(rig, second_port=free_port() if pooled else None)
+    request.addfinalizer(service.close)
     service.start()
     requests = requests_of(chance)
-    clients = Clients(rig.url, key, requests)
-    victims = chance.sample(KILLS, len(KILLS))
+    clients = Clients(service.urls, key, requests)
+    kills = (*KILLS, "pooler", "pooler") if pooled else KILLS
+    victims = chance.sample(kills, len(kills))
     began = time.monotonic()
     with ExitStack() as stack, ThreadPoolExecutor(4) as threads:
         stack.callback(clients.ended.set)

@@ -94,7 +94,7 @@ def test_messages_are_read_once_whatever_is_killed(rig: Rig) -> None:
     service = Service(rig)
     service.start()
     requests, says = requests_of(chance)
-    clients = Clients(rig.url, key, requests)
+    clients = Clients(service.urls, key, requests)
     began = time.monotonic()
     with ExitStack() as stack, ThreadPoolExecutor(4) as threads:
         stack.callback(clients.ended.set)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import httpx
-import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -22,53 +17,9 @@ from memsvc.settings import Settings
 from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import Rig, free_port, wait_until
 from tests.acceptance.web.world import ROOT
-from tests.servers import program
+from tests.poolers import pooling
 
 pytestmark = pytest.mark.acceptance
-SESSIONS = 3
-"""Sessions of the server for each login: far fewer than the connections of the service."""
-
-
-@contextmanager
-def pooler(data: Path, port: int, settings: Settings) -> Iterator[str]:
-    """Run PgBouncer before an embedded server; yields the URL of the database through it."""
-    folder = data.parent / "pgbouncer"
-    folder.mkdir(mode=0o700)
-    with embedded.running(data) as server:
-        passwords = {"memsvc_app": settings.secret("app_password")}
-        users = "".join(f'"{name}" "{password}"\n' for name, password in passwords.items())
-        (folder / "users.txt").write_text(users)
-        (folder / "pgbouncer.ini").write_text(
-            "[databases]\n"
-            f"memsvc = host={server.socket_dir} port={server.port} dbname=memsvc\n"
-            "[pgbouncer]\n"
-            f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-            f"auth_type = scram-sha-256\nauth_file = {folder}/users.txt\n"
-            f"pool_mode = transaction\ndefault_pool_size = {SESSIONS}\nmax_client_conn = 200\n"
-            f"logfile = {folder}/log\n"
-        )
-        uid, gid = embedded._identity()
-        for path in (folder, *folder.iterdir()):
-            os.chown(path, uid, gid)
-        as_other = {"user": uid, "group": gid, "extra_groups": []} if os.geteuid() == 0 else {}
-        process = subprocess.Popen(
-            [program("pgbouncer", "pgbouncer"), "--quiet", f"{folder}/pgbouncer.ini"], **as_other
-        )  # type: ignore[call-overload]
-        try:
-            url = f"postgresql://memsvc_app:{quote(passwords['memsvc_app'], safe='')}@127.0.0.1:{port}/memsvc"
-            wait_until(lambda: _answers(url))
-            yield url
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with psycopg.connect(url, prepare_threshold=None) as connection:
-            return connection.execute("SELECT 1").fetchone() == (1,)
-    except psycopg.OperationalError:
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +27,13 @@ def rig(prepared: Path) -> Iterator[Rig]:
     """The service behind a pooler, with its worker."""
     with private_folder(prepared) as data:
         settings = Settings.model_validate({"data_dir": data, "database_url": None})
-        with pooler(data, free_port(), settings) as url, Rig(data, extractor="offline") as made:
-            made.environment |= {"MEMSVC_POOLER_URL": url, "MEMSVC_DATABASE_URL": made.admin_url()}
+        passwords = {"memsvc_app": settings.secret("app_password")}
+        with (
+            embedded.running(data) as server,
+            pooling(data.parent / "pgbouncer", server, free_port(), passwords) as pooler,
+            Rig(data, extractor="offline") as made,
+        ):
+            made.environment |= {"MEMSVC_POOLER_URL": pooler.url(), "MEMSVC_DATABASE_URL": made.admin_url()}
             yield made
 
 

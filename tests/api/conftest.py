@@ -36,6 +36,7 @@ from memsvc.sources.messages import MessageIn, append
 from tests.api.story import Stage
 from tests.fakes.extractors import SayingExtractor
 from tests.fakes.upstream import Asked, response, says, serving
+from tests.through import THROUGH, Patient
 
 MODELS = {"object": "list", "data": [{"id": "m-1", "object": "model", "created": 1, "owned_by": "you"}]}
 Connect = Callable[..., Awaitable[httpx.AsyncClient]]
@@ -45,7 +46,9 @@ UNREADABLE = '{"actor_name": "of a newer version", "error": "no such kind of job
 @asynccontextmanager
 async def client_of(api: Litestar, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app with these headers; errors that the app does not answer end the test."""
-    transport = httpx.ASGITransport(app=api)  # type: ignore[arg-type]
+    transport: httpx.AsyncBaseTransport = httpx.ASGITransport(app=api)  # type: ignore[arg-type]
+    if THROUGH == "replica":
+        transport = Patient(transport, api.state["service"].db)
     async with httpx.AsyncClient(transport=transport, base_url="http://memsvc.test", headers=headers) as client:
         yield client
 

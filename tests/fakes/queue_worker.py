@@ -18,7 +18,7 @@ from memsvc.queue import targets
 
 def main(url: str, folder: Path, seconds: float) -> None:
     """Work until this process is killed."""
-    broker = targets.target_broker(url, prefetch={"models": 1})
+    broker = targets.target(url, prefetch={"models": 1}).broker
 
     def note(file: str, line: str) -> None:
         with (folder / file).open("a") as lines:

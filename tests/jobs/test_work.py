@@ -26,7 +26,7 @@ from memsvc.queue.backlog import ErrorNow, KindNow, WorkerNow, WorkNow, backlog,
 from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, read_message
 from memsvc.queue.dead import drop_dead, list_dead, retry_dead
 from memsvc.queue.execution import run_due, run_job
-from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all
+from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all, retry_job
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.world import value
@@ -263,10 +263,10 @@ async def test_users_that_are_being_erased_are_passed_over(
         admin.execute(mark, [None, both])
 
 
-# Relayed jobs -------------------------------------------------------------------------------------------------------
+# Starts -------------------------------------------------------------------------------------------------------------
 
 
-async def test_starts_of_a_relayed_job_that_had_no_end_are_counted(
+async def test_starts_of_a_job_that_had_no_end_are_counted(
     db: Database, owner: Owner, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that is told to stop, or whose job fails, says so; one that dies does not."""
@@ -276,35 +276,40 @@ async def test_starts_of_a_relayed_job_that_had_no_end_are_counted(
     async def ending(*_: Any) -> bool:
         raise ends.pop()
 
-    async def attempts(end: BaseException) -> int:
+    async def counted(end: BaseException) -> tuple[int, int]:
         ends.append(end)
         with suppress(asyncio.CancelledError, OverloadedError):
-            await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True)
+            await run_job(db, "process", owner.user_id, job_id, [ending])
         assert not ends
-        return int(value(admin, "SELECT attempts FROM memsvc.jobs WHERE job_id = %s", [job_id]))
+        [found] = admin.execute("SELECT attempts, starts FROM memsvc.jobs WHERE job_id = %s", [job_id]).fetchall()
+        return found[0], found[1]
 
-    assert [await attempts(asyncio.CancelledError()) for _ in range(6)] == [0] * 6
-    assert [await attempts(EmbedderAnswerError()) for _ in range(2)] == [1, 2]
-    assert await attempts(OverloadedError()) == 2
+    assert [await counted(asyncio.CancelledError()) for _ in range(6)] == [(0, 0)] * 6
+    assert [await counted(EmbedderAnswerError()) for _ in range(2)] == [(1, 0), (2, 0)]
+    assert await counted(OverloadedError()) == (2, 0)
     seen = [kind.retrying for kind in (await work_now(db)).kinds]
     assert seen == [1]
     with monkeypatch.context() as dying:
-        dying.setattr("memsvc.queue.execution._end_relayed", AsyncMock())
-        assert [await attempts(asyncio.CancelledError()) for _ in range(3)] == [3, 4, 5]
+        dying.setattr("memsvc.queue.execution._end_start", AsyncMock())
+        assert [await counted(asyncio.CancelledError()) for _ in range(4)] == [(2, deaths) for deaths in range(1, 5)]
+        assert await counted(EmbedderAnswerError()) == (3, 0), "a failure is an end"
+        assert [await counted(asyncio.CancelledError()) for _ in range(5)] == [(3, deaths) for deaths in range(1, 6)]
     failed = JOBS_RUN.labels("process", "failed")._value.get
     before = failed()
     with capture_logs() as logs:
-        assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "failed"
-        assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "gone"
+        assert await run_job(db, "process", owner.user_id, job_id, [ending]) == "failed"
+        assert await run_job(db, "process", owner.user_id, job_id, [ending]) == "gone"
     assert [(line["event"], line["log_level"], line["code"]) for line in logs] == [
         ("job failed", "warning", "worker_died")
     ]
     assert failed() == before + 1
     [job] = await list_jobs(db, owner.user_id)
-    assert (job.state, job.error_code, job.attempts) == ("failed", "worker_died", 5)
+    assert (job.state, job.error_code, job.attempts) == ("failed", "worker_died", 3)
+    await retry_job(db, owner.user_id, job_id)
+    assert await counted(EmbedderAnswerError()) == (1, 0)
 
 
-async def test_a_relayed_job_that_is_being_done_is_not_one_that_failed(
+async def test_a_job_that_is_being_done_is_not_one_that_failed(
     db: Database, owner: Owner, admin: psycopg.Connection
 ) -> None:
     seen: list[list[KindNow]] = []
@@ -314,7 +319,7 @@ async def test_a_relayed_job_that_is_being_done_is_not_one_that_failed(
         return False
 
     job_id = ask(admin, owner)
-    assert await run_job(db, "process", owner.user_id, job_id, [looking], relayed=True) == "done"
+    assert await run_job(db, "process", owner.user_id, job_id, [looking]) == "done"
     [[kind]] = seen
     assert (kind.waiting, kind.retrying) == (1, 0)
     [job] = await list_jobs(db, owner.user_id)

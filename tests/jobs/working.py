@@ -69,8 +69,11 @@ async def job_of(db: Database, owner: Owner, state: str = "done", seconds: float
 
 
 def waiting(admin: psycopg.Connection, owner: Owner) -> list[tuple[Any, ...]]:
-    """What the queue has of a user: state and deliveries of each message."""
-    query = "SELECT state, deliveries FROM memsvc.dramatiq_queue WHERE user_id = %s ORDER BY position"
+    """What the queue has of a user: each message's state, and how many starts of its job had no end."""
+    query = (
+        "SELECT q.state, coalesce(j.starts, 0) FROM memsvc.dramatiq_queue AS q "
+        "LEFT JOIN memsvc.jobs AS j ON j.job_id = q.message_id WHERE q.user_id = %s ORDER BY q.position"
+    )
     return admin.execute(query, [owner.user_id]).fetchall()
 
 

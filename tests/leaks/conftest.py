@@ -15,15 +15,16 @@ from tests.leaks.scene import Scene, make_scene
 
 
 @pytest.fixture(scope="session")
-def scene(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[Scene]:
+def scene(cluster: Cluster, template: str, worker_id: str, folder: Path, settings: Settings) -> Iterator[Scene]:
     """Both users in a database of their own."""
+    del settings  # they put between what MEMSVC_TEST_THROUGH names
     name = f"memsvc_test_leaks_{worker_id}"
     url = cluster.clone(name, template)
-    settings = Settings.model_validate(
+    own = Settings.model_validate(
         {"data_dir": folder, "database_url": url, "cypher": "on" if SERVER == "full" else "off"}
     )
-    upgraded(cluster, url, settings)  # a clone does not inherit what may be done with the database itself
-    yield make_scene(url, settings, "leaks")
+    upgraded(cluster, url, own)  # a clone does not inherit what may be done with the database itself
+    yield make_scene(url, own, "leaks")
     cluster.drop(name)
 
 

@@ -19,6 +19,7 @@ import psycopg
 from memsvc.db.identity import Signer
 from memsvc.settings import Settings
 from tests.sql.world import APP, MODEL, Logins, Tenant, World, append_rows, history_rows, login_url, make_world, message
+from tests.through import CURRENT
 
 SECRET = "Zyzzyva"
 GUESS = "Qwrtqwa"
@@ -81,6 +82,8 @@ def make_scene(admin_url: str, settings: Settings, name: str) -> Scene:
     with psycopg.connect(admin_url, autocommit=True) as admin:
         admin.execute("ANALYZE")
         hidden = _ids_of(admin, world.bob)
+    for between in CURRENT:
+        between.caught_up(admin_url)
     bobs, nobodys = _told(world, world.bob, SECRET), _told(world, None, GUESS)
     return Scene(Logins(admin_url, settings), world, bobs, nobodys, frozenset(hidden - set(bobs.values())))
 

@@ -76,6 +76,7 @@ UPDATED = {
         "attempts",
         "outages",
         "restarts",
+        "starts",
         "error_code",
         "error",
         "run_after",

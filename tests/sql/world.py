@@ -20,6 +20,7 @@ from sqlalchemy import make_url
 
 from memsvc.db.identity import Signer
 from memsvc.settings import Settings
+from tests.through import CURRENT, Between
 
 APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
 ANALYST, ERASER, WATCHDOG = "memsvc_analyst", "memsvc_eraser", "memsvc_watchdog"
@@ -66,6 +67,10 @@ class Logins:
 
     @contextmanager
     def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
+        if role in PASSWORDS and CURRENT:
+            with self._enter_through(CURRENT[0], role, token) as connection:
+                yield connection
+            return
         url = login_url(self.admin_url, role, self.settings) if role in PASSWORDS else self.admin_url
         with closing(psycopg.connect(url)) as connection:  # no ROLLBACK: see memsvc/db/liveness.py
             # The read-only setting of a login is a courtesy that anybody may take off: privileges must do.
@@ -75,6 +80,22 @@ class Logins:
             connection.commit()
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
             yield connection
+
+    @contextmanager
+    def _enter_through(self, between: Between, role: str, token: str) -> Iterator[psycopg.Connection]:
+        """Come in through a pooler, whose sessions others have had and will have, or to a standby."""
+        url = between.divert(login_url(self.admin_url, role, self.settings))
+        with closing(psycopg.connect(url, prepare_threshold=None)) as connection:
+            if between.pooler is not None:
+                connection.read_only = False
+            [left] = connection.execute("SELECT current_setting('memsvc.identity', true)").fetchone() or ()
+            assert not left, "the identity of whoever had the session before"
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
+            yield connection
+            connection.rollback()
+            if between.pooler is not None:  # a way may have left prepared statements and kept cursors of its own
+                connection.autocommit = True
+                connection.execute("DISCARD ALL")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from memsvc.cli.app import app
 from memsvc.errors import ConfigurationError
 from memsvc.queue.jobs import QUEUES
-from memsvc.queue.targets import ComeBack, target_broker
+from memsvc.queue.targets import ComeBack, target
 from memsvc.settings import Settings
 
 
@@ -27,21 +27,21 @@ from memsvc.settings import Settings
     ],
 )
 def test_a_url_names_a_stock_broker_that_knows_our_queues(url: str, kind: type) -> None:
-    broker = target_broker(url)
+    broker = target(url).broker
     assert isinstance(broker, kind)
     assert broker.get_declared_queues() == set(QUEUES)
     assert [type(one) for one in broker.middleware] == [ComeBack]
 
 
 def test_what_the_url_says_itself_counts() -> None:
-    broker: Any = target_broker("amqp://127.0.0.1/%2F?heartbeat=3")
+    broker: Any = target("amqp://127.0.0.1/%2F?heartbeat=3").broker
     assert (broker.parameters.heartbeat, broker.parameters.connection_attempts) == (3, 1)
 
 
 def test_encryption_checks_the_certificate() -> None:
-    rabbit: Any = target_broker("amqps://127.0.0.1:1")
+    rabbit: Any = target("amqps://127.0.0.1:1").broker
     assert rabbit.parameters.ssl_options.context.check_hostname
-    redis: Any = target_broker("rediss://127.0.0.1:1")
+    redis: Any = target("rediss://127.0.0.1:1").broker
     connection = redis.client.connection_pool.make_connection()
     assert connection.cert_reqs == 2  # ssl.CERT_REQUIRED
     assert connection.check_hostname
@@ -50,7 +50,7 @@ def test_encryption_checks_the_certificate() -> None:
 @pytest.mark.parametrize("url", ["redis://:pass@host:pass/0", "amqp://me:pass@host:pass/", "amqp://host/?pass=pass"])
 def test_a_url_that_cannot_be_read_is_not_shown(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        target_broker(url)
+        target(url)
     assert "pass" not in caught.value.message
     assert caught.value.__suppress_context__
 
@@ -63,7 +63,7 @@ def test_a_missing_package_is_named(package: str, extra: str, url: str, monkeypa
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ConfigurationError) as caught:
-        target_broker(url)
+        target(url)
     assert package in caught.value.message
     assert caught.value.advice == f"pip install 'memsvc[{extra}]'"
 

@@ -119,8 +119,7 @@ END;
 COMMENT ON FUNCTION memsvc.due_messages(text, uuid, integer) IS
   'Due messages of a queue, locked for the caller; users take turns.';
 
--- Hands messages of one queue to a worker. consumed_at stays empty until begin_job, because a worker fetches more
--- messages than it is processing. Unreadable messages are returned as well; the worker rejects them. The ids are an
+-- Hands messages of one queue to a worker. Unreadable messages are returned as well; the worker rejects them. The ids are an
 -- array, so that they are looked up by key; a join reads the whole queue (3.7 ms instead of 0.7 with 6,000 waiting).
 CREATE OR REPLACE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid, user_id uuid, message text)
@@ -152,7 +151,7 @@ BEGIN ATOMIC
       WHEN 0 THEN interval '10 minutes' WHEN 1 THEN interval '1 hour' WHEN 2 THEN interval '6 hours'
       ELSE interval '0'
     END,
-    error = 'Its workers died or broke off, or it failed, ' || p_deaths || ' times; see their logs. ' || CASE
+    error = 'Its workers died or broke off ' || p_deaths || ' times; see their logs. ' || CASE
       WHEN j.restarts < 3 THEN 'It is begun anew by itself, ' || 3 - j.restarts || ' times at most.'
       ELSE 'It was begun anew ' || j.restarts || ' times, and is given up.'
     END
@@ -163,9 +162,9 @@ COMMENT ON FUNCTION memsvc.fail_deadly_job(uuid, uuid, integer) IS
   'Fails a job whose workers died too often, and says when it is begun anew.';
 
 -- Upkeep, which each worker runs every few seconds, one at a time. Returns how many messages were put back or sent.
--- - Messages of silent workers go back into the queue; a message whose job was begun counts a death.
--- - A job whose workers died five times fails. It is restarted later, three times at most; each restart fails at the
---   second death.
+-- - Messages of silent workers go back into the queue.
+-- - A job whose workers died five times fails (begin_job). It is restarted later, three times at most; each restart fails
+--   at the second death.
 -- - A pending job without a message (a lost one, or a job older than the queue) is sent again.
 -- - A time so far ahead that only a wrong clock can have written it is set to now.
 CREATE OR REPLACE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
@@ -174,8 +173,6 @@ SET search_path = memsvc, pg_temp
 -- callers: app
 AS $$
 DECLARE
-  most_deaths CONSTANT integer := 5;
-  most_deaths_anew CONSTANT integer := 2;
   most_restarts CONSTANT integer := 3;
   beyond_all_pauses CONSTANT interval := '1 day';
   longest_wait CONSTANT interval := '5 minutes';
@@ -197,24 +194,15 @@ BEGIN
   )
   UPDATE dramatiq_queue AS q
   SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today,
-    available_at = least(q.available_at, today), deliveries = q.deliveries + (q.consumed_at IS NOT NULL)::integer
+    available_at = least(q.available_at, today)
   FROM silent AS s
   WHERE q.message_id = s.message_id;
   GET DIAGNOSTICS touched = ROW_COUNT;
 
-  PERFORM memsvc.fail_deadly_job(d.user_id, d.message_id, d.deliveries)
-  FROM (
-    SELECT q.user_id, q.message_id, q.deliveries
-    FROM dramatiq_queue AS q
-    INNER JOIN jobs AS j ON j.user_id = q.user_id AND j.job_id = q.message_id
-    WHERE q.state = 'queued' AND j.state = 'pending'
-      AND q.deliveries >= CASE WHEN j.restarts = 0 THEN most_deaths ELSE most_deaths_anew END
-  ) AS d;
-
   -- A newer job for the same subject does all that this one would do, or shows the current error.
   BEGIN
     UPDATE jobs AS j
-    SET state = 'pending', restarts = j.restarts + 1, attempts = 0, outages = 0, run_after = today, finished_at = NULL
+    SET state = 'pending', restarts = j.restarts + 1, attempts = 0, outages = 0, starts = 0, run_after = today, finished_at = NULL
     WHERE j.state = 'failed' AND j.error_code = 'worker_died' AND j.restarts < most_restarts
       AND j.run_after NOT BETWEEN today AND today + beyond_all_pauses
       AND NOT EXISTS (

@@ -18,28 +18,42 @@ END;
 COMMENT ON FUNCTION memsvc.due_jobs(integer, text[]) IS 'Ids of due jobs of all users, oldest first.';
 
 -- What a worker has to do, if the job is still pending: ids only, like due_jobs. requests, which the worker passes to
--- finish_job, is how often work was requested before the worker began. From now on a death of the worker counts against
--- the job (keep_queue). That record need not wait for the disk: a worker that dies with the database did not die
+-- finish_job, is how often work was requested before the worker began. Each start is counted until the job ends or fails,
+-- or the worker takes it back (end_start): so a job whose workers died too often is not begun again but fails, whichever
+-- server carried its message. The count need not wait for the disk: a worker that dies with the database did not die
 -- because of the job.
 CREATE OR REPLACE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid)
 RETURNS TABLE (subject_id uuid, requests integer, started_at timestamptz)
-LANGUAGE sql VOLATILE SECURITY DEFINER
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
-BEGIN ATOMIC
-  WITH noted AS (
-    UPDATE memsvc.dramatiq_queue AS q
-    SET consumed_at = clock_timestamp()
-    WHERE q.message_id = p_job_id AND q.user_id = p_user_id AND q.state = 'consumed'
-      AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-  )
-  SELECT j.subject_id, j.requests, clock_timestamp()
-  FROM memsvc.jobs AS j
+-- plans: by-key
+AS $$
+DECLARE
+  most_deaths CONSTANT integer := 5;
+  most_deaths_anew CONSTANT integer := 2;
+  job jobs%ROWTYPE;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  SELECT * INTO job FROM jobs AS j
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
-    AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL);
-END;
+    AND NOT EXISTS (SELECT FROM users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL)
+  FOR UPDATE OF j;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF job.starts >= (CASE WHEN job.restarts = 0 THEN most_deaths ELSE most_deaths_anew END) THEN
+    PERFORM memsvc.fail_deadly_job(p_user_id, p_job_id, job.starts);
+    RETURN;
+  END IF;
+  RETURN QUERY
+    UPDATE jobs AS j SET starts = j.starts + 1, started_at = clock_timestamp()
+    WHERE j.user_id = p_user_id AND j.job_id = p_job_id
+    RETURNING j.subject_id, j.requests, j.started_at;
+END
+$$;
 COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
-  'What a pending job is about; records that it was begun. No row if it is not pending.';
+  'What a pending job is about; counts that it was begun. No row if it is not pending, or its workers died too often.';
 
 -- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is no
 -- longer pending. 'again': work was requested more often than p_requests, which the worker read before it began (NULL:
@@ -86,6 +100,7 @@ BEGIN
     finished_at = CASE WHEN settled THEN clock_timestamp() END,
     started_at = coalesce(p_started_at, now()),
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
+    starts = 0,
     -- Work that was requested since is new work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
     outages = CASE WHEN settled THEN j.outages ELSE 0 END,
@@ -121,6 +136,7 @@ BEGIN ATOMIC
   SET
     attempts = least(j.attempts + 1, 32767),
     outages = least(j.outages + p_passing::integer, 32767),
+    starts = 0,
     state = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
     finished_at = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN clock_timestamp() END,
     started_at = coalesce(p_started_at, now()),

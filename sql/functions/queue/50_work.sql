@@ -169,6 +169,7 @@ BEGIN
           attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
           outages = CASE WHEN f.again THEN 0 ELSE j.outages END,
           restarts = CASE WHEN f.again THEN 0 ELSE j.restarts END,
+          starts = CASE WHEN f.again THEN 0 ELSE j.starts END,
           run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
           finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
         FROM failed AS f

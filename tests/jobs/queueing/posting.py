@@ -47,6 +47,20 @@ def keep(admin: psycopg.Connection, silence: float = 12) -> int:
     return int(value(admin, "SELECT memsvc.keep_queue(make_interval(secs => %s))", [silence]))
 
 
+def begin(admin: psycopg.Connection, user_id: UUID, *, starts: int | None = None) -> bool:
+    """Begin the newest job of a user as a worker does that then dies; False if it is not begun.
+
+    Args:
+        admin: the administrator.
+        user_id: whose job.
+        starts: how many starts had no end before.
+    """
+    if starts is not None:
+        admin.execute("UPDATE memsvc.jobs SET starts = %s WHERE user_id = %s AND state = 'pending'", [starts, user_id])
+    newest = value(admin, "SELECT max(job_id::text)::uuid FROM memsvc.jobs WHERE user_id = %s", [user_id])
+    return admin.execute("SELECT FROM memsvc.begin_job(%s, %s)", [user_id, newest]).fetchone() is not None
+
+
 def quietly(admin: psycopg.Connection, statement: str, values: Sequence[Any]) -> None:
     """Change rows without the triggers that keep queue and jobs in step."""
     with admin.transaction():

@@ -25,7 +25,7 @@ from memsvc.errors import QueueUnavailableError
 from memsvc.queue import relay
 from memsvc.queue.broker import NotUnderstoodError, read_message
 from memsvc.queue.jobs import channel
-from memsvc.queue.targets import Target, target, target_broker
+from memsvc.queue.targets import Target, target
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC, PATIENCE_S
 from tests.jobs.relay.conftest import Server, ask, flat, ids, in_queue, process, received, relaying, until
@@ -98,7 +98,7 @@ async def test_two_relays_at_once_carry_each_message_once(
 async def test_a_notification_wakes_the_relay(
     database: Database, watcher: psycopg.Connection, server: Server, reader: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "POLL_S", 600.0)
+    monkeypatch.setattr(relay, "POLL_S", 6.0)
     moved: list[float] = []
     move = relay.Relay.move
 
@@ -108,12 +108,12 @@ async def test_a_notification_wakes_the_relay(
 
     monkeypatch.setattr(relay.Relay, "move", noted)
     async with relaying(database, server):
-        await until(lambda: moved == [600.0])
+        await until(lambda: moved == [6.0])
         [[job]] = await ask(database, 1)
         await asyncio.sleep(0.5)
         assert in_queue(watcher) == 1, "it rests"
         watcher.execute("SELECT pg_notify(%s, '')", [channel("models")])
-        await until(lambda: not in_queue(watcher), seconds=5)
+        await until(lambda: not in_queue(watcher), seconds=4)
     assert ids(received(reader)) == [job]
 
 
@@ -313,7 +313,7 @@ async def test_what_a_worker_cannot_do_now_comes_back_and_what_it_never_can_is_k
         if job_id == late and tried.count(late) == 1:
             raise dramatiq.errors.Retry
 
-    broker = target_broker(server.url, hopeless=(KeyError,))
+    broker = target(server.url, hopeless=(KeyError,)).broker
     dramatiq.actor(actor_name="process", queue_name="models", broker=broker)(process)
     worker = dramatiq.Worker(broker, worker_threads=2, worker_timeout=200)
     worker.start()

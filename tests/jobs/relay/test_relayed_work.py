@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,19 +19,21 @@ from memsvc.errors import EmbedderAnswerError
 from memsvc.queue import execution as run
 from memsvc.queue.broker import NotUnderstoodError
 from memsvc.queue.execution import Step, Steps
-from memsvc.queue.targets import Target, target_broker
+from memsvc.queue.targets import Target, target
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC
 from tests.jobs.relay.conftest import Server, ask, process, relaying, until
 
 pytestmark = pytest.mark.slow
+AWAY_S = float(os.environ.get("MEMSVC_TEST_AWAY_S", "3"))
+"""How long a server that was killed is away."""
 
 
 @asynccontextmanager
 async def working(server: Server, db: Database, steps: Steps, threads: int = 4) -> AsyncIterator[None]:
     """A worker in this process that takes jobs from a server."""
-    broker = target_broker(server.url, prefetch=prefetch_of(steps, QUEUES), hopeless=(NotUnderstoodError,))
+    broker = target(server.url, prefetch=prefetch_of(steps, QUEUES), hopeless=(NotUnderstoodError,)).broker
     runner = JobRunner(db, steps, broker)
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)
@@ -126,7 +129,7 @@ async def test_a_worker_that_stops_does_not_count_as_one_that_died(
 ) -> None:
     """It waits until the database knows that the job was broken off, also where that takes a while."""
     await ask(database, 1)
-    begun, end = asyncio.Event(), run._end_relayed
+    begun, end = asyncio.Event(), run._end_start
 
     async def endless(*_: Any) -> bool:
         begun.set()
@@ -138,13 +141,13 @@ async def test_a_worker_that_stops_does_not_count_as_one_that_died(
         await end(*given)
 
     monkeypatch.setattr("memsvc.queue.worker.GRACE_S", 0.2)
-    monkeypatch.setattr(run, "_end_relayed", end_slowly)
+    monkeypatch.setattr(run, "_end_start", end_slowly)
     async with relaying(database, server):
         async with working(server, workers_db, {"process": [endless]}):
             async with asyncio.timeout(20):
                 await begun.wait()
-            assert watcher.execute("SELECT attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [(1,)]
-        assert watcher.execute("SELECT state, attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [
+            assert watcher.execute("SELECT starts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [(1,)]
+        assert watcher.execute("SELECT state, starts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [
             ("pending", 0)
         ]
 
@@ -167,6 +170,22 @@ async def test_killed_workers_lose_no_job(
         assert states(watcher).get("pending")
         with process(worker, environment):
             await until(lambda: states(watcher) == {"done": 900}, seconds=30)
+
+
+async def test_a_server_that_dies_and_comes_back_loses_and_doubles_no_job(
+    database: Database, watcher: psycopg.Connection, server: Server, reader: Target, workers_db: Database
+) -> None:
+    await ask(database, 100, 100, 100)
+    done: list[str] = []
+    async with relaying(database, server), working(server, workers_db, {"process": [noting(done, 0.02)]}):
+        for moment in (30, 150):
+            await until(lambda moment=moment: len(done) >= moment)  # type: ignore[misc]
+            await asyncio.to_thread(server.kill)
+            await asyncio.sleep(AWAY_S)
+            await asyncio.to_thread(server.start)
+        await until(lambda: states(watcher) == {"done": 300})
+    subjects = [str(row[0]) for row in watcher.execute("SELECT subject_id FROM memsvc.jobs WHERE kind = 'process'")]
+    assert sorted(done) == sorted(subjects)
 
 
 async def test_a_job_that_kills_its_workers_ends_and_others_go_on(
