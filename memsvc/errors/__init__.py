@@ -23,6 +23,13 @@ from memsvc.errors.callers import (
     UserRequiredError,
     UserUnknownError,
 )
+from memsvc.errors.cells import (
+    MoveBlockedError,
+    MoveBusyError,
+    MoveDiffersError,
+    MoveLoginError,
+    MoveRefusedError,
+)
 from memsvc.errors.ingests import (
     CalendarError,
     DocumentEncryptedError,
@@ -248,6 +255,11 @@ __all__ = [
     "MergeCycleError",
     "MessageConflictError",
     "ModelStateError",
+    "MoveBlockedError",
+    "MoveBusyError",
+    "MoveDiffersError",
+    "MoveLoginError",
+    "MoveRefusedError",
     "NodeAmbiguousError",
     "NodeUnknownError",
     "NotFoundError",

@@ -37,7 +37,7 @@ COMMANDS = [
     ("backup",), ("restore",),
     ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
     ("db", "reindex"), ("db", "health"), ("db", "sizes"),
-    ("user",), ("user", "add"), ("user", "list"), ("user", "pause"), ("user", "resume"),
+    ("user",), ("user", "add"), ("user", "list"), ("user", "move"), ("user", "pause"), ("user", "resume"),
     ("key",), ("key", "scopes"), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
