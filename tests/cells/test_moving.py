@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
+from functools import partial
 
 import psycopg
 import pytest
 
+from memsvc.db.engine import Database
+from memsvc.db.epochs import at_epoch
 from memsvc.db.identity import Signer
+from memsvc.errors import CursorExpiredError
+from memsvc.graph.events import Position, page_after, position_of
 from tests.cells.pair import COPIED, Deployment
+from tests.cells.writers import run_with
 from tests.sql.world import APP, MODEL, Row, World, login_url, recall_rows
 
 pytestmark = pytest.mark.slow
@@ -84,6 +92,33 @@ def test_jobs_are_sent_anew_and_live_clients_are_told(deployment: Deployment, wo
     assert deployment.rows("north", PENDING, ada) == deployment.rows("north", QUEUED, ada) == jobs
     assert deployment.rows("home", QUEUED, ada) == []
     assert deployment.rows("north", "SELECT kind FROM memsvc.outbox WHERE user_id = %s", ada) == [("memory.erased",)]
+
+
+def test_a_cursor_of_the_old_cell_is_not_believed_in_the_new_one(
+    deployment: Deployment, world: World, app_name: str
+) -> None:
+    ada = world.ada.user_id
+
+    async def cursor(db: Database) -> str:
+        found = await page_after(db, ada, await position_of(db, None, 30), 1)
+        return found.items[0].cursor
+
+    async def asked(db: Database, given: str) -> int:
+        at_epoch(ada, deployment.place(ada)[1])
+        return len((await page_after(db, ada, await position_of(db, given, 30, ada), 10)).items)
+
+    old = run_with(deployment, "home", cursor)
+    assert run_with(deployment, "home", lambda db: asked(db, old)) > 1
+    time.sleep(1.1)  # cursors count seconds
+    deployment.move(ada, "north", app_name)
+    # By its transaction's number alone, the new cell would believe it.
+    known = Position.read(old)
+    early = replace(known, end=1, running=(), transaction=1).cursor
+    for given in (old, early):
+        with pytest.raises(CursorExpiredError):
+            run_with(deployment, "north", partial(asked, given=given))
+    new = run_with(deployment, "north", cursor)
+    assert run_with(deployment, "north", lambda db: asked(db, new)) == 0
 
 
 def test_the_directory_and_both_cells_have_receipts(deployment: Deployment, world: World, app_name: str) -> None:

@@ -34,7 +34,7 @@ def servers(prepared: Path) -> Iterator[tuple[Rig, Deployment]]:
             made = Deployment(urls[0], urls[1], Settings.model_validate({"data_dir": first, "database_url": urls[0]}))
             made.run(
                 "home",
-                "INSERT INTO memsvc.cells (cell_id, name, url) VALUES (1, 'north', %s)",
+                "INSERT INTO memsvc.cells (cell_id, name, url, weight) VALUES (1, 'north', %s, 0)",
                 without_login(urls[1]),
             )
             yield rig, made
