@@ -76,7 +76,10 @@ BEGIN
     RETURN NULL;
   END IF;
   IF mine.erasing_since IS NULL
-    AND (mine.moving IS NOT NULL OR EXISTS (SELECT FROM moves AS m WHERE m.user_id = mine.user_id))
+    AND (
+      mine.moving IS NOT NULL
+      OR EXISTS (SELECT FROM moves AS m WHERE m.user_id = mine.user_id AND m.state <> 'aborting')
+    )
   THEN -- the other cell has rows, too: first the move is finished or given up
     RAISE EXCEPTION 'this user is moving to another cell' USING ERRCODE = 'MS007';
   END IF;
