@@ -393,7 +393,11 @@ class Copier:
                 sql.SQL(" AND ").join(sql.SQL("r.{} IS NOT NULL").format(sql.Identifier(name)) for name in here),
                 sql.Identifier("memsvc", parent),
                 sql.SQL(" AND ").join(
-                    sql.SQL("p.{} = r.{}").format(sql.Identifier(b), sql.Identifier(a))
+                    # The user's id itself, so that no other user's rows are read, whatever the plan.
+                    sql.SQL("p.{} = {}").format(
+                        sql.Identifier(b),
+                        sql.Literal(self.user_id) if a == "user_id" else sql.SQL("r.{}").format(sql.Identifier(a)),
+                    )
                     for a, b in zip(here, there, strict=True)
                 ),
             )

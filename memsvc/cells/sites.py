@@ -88,7 +88,11 @@ def connect(url: str) -> psycopg.Connection:
     connection = psycopg.connect(url, autocommit=True, application_name="memsvc move")
     for name in ("statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"):
         connection.execute("SELECT set_config(%s, '0', false)", [name])
-    connection.execute("SELECT set_config('lock_timeout', '10s', false), set_config('memsvc.acting', 'cli', false)")
+    # Without jit: compiling a comparison of all tables takes longer than most of them.
+    connection.execute(
+        "SELECT set_config('lock_timeout', '10s', false), set_config('jit', 'off', false), "
+        "set_config('memsvc.acting', 'cli', false)"
+    )
     return connection
 
 
