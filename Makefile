@@ -226,6 +226,9 @@ bench-web: $(BIN)/.installed ## The web page in Chromium, for a user of 100,000 
 bench-cells: $(BIN)/.installed ## Three cells: what dividing costs, moves of users under load, and a killed cell (ARGS="--users 60 --moves 6")
 	@$(BIN)/python -m bench.cells $(ARGS)
 
+bench-moving: $(BIN)/.installed ## A user of 100,000 passages and an ordinary one moved between cells: rows a second, pauses (ARGS="--passages 5000")
+	@$(BIN)/python -m bench.moving $(ARGS)
+
 bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 simultaneous heavy recalls of another (ARGS="--before CHECKOUT": also an older version)
 	@$(BIN)/python -m bench.neighbours $(ARGS)
 

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS memsvc.cells (
 );
 INSERT INTO memsvc.cells (cell_id, name, url) VALUES (0, 'home', '') ON CONFLICT DO NOTHING;
 COMMENT ON TABLE memsvc.cells IS
-  'The databases of this deployment, each a whole memsvc with some of the users. Only the directory has more than one row.';
+  'The databases of this deployment, each a whole memsvc with some of the users. Only the directory has several rows.';
 COMMENT ON COLUMN memsvc.cells.cell_id IS 'Number of the cell; 0: the directory''s own database.';
 COMMENT ON COLUMN memsvc.cells.name IS 'What people call it.';
 COMMENT ON COLUMN memsvc.cells.url IS 'postgresql:// URL of its database without a login; empty: the directory''s own.';

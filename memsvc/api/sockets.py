@@ -187,8 +187,9 @@ async def _serve(socket: Socket) -> None:
     hub: Hub = socket.app.state["live"].of(db)
     end = await end_of(db)
     cursor = socket.query_params.get("cursor", NOW)
-    position = await position_of(db, cursor, service.settings.keep_events_days) if cursor != NOW else end
-    with hub.listening(admitted.owner.user_id, position, end) as subscription:
+    kept, user_id = service.settings.keep_events_days, admitted.owner.user_id
+    position = await position_of(db, cursor, kept, user_id) if cursor != NOW else end
+    with hub.listening(user_id, position, end) as subscription:
         tasks = [
             asyncio.ensure_future(work)
             for work in (

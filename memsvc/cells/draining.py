@@ -42,11 +42,8 @@ def drain_cell(
         InvalidRequestError: no other cell takes users.
     """
     source, cells = find_cell(admin_url, name), read_cells(admin_url)
-    if to is not None:
-        targets = [find_cell(admin_url, to)]
-    else:
-        targets = [cell for cell in cells if cell.weight > 0]
-    targets = [cell for cell in targets if cell.cell_id != source.cell_id]
+    wanted = [find_cell(admin_url, to)] if to is not None else [cell for cell in cells if cell.weight > 0]
+    targets = [cell for cell in wanted if cell.cell_id != source.cell_id]
     if not targets:
         raise InvalidRequestError("No other cell takes users.", hint="Give one a weight, or name one with --to.")
     weigh_cell(admin_url, name, 0)

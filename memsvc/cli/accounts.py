@@ -22,6 +22,7 @@ from memsvc.cli.common import (
     print_table,
     with_database,
 )
+from memsvc.cli.moving import move
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -33,6 +34,7 @@ PerDay = typer.Option(None, min=1, max=1_000_000_000, help="Most messages in a d
 
 users = typer.Typer(help="Manage users, the owners of memories.", no_args_is_help=True, rich_markup_mode=None)
 keys = typer.Typer(help="Manage the API keys of an app.", no_args_is_help=True, rich_markup_mode=None)
+users.command("move")(move)
 
 
 @users.command("add")

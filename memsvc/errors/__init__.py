@@ -24,6 +24,13 @@ from memsvc.errors.callers import (
     UserRequiredError,
     UserUnknownError,
 )
+from memsvc.errors.cells import (
+    MoveBlockedError,
+    MoveBusyError,
+    MoveDiffersError,
+    MoveLoginError,
+    MoveRefusedError,
+)
 from memsvc.errors.ingests import (
     CalendarError,
     DocumentEncryptedError,
@@ -261,6 +268,11 @@ __all__ = [
     "MergeCycleError",
     "MessageConflictError",
     "ModelStateError",
+    "MoveBlockedError",
+    "MoveBusyError",
+    "MoveDiffersError",
+    "MoveLoginError",
+    "MoveRefusedError",
     "NodeAmbiguousError",
     "NodeUnknownError",
     "NotEncryptedError",

@@ -21,6 +21,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
+from memsvc.db.epochs import epoch_of
 from memsvc.db.files import query
 from memsvc.db.paging import LongNumber, UnixTime, check_page, read_cursor, write_cursor
 from memsvc.errors import BadCursorError, CursorExpiredError
@@ -281,13 +282,16 @@ async def end_of(db: Database) -> Position:
         return Position.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
 
 
-async def position_of(db: Database, cursor: str | None, keep_days: int) -> Position:
+async def position_of(
+    db: Database, cursor: str | None, keep_days: int, user_id: UUID | None = None
+) -> Position:  # fmt: skip
     """The position that a client names.
 
     Args:
         db: the database.
         cursor: the cursor of an event or a message; ``now``; None: the oldest event that is kept.
         keep_days: how long events are kept.
+        user_id: whose events. Cursors of a user who has come from another cell since are found out.
 
     Raises:
         BadCursorError: the cursor is not one of ours.
@@ -301,6 +305,11 @@ async def position_of(db: Database, cursor: str | None, keep_days: int) -> Posit
     position = Position.read(cursor)
     if position.end > end.end or position.at < end.at - keep_days * DAY_S:
         raise CursorExpiredError
+    if user_id is not None and epoch_of(user_id) > 0:
+        async with db.transaction(user_id) as connection:
+            arrived = (await connection.execute(query("arrival"), {"user_id": user_id})).scalar_one_or_none()
+        if arrived is not None and position.at < int(arrived.timestamp()):
+            raise CursorExpiredError
     return position
 
 

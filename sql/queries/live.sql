@@ -4,6 +4,19 @@
 -- Which transactions have ended. A reader that wants only later events begins there.
 SELECT CAST(pg_current_snapshot() AS text) AS seen;
 
+-- name: arrival
+-- When a user came to this cell: the event that tells clients to load everything again, the first one here. No row: the
+-- user has been here from the beginning, or the event is older than events are kept.
+SELECT e.recorded_at
+FROM (
+  SELECT o.kind, o.subject_id, o.recorded_at
+  FROM memsvc.outbox AS o
+  WHERE o.user_id = :user_id
+  ORDER BY o.event_id
+  LIMIT 1
+) AS e
+WHERE e.kind = 'memory.erased' AND e.subject_id = :user_id;
+
 -- name: users_with_news
 -- Which of some users have unread events, and which transactions have ended.
 SELECT

@@ -37,7 +37,7 @@ COMMANDS = [
     ("backup",), ("restore",),
     ("db",), ("db", "upgrade"), ("db", "alembic"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
     ("db", "reindex"), ("db", "health"), ("db", "sizes"),
-    ("user",), ("user", "add"), ("user", "list"), ("user", "pause"), ("user", "resume"), ("user", "anonymise"),
+    ("user",), ("user", "add"), ("user", "list"), ("user", "move"), ("user", "pause"), ("user", "resume"), ("user", "anonymise"),
     ("user", "figures"),
     ("policy",), ("policy", "show"), ("policy", "set"),
     ("key",), ("key", "scopes"), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),

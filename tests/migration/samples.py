@@ -210,7 +210,7 @@ INSERT INTO memsvc.key_days (key_id, day, requests, last_at) VALUES ('mk_1', '20
 """,
     "0060": f"""
 INSERT INTO memsvc.cells (cell_id, name, url, weight) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x', 2);
-INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES ('{USER}', 0, 7);
+INSERT INTO memsvc.moves (user_id, from_cell, to_cell, state) VALUES ('{USER}', 0, 7, 'aborting');
 """,
     "0061": f"""
 UPDATE memsvc.apps SET policy = '{{"card": "mask"}}';

@@ -377,7 +377,10 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
         )
         admin.execute("INSERT INTO memsvc.cells (cell_id, name, url) VALUES (7, 'seven', 'postgresql://127.0.0.1:1/x')")
         for tenant in (ada, bob, eve):
-            admin.execute("INSERT INTO memsvc.moves (user_id, from_cell, to_cell) VALUES (%s, 0, 7)", [tenant.user_id])
+            admin.execute(  # in any other state, the user could not be erased
+                "INSERT INTO memsvc.moves (user_id, from_cell, to_cell, state) VALUES (%s, 0, 7, 'aborting')",
+                [tenant.user_id],
+            )
             admin.execute(
                 "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256('gone'))", [tenant.user_id]
             )

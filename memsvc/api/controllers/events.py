@@ -57,7 +57,7 @@ class EventsController(Controller):
         """Read them."""
         db, user_id, hub = reader.db, reader.owner.user_id, request.app.state["live"].of(reader.db)
         assert isinstance(hub, Hub)  # noqa: S101 - set when the app starts
-        position = await position_of(db, cursor, reader.settings.keep_events_days)
+        position = await position_of(db, cursor, reader.settings.keep_events_days, user_id)
         found = await page_after(db, user_id, position, limit)
         over = time.monotonic() + wait
         if found.items or not wait:

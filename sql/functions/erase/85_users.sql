@@ -52,7 +52,7 @@ COMMENT ON FUNCTION memsvc.user_tables() IS
   'Tables with rows of users, in an order in which they can be erased.';
 
 -- Marks a user of an app (by id or external id) for erasing, revokes the user's keys and stops recurring work.
--- Repeating it changes nothing. p_by names the caller ('api', 'cli'). Returns the user's id; null: the app has no such
+-- Repeating it changes nothing. A user who is moving between cells is refused (MS007). p_by names the caller ('api', 'cli'). Returns the user's id; null: the app has no such
 -- user.
 CREATE OR REPLACE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text)
 RETURNS uuid
@@ -74,6 +74,14 @@ BEGIN
   FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
+  END IF;
+  IF mine.erasing_since IS NULL
+    AND (
+      mine.moving IS NOT NULL
+      OR EXISTS (SELECT FROM moves AS m WHERE m.user_id = mine.user_id AND m.state <> 'aborting')
+    )
+  THEN -- the other cell has rows, too: first the move is finished or given up
+    RAISE EXCEPTION 'this user is moving to another cell' USING ERRCODE = 'MS007';
   END IF;
   IF mine.erasing_since IS NULL THEN
     UPDATE users AS u SET erasing_since = clock_timestamp() WHERE u.user_id = mine.user_id;
