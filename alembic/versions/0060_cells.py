@@ -1,7 +1,7 @@
 """Cells: where each user's memory is, and the moves between them.
 
-Revision: 0060, after 0059. New columns with constant defaults, which the older version leaves as they are, and two tables
-that it does not know. Until a cell is added, every user is here.
+Revision: 0060, after 0059. New columns with constant defaults, which the older version leaves as they are, and two
+tables that it does not know. Until a cell is added, every user is here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMMENT ON COLUMN memsvc.users.cell_id IS
 COMMENT ON COLUMN memsvc.users.epoch IS
   'How often the user has moved. Identity tokens say it, so a database that a user has left refuses.';
 COMMENT ON COLUMN memsvc.users.moving IS
-  'closing: new requests wait; frozen: nobody may act for the user, until the move is over; null: the user is not moving.';
+  'closing: new requests wait; frozen: nobody may act for the user until the move is over; null: nothing of it.';
 """
 
 CELLS = """

@@ -6,7 +6,7 @@ the language model (``memsvc.llm.calls``). Without a budget nothing is counted.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from memsvc.access.users import find_user
 from memsvc.db.acting import sign
+from memsvc.db.clock import midnight
 from memsvc.db.engine import Database
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
 from memsvc.errors import InvalidRequestError, NotFoundError
@@ -71,11 +72,6 @@ class UsedUp(msgspec.Struct, frozen=True, kw_only=True):
     whose: Whose
     what: str
     budgets: int
-
-
-def midnight() -> datetime:
-    """When the budgets of today end."""
-    return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 async def set_budget(db: Database, app: UUID, whose: Whose, limits: Limits, *, user: str | None = None) -> None:

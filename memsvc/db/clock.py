@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 
 
@@ -14,3 +14,8 @@ def on_clock(moment: datetime, offset_minutes: int) -> datetime:
 @cache
 def _zone(offset_minutes: int) -> timezone:
     return timezone(timedelta(minutes=offset_minutes))
+
+
+def midnight() -> datetime:
+    """When the day (UTC) ends, and daily budgets begin anew."""
+    return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

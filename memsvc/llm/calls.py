@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import text
 
-from memsvc.access import budgets
+from memsvc.db.clock import midnight
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
@@ -159,7 +159,7 @@ class Account:
             rows = (await connection.execute(BUDGETS, {"user_id": self._user_id})).all()
         for row in rows:
             if row.used >= row.most:
-                again_at = budgets.midnight()
+                again_at = midnight()
                 whose = "the app's users" if row.whose == "app" else "this user"
                 what = "tokens" if row.what == "tokens" else "of cost"
                 raise LlmBudgetError(
