@@ -89,15 +89,17 @@ def _settle(journey: Journey) -> None:
         return
     target = journey.target.connection
     app = journey.home.execute(
-        "SELECT a.* FROM memsvc.apps AS a INNER JOIN memsvc.users AS u ON u.app_id = a.app_id WHERE u.user_id = %s",
+        "SELECT a.app_id, to_jsonb(a)::text FROM memsvc.apps AS a "
+        "INNER JOIN memsvc.users AS u ON u.app_id = a.app_id WHERE u.user_id = %s",
         [journey.user_id],
     ).fetchone()
     if app is None:
         raise MoveRefusedError("This user is being erased.")
     with target.transaction():
         target.execute(
-            "INSERT INTO memsvc.apps (app_id, name, created_at) VALUES (%s, %s, %s) ON CONFLICT (app_id) DO NOTHING",
-            app[:3],
+            "INSERT INTO memsvc.apps SELECT a.* FROM jsonb_populate_record(NULL::memsvc.apps, %s::jsonb) AS a "
+            "ON CONFLICT (app_id) DO NOTHING",
+            [app[1]],
         )
         target.execute(
             "INSERT INTO memsvc.users (user_id, app_id, external_id, name, time_zone, language, epoch, moving) "

@@ -100,10 +100,10 @@ class Journey:
         return Copier(self.source.connection, self.target.connection, self.user_id, models, projected)
 
     def carried(self) -> dict[str, Any]:
-        """What of the user's row goes with the user, as the old cell has it."""
+        """What of the user's row goes with the user, as the old cell has it: as text, whatever its type."""
         cursor = self.source.connection.cursor()
         names = [name for (name,) in cursor.execute(OTHERS) if name not in OWN]
-        columns = sql.SQL(", ").join(map(sql.Identifier, names))
+        columns = sql.SQL(", ").join(sql.SQL("{}::text").format(sql.Identifier(name)) for name in names)
         row = cursor.execute(sql.SQL("SELECT {} FROM memsvc.users WHERE user_id = %s").format(columns), [self.user_id])
         found = row.fetchone()
         if found is None:

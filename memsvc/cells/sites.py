@@ -91,6 +91,7 @@ def connect(url: str) -> psycopg.Connection:
     # Without jit: compiling a comparison of all tables takes longer than most of them.
     connection.execute(
         "SELECT set_config('lock_timeout', '10s', false), set_config('jit', 'off', false), "
+        "set_config('datestyle', 'ISO', false), "
         "set_config('memsvc.acting', 'cli', false)"
     )
     return connection
