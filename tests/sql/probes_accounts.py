@@ -554,3 +554,22 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
         refused(doors, role, "", "SELECT memsvc.users_lacking(1::smallint)")
         refused(doors, role, "", "SELECT memsvc.vectors_missing(1::smallint, 2::smallint)")
         refused(doors, role, "", "SELECT memsvc.audit('x', NULL, NULL, 'x')")
+
+
+@probe
+def policies_on_secrets_are_of_one_app_and_its_users(doors: Doors, world: World) -> None:
+    ada, eve = world.ada, world.eve
+    with doors.enter(APP) as connection:
+        set_app = "SELECT memsvc.set_app_policy(%s, %s::jsonb)"
+        set_user = "SELECT memsvc.set_user_policy(%s, %s, %s::jsonb)"
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [UUID(int=1)]) is None
+        assert value(connection, set_app, [ada.app_id, '{"card": "mask"}']) is True
+        assert value(connection, set_app, [UUID(int=1), "{}"]) is False
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [ada.app_id]) == {"card": "mask"}
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [eve.app_id]) == {}
+        assert value(connection, set_user, [ada.app_id, ada.user_id, '{"iban": "mask"}']) is True
+        assert value(connection, set_user, [ada.app_id, eve.user_id, '{"iban": "mask"}']) is False
+    with doors.enter(OWNER) as connection:
+        found = rows(connection, "SELECT user_id FROM memsvc.users WHERE policy <> '{}' AND user_id <> %s", ada.user_id)
+        assert (ada.user_id,) not in found
+        assert (eve.user_id,) not in found
