@@ -261,7 +261,7 @@ def recalled(deployment: Deployment, person: Person) -> list[Any]:
     caller = deployment.caller()
     found = []
     for question in QUESTIONS:
-        body = {"query": question, "k": 10, "filters": {"conversations": ["base"]}}
+        body = {"query": question, "conversations": ["base"]}
         status, told, _ = caller.post(person.name, "/v1/recall", body)
         _expect(status, told)
         found.append([(one["memory_id"], one["text"]) for one in msgspec.json.decode(told)["memories"]])

@@ -556,6 +556,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
 
 
 @probe
+<<<<<<< HEAD
 def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: World) -> None:
     give = "SELECT memsvc.set_budget(%s, 'user', %s, 2, NULL, 5, NULL)"
     listed = "SELECT user_id, messages_per_day, messages FROM memsvc.budgets_of_app(%s, NULL, NULL, 9)"
@@ -582,3 +583,21 @@ def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: Wo
             "memsvc.budgets_used_up()",
         ):
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
+=======
+def policies_on_secrets_are_of_one_app_and_its_users(doors: Doors, world: World) -> None:
+    ada, eve = world.ada, world.eve
+    with doors.enter(APP) as connection:
+        set_app = "SELECT memsvc.set_app_policy(%s, %s::jsonb)"
+        set_user = "SELECT memsvc.set_user_policy(%s, %s, %s::jsonb)"
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [UUID(int=1)]) is None
+        assert value(connection, set_app, [ada.app_id, '{"card": "mask"}']) is True
+        assert value(connection, set_app, [UUID(int=1), "{}"]) is False
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [ada.app_id]) == {"card": "mask"}
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [eve.app_id]) == {}
+        assert value(connection, set_user, [ada.app_id, ada.user_id, '{"iban": "mask"}']) is True
+        assert value(connection, set_user, [ada.app_id, eve.user_id, '{"iban": "mask"}']) is False
+    with doors.enter(OWNER) as connection:
+        found = rows(connection, "SELECT user_id FROM memsvc.users WHERE policy <> '{}' AND user_id <> %s", ada.user_id)
+        assert (ada.user_id,) not in found
+        assert (eve.user_id,) not in found
+>>>>>>> privacy

@@ -101,3 +101,26 @@ def nobody_erases_another_user_or_without_a_mark(doors: Doors, world: World) -> 
         "SELECT memsvc.erase_user_rows(%(user)s, 10, true)", "SELECT * FROM memsvc.rows_of_user(%(user)s)",
     ):  # fmt: skip
         refused(doors, ERASER, world.token(ada), call, {"user": bob.user_id})
+
+
+@probe
+def who_is_anonymised_leaves_numbers_once_and_only_to_the_app(doors: Doors, world: World) -> None:
+    ada, bob, eve = world.ada, world.bob, world.eve
+    begin = "SELECT * FROM memsvc.begin_user_anonymising(%s, %s, 'probe')"
+    figures = "SELECT * FROM memsvc.figures_of_user(%s)"
+    for user, token in ((bob, world.token(ada)), (ada, "")):
+        asked = {"user": user.user_id, "app": user.app_id}
+        refused(doors, APP, token, "SELECT * FROM memsvc.figures_of_user(%(user)s)", asked)
+        refused(doors, APP, token, "SELECT * FROM memsvc.begin_user_anonymising(%(app)s, %(user)s, 'probe')", asked)
+    refused(doors, READER, world.token(ada), "SELECT * FROM memsvc.figures_of_user(%(user)s)", {"user": ada.user_id})
+    with doors.enter(APP, world.token(ada)) as connection:
+        of_ada = rows(connection, figures, ada.user_id)
+        messages = sum(row[3] for row in of_ada if row[1] == "messages")
+        assert messages > 0, of_ada
+        assert rows(connection, begin, eve.app_id, ada.user_id) == [], "another app anonymises the user"
+        assert rows(connection, begin, ada.app_id, ada.user_id) == [(ada.user_id, len(of_ada))]
+        assert rows(connection, begin, ada.app_id, ada.user_id) == [(ada.user_id, 0)]
+        assert rows(connection, "SELECT * FROM memsvc.figures_of_app(%s)", ada.app_id) == of_ada
+        assert rows(connection, "SELECT * FROM memsvc.figures_of_app(%s)", eve.app_id) == []
+        kept = rows(connection, "SELECT erasing_since IS NULL FROM memsvc.users WHERE user_id = %s", bob.user_id)
+        assert kept in ([], [(True,)])
