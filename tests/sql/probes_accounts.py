@@ -556,7 +556,6 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
 
 
 @probe
-<<<<<<< HEAD
 def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: World) -> None:
     give = "SELECT memsvc.set_budget(%s, 'user', %s, 2, NULL, 5, NULL)"
     listed = "SELECT user_id, messages_per_day, messages FROM memsvc.budgets_of_app(%s, NULL, NULL, 9)"
@@ -583,7 +582,9 @@ def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: Wo
             "memsvc.budgets_used_up()",
         ):
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
-=======
+
+
+@probe
 def policies_on_secrets_are_of_one_app_and_its_users(doors: Doors, world: World) -> None:
     ada, eve = world.ada, world.eve
     with doors.enter(APP) as connection:
@@ -600,4 +601,3 @@ def policies_on_secrets_are_of_one_app_and_its_users(doors: Doors, world: World)
         found = rows(connection, "SELECT user_id FROM memsvc.users WHERE policy <> '{}' AND user_id <> %s", ada.user_id)
         assert (ada.user_id,) not in found
         assert (eve.user_id,) not in found
->>>>>>> privacy
