@@ -21,15 +21,19 @@ from memsvc.db.once import Once
 from memsvc.erasing.anonymising import Anonymised, Figure, begin_anonymising, figures_of_app, preview_anonymising
 from memsvc.erasing.memories import Receipt
 from memsvc.erasing.users import Progress, erase_user, preview_user, user_erasure
-from memsvc.errors import AlreadyExistsError, DatabaseUnavailableError, NotFoundError, UserUnknownError
+from memsvc.errors import AlreadyExistsError, DatabaseUnavailableError, NotFoundError, UserMovingError, UserUnknownError
 from memsvc.text.storable import check_storable
 
 FIRST_EPOCH = 1
 """Of a user who is added to another cell than the home: tokens without an epoch are not for such users."""
 NEW_ID = text("SELECT uuidv7()")
-APP = text("SELECT memsvc.name_of_app(:app)")
+APP = text("SELECT memsvc.name_of_app(:app), memsvc.app_policy(:app)")
+MOVING = text("SELECT memsvc.is_moving(:user_id)")
 VALUES = ":app, :user_id, :external, :name, :zone, :language"
-SETTLE = text("SELECT memsvc.settle_user(:app, :app_name, :user_id, :external, :name, :zone, :language, :epoch)")
+SETTLE = text(
+    "SELECT memsvc.settle_user(:app, :app_name, :user_id, :external, :name, :zone, :language, :epoch, "
+    "CAST(:policy AS jsonb))"
+)
 LIST = text(f"SELECT memsvc.list_user({VALUES}, CAST(:cell AS smallint))")
 
 
@@ -63,7 +67,7 @@ async def add_user_somewhere(
             language=language, once=once,
         )  # fmt: skip
     async with cells.home.transaction() as connection:
-        app_name = (await connection.execute(APP, {"app": app})).scalar_one()
+        app_name, policy = (await connection.execute(APP, {"app": app})).one()
     there = cells.opened(cell)
     async with there.transaction() as connection:
         await sign(connection)
@@ -72,6 +76,7 @@ async def add_user_somewhere(
         values = {
             "app": app, "app_name": app_name, "user_id": user_id, "external": asked.external_id, "name": asked.name,
             "zone": asked.time_zone, "language": asked.language, "epoch": FIRST_EPOCH, "cell": cell.cell_id,
+            "policy": msgspec.json.encode(policy).decode(),
         }  # fmt: skip
         await connection.execute(SETTLE, values)
         await seed(there, connection, user_id, asked, once)
@@ -117,12 +122,18 @@ async def erase_user_anywhere(
 
     A cell whose rows are not all erased in time goes on by itself. If this is killed between the two, nobody can act
     for the user any more, and a repeated call finishes.
+
+    Raises:
+        UserMovingError: the user is on the way to another cell.
     """
     check_storable(ref, "user")
     with suppress(UserUnknownError):  # not in the directory, or being erased there, so it is marked in the cell, too
         user = await find_user(cells.home, app, ref)
         there = await cells.find(user.user_id)
         if there is not cells.home:
+            async with cells.home.transaction() as connection:
+                if (await connection.execute(MOVING, {"user_id": user.user_id})).scalar_one():
+                    raise UserMovingError(hint="Try again when the move is over, or end it by 'memsvc user move'.")
             ref = str(user.user_id)
             await erase_user(there, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress)
     receipt = await erase_user(

@@ -58,6 +58,10 @@ def a_user_has_one_place_and_is_acted_for_there_alone(doors: Doors, world: World
             assert rows(connection, place, ada) == [(cell_id, epoch, moving is not None)]
             assert value(connection, here, [ada, told]) == found, f"{cell_id}, {epoch}, {moving}, {told}"
         assert rows(connection, place, bob) == [(0, 0, False)], "another user moved"
+        moving = "SELECT memsvc.is_moving(%s)"
+        assert value(connection, moving, [ada]) is False
+        connection.execute(b"UPDATE memsvc.moves SET state = 'copying' WHERE user_id = %s", [ada])
+        assert [value(connection, moving, [one]) for one in (ada, bob)] == [True, False]
         assert value(connection, here, [bob, None]) == "here"
         connection.execute(b"UPDATE memsvc.users SET erasing_since = now() WHERE user_id = %s", [ada])
         assert rows(connection, place, ada) == []
@@ -82,13 +86,15 @@ def users_of_other_cells_are_listed_and_settled_once(doors: Doors, world: World)
         values: dict[str, object] = {"app": app_id, "user": zoe, "cell": cell_id}
         call = "SELECT memsvc.list_user(%(app)s, %(user)s, 'zoe', 'Zoe', 'UTC', 'english', %(cell)s::smallint)"
         refused(doors, APP, "", call, values, error=errors.ForeignKeyViolation)
-    settled = "SELECT memsvc.settle_user(%s, 'an app that moves', %s, 'zoe', 'Zoe', 'UTC', 'english', 4)"
+    policy = '{"card": "mask"}'
+    settled = f"SELECT memsvc.settle_user(%s, 'an app that moves', %s, 'zoe', 'Zoe', 'UTC', 'english', 4, '{policy}')"
     with doors.enter(APP) as connection:
         assert value(connection, settled, [UUID(int=9), zoe]) is True
         assert value(connection, settled, [UUID(int=9), zoe]) is False
         assert value(connection, settled, [UUID(int=9), world.bob.user_id]) is False, "a user that is here settles"
         assert value(connection, "SELECT memsvc.whereabouts(%s, 4)", [zoe]) == "here"
         assert value(connection, "SELECT memsvc.find_app('an app that moves')") == UUID(int=9)
+        assert value(connection, "SELECT memsvc.app_policy(%s)", [UUID(int=9)]) == {"card": "mask"}
 
 
 @probe
@@ -543,10 +549,11 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             f"memsvc.fold_statistics('{world.ada.user_id}')",
             "memsvc.authenticate_key('x', 'x', NULL)",
             "memsvc.all_cells()",
+            f"memsvc.is_moving('{world.ada.user_id}')",
             f"memsvc.name_of_app('{world.ada.app_id}')",
             f"memsvc.place_of_user('{world.ada.user_id}')",
             f"memsvc.list_user('{world.ada.app_id}', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 7::smallint)",
-            f"memsvc.settle_user('{world.ada.app_id}', 'x', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 1)",
+            f"memsvc.settle_user('{world.ada.app_id}', 'x', gen_random_uuid(), 'x', 'x', 'UTC', 'english', 1, '{{}}')",
         ):
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
     for role in (APP, READER, CYPHER):

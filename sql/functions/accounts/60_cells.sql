@@ -29,6 +29,14 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.all_cells() IS 'The databases of this deployment.';
 
+-- Whether a move of the user to another cell is under way, also one whose mover was killed.
+CREATE OR REPLACE FUNCTION memsvc.is_moving(p_user_id uuid) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+RETURN EXISTS (SELECT FROM memsvc.moves AS m WHERE m.user_id = p_user_id AND m.state <> 'aborting');
+COMMENT ON FUNCTION memsvc.is_moving(uuid) IS 'Whether a move of the user to another cell is under way.';
+
 -- The name of an app, or null. Cells know an app by the same id and name as the directory.
 CREATE OR REPLACE FUNCTION memsvc.name_of_app(p_app_id uuid) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -70,7 +78,7 @@ COMMENT ON FUNCTION memsvc.list_user(uuid, uuid, text, text, text, text, smallin
 -- Repeating it changes nothing. Returns whether the user was added.
 CREATE OR REPLACE FUNCTION memsvc.settle_user(
   p_app_id uuid, p_app text, p_user_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text,
-  p_epoch integer
+  p_epoch integer, p_policy jsonb
 ) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -78,7 +86,7 @@ SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
   PERFORM memsvc.require_restored();
-  INSERT INTO apps (app_id, name) VALUES (p_app_id, p_app) ON CONFLICT (app_id) DO NOTHING;
+  INSERT INTO apps (app_id, name, policy) VALUES (p_app_id, p_app, p_policy) ON CONFLICT (app_id) DO NOTHING;
   INSERT INTO users (app_id, user_id, external_id, name, time_zone, language, epoch)
   VALUES (p_app_id, p_user_id, p_external_id, p_name, p_time_zone, p_language, p_epoch)
   ON CONFLICT (user_id) DO NOTHING;
@@ -90,5 +98,5 @@ BEGIN
   RETURN true;
 END
 $$;
-COMMENT ON FUNCTION memsvc.settle_user(uuid, text, uuid, text, text, text, text, integer) IS
+COMMENT ON FUNCTION memsvc.settle_user(uuid, text, uuid, text, text, text, text, integer, jsonb) IS
   'Adds a user to this cell under an id of the directory.';
