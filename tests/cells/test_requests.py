@@ -26,7 +26,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
-from tests.cells.deployment import without_login
+from tests.cells.pair import without_login
 from tests.cluster import Cluster
 
 pytestmark = pytest.mark.slow
