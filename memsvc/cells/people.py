@@ -17,6 +17,7 @@ from memsvc.cells.directory import Cell, Cells
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.epochs import at_epoch
+from memsvc.db.files import query
 from memsvc.db.once import Once
 from memsvc.erasing.anonymising import Anonymised, Figure, begin_anonymising, figures_of_app, preview_anonymising
 from memsvc.erasing.memories import Receipt
@@ -30,10 +31,7 @@ NEW_ID = text("SELECT uuidv7()")
 APP = text("SELECT memsvc.name_of_app(:app), memsvc.app_policy(:app)")
 MOVING = text("SELECT memsvc.is_moving(:user_id)")
 VALUES = ":app, :user_id, :external, :name, :zone, :language"
-SETTLE = text(
-    "SELECT memsvc.settle_user(:app, :app_name, :user_id, :external, :name, :zone, :language, :epoch, "
-    "CAST(:policy AS jsonb))"
-)
+SETTLE = query("settle_user")
 LIST = text(f"SELECT memsvc.list_user({VALUES}, CAST(:cell AS smallint))")
 
 

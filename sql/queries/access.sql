@@ -71,6 +71,12 @@ SELECT
 FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a
 LEFT JOIN LATERAL memsvc.place_of_user(a.user_id) AS p ON a.user_id IS NOT NULL;
 
+-- name: settle_user
+-- Adds a user to a cell; the directory gets the same id afterwards.
+SELECT memsvc.settle_user(
+  :app, :app_name, :user_id, :external, :name, :zone, :language, :epoch, CAST(:policy AS jsonb)
+);
+
 -- name: key_was_made
 -- Whether this same key was made a short time ago: its answer was lost, and the request was repeated.
 SELECT count(*) > 0
