@@ -32,7 +32,10 @@ CELLS = """
 CREATE TABLE IF NOT EXISTS memsvc.cells (
   cell_id smallint PRIMARY KEY CHECK (cell_id >= 0),
   name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9-]{0,39}$'),
-  url text NOT NULL CHECK (url !~ '://[^/?]*@' AND (url = '') = (cell_id = 0) AND length(url) <= 2000),
+  url text NOT NULL CHECK (
+    url !~ '://[^/?]*@' AND url !~* '[?&](user|password|passfile|service)' AND (url = '') = (cell_id = 0)
+    AND length(url) <= 2000
+  ),
   weight integer NOT NULL DEFAULT 1 CHECK (weight BETWEEN 0 AND 1000),
   added_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );

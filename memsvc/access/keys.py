@@ -15,7 +15,7 @@ import hmac
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -95,6 +95,8 @@ class Principal:
     """The user is on the way to another place."""
     by_token: bool = False
     """A token was given, and no key."""
+    accounts: Database | None = field(default=None, compare=False, repr=False)
+    """The database with the key and its counts, where that is not the one with the user's memory."""
 
     def require(self, scope: Scope) -> None:
         """Check that the scope was granted.
@@ -291,7 +293,7 @@ async def spend_messages(db: Database, principal: Principal, messages: int) -> N
     limit = principal.limits.messages_per_day
     if limit is not None and principal.key_id is not None:
         try:
-            await spend_messages_of(db, principal.key_id, messages)
+            await spend_messages_of(principal.accounts or db, principal.key_id, messages)
         except QuotaExceededError as error:
             error.details["limit"] = limit
             raise
@@ -446,6 +448,7 @@ async def _found(db: Database, credential: str, user_ref: str | None) -> Princip
         limits,
         HOME if owner is None else Place(row.cell_id, row.epoch),
         owner is not None and row.moving,
+        accounts=db,
     )
 
 
@@ -489,4 +492,6 @@ def _from_jwt(db: Database, token: str, user_ref: str | None) -> Principal:
         raise UnauthenticatedError from error
     acts_for = owner if user_ref in {None, claims["sub"]} else None
     scopes = frozenset(claims["scopes"])
-    return Principal(app, scopes, acts_for, user_id, user_ref, claims.get("key"), limits, place, by_token=True)
+    return Principal(
+        app, scopes, acts_for, user_id, user_ref, claims.get("key"), limits, place, by_token=True, accounts=db
+    )

@@ -239,7 +239,7 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         raise UnauthenticatedError
     if CHATS_ON.items() <= handler.opt.items():
         connection.scope["auth"], connection.state["doubt"] = await service.admitting.admit(
-            service.db, service.settings, service.afterwards, credential, user_ref
+            service.db, service.settings, service.afterwards, credential, user_ref, enrol=service.enrol
         )
     else:
         with await service.door.turn(credential):

@@ -114,15 +114,17 @@ class _Room:
 class Hub:
     """All rooms of this process."""
 
-    def __init__(self, db: Database, *, most: int, most_of_user: int) -> None:
+    def __init__(self, db: Database, *, most: int, most_of_user: int, is_home: bool = True) -> None:
         """Connect to nothing yet; the first client starts that.
 
         Args:
             db: the database. One connection is held while there are clients.
+            is_home: it is the directory, too, so who is gone from it is erased; who is gone from a cell may have moved.
             most: the most clients in all.
             most_of_user: the most clients of one user.
         """
         self._db, self._most, self._most_of_user = db, most, most_of_user
+        self._is_home = is_home
         self._rooms: dict[UUID, _Room] = {}
         self._anybody = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -215,12 +217,16 @@ class Hub:
             try:
                 frames = await frames_after(self._db, user_id, subscription.position)
             except UserUnknownError as error:  # the user existed when the client connected
-                raise UserErasedError from error
+                raise self._gone() from error
             for frame in frames.items:
                 yield subscription.advance(frame)
             subscription.position, missed = frames.end, frames.more
         while True:
             yield await subscription.next(quiet_s)
+
+    def _gone(self) -> MemsvcError:
+        """What clients of a user are told who is not there any more: when they come back, the directory knows."""
+        return UserErasedError() if self._is_home else UserMovingError(retry_after=1)
 
     async def _serve(self) -> None:
         """Send new events to all clients as long as the process lives, also after the database was away."""
@@ -246,7 +252,7 @@ class Hub:
             news, end = await users_with_news(connection, {user_id: room.position for user_id, room in rooms.items()})
             gone = (await connection.execute(query("users_gone"), {"users": list(rooms)})).all()
         for user_id, moved in gone:
-            rooms[user_id].end(UserMovingError(retry_after=1) if moved else UserErasedError())
+            rooms[user_id].end(UserMovingError(retry_after=1) if moved else self._gone())
         erased = [user_id for user_id, _ in gone]
         for user_id in rooms.keys() - set(news):
             rooms[user_id].position = end
@@ -264,7 +270,7 @@ class Hub:
             try:
                 frames = await frames_after(self._db, user_id, room.position)
             except UserUnknownError:
-                room.end(UserErasedError())
+                room.end(self._gone())
                 return
             for frame in frames.items:
                 observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))
@@ -285,7 +291,7 @@ class Hubs:
     def of(self, db: Database) -> Hub:
         """The hub of a database."""
         if db not in self._hubs:
-            self._hubs[db] = Hub(db, most=self._most, most_of_user=self._most_of_user)
+            self._hubs[db] = Hub(db, most=self._most, most_of_user=self._most_of_user, is_home=False)
         return self._hubs[db]
 
     def present(self) -> AbstractContextManager[None]:

@@ -128,6 +128,9 @@ class Cells:
         self._now = now
         self._cells: list[Cell] = []
         self._read_at = -FRESH_S
+        """When the last try to read the list began."""
+        self._known_at = -FRESH_S
+        """When the list was last read."""
         self._reading: asyncio.Task[None] | None = None
         self._open: dict[int, tuple[str, Database]] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -162,8 +165,6 @@ class Cells:
             UserMovingError, DatabaseUnavailableError, OverloadedError: as ``database``.
         """
         self._read_soon()
-        if not self.are_several:
-            return self.home
         place, moving = await find_place(self.home, user_id)
         return await self._at(user_id, await self._arrived(user_id) if moving else place)
 
@@ -186,8 +187,8 @@ class Cells:
         Raises:
             DatabaseUnavailableError, OverloadedError: the directory does not answer.
         """
-        if not self.are_several:
-            return [(None, self.home)]
+        if self._now() - self._known_at >= FRESH_S:
+            await self.read()
         others = [cell for cell in self._cells if cell.cell_id != HOME.cell_id]
         return [(None, self.home), *((cell, self.opened(cell)) for cell in others)]
 
@@ -248,7 +249,7 @@ class Cells:
             self._cells = await list_cells(self.home)
         except DatabaseTooOldError:  # a database that knows no cells, for as long as an upgrade takes
             self._cells = []
-        self._read_at = self._now()
+        self._read_at = self._known_at = self._now()
 
     async def close(self) -> None:
         """Close the databases of all cells but the home, which its opener closes."""

@@ -30,6 +30,8 @@ MOST_IDS = 20
 """The most ids of users that a finding names."""
 NOBODY = UUID(int=1)
 CLOCKS_APART_S = 5.0
+LOGINS = {"user", "password", "passfile", "service", "servicefile"}
+"""Parameters of a URL that are a login, too."""
 STRAY_AFTER = "1 hour"
 """A user is added to a cell first, and to the directory a moment later."""
 Step = Callable[[str], None]
@@ -276,22 +278,49 @@ def examine(admin_url: str, settings: Settings) -> list[Finding]:
     return found
 
 
-def find_strays(cell: Cell, admin_url: str, settings: Settings) -> list[tuple[UUID, UUID]]:
-    """The apps and ids of users who are in this cell for an hour, and are not, as the directory says.
+class Stray(msgspec.Struct, frozen=True, kw_only=True):
+    """A user who is in a cell in which the directory does not see that user."""
+
+    app_id: UUID
+    user_id: UUID
+    why: Literal["left", "unknown", "newer"]
+    """left: the directory knows a later epoch elsewhere; unknown: it does not know the user; newer: the cell's epoch is
+    at least as high, so the directory seems to be restored to an earlier time."""
+
+
+def find_strays(cell: Cell, admin_url: str, settings: Settings) -> list[Stray]:
+    """The users who are in this cell for an hour, and are not, as the directory says.
 
     Raises:
         DatabaseUnavailableError: the directory or the cell does not answer.
     """
     with _connected(admin_url) as home:
-        at = dict(home.execute("SELECT user_id, cell_id FROM memsvc.users").fetchall())
-        at |= dict(home.execute("SELECT user_id, %s FROM memsvc.moves", [cell.cell_id]).fetchall())  # on the way
+        at = {row.user_id: row for row in home.execute("SELECT user_id, cell_id, epoch FROM memsvc.users").fetchall()}
+        moving = {row.user_id for row in home.execute("SELECT user_id FROM memsvc.moves").fetchall()}
     with _connected(admin_url_of(cell, admin_url, settings)) as connection:
         rows = connection.execute(
-            "SELECT app_id, user_id FROM memsvc.users WHERE cell_id = 0 "
+            "SELECT app_id, user_id, epoch FROM memsvc.users WHERE cell_id = 0 "
             "AND created_at < clock_timestamp() - %s::interval ORDER BY user_id",
             [STRAY_AFTER],
         ).fetchall()
-    return [(row.app_id, row.user_id) for row in rows if at.get(row.user_id) != cell.cell_id]
+    found = []
+    for row in rows:
+        known = at.get(row.user_id)
+        if row.user_id in moving or (known is not None and known.cell_id == cell.cell_id):
+            continue
+        why: Literal["left", "unknown", "newer"] = (
+            "unknown" if known is None else "left" if known.epoch > row.epoch else "newer"
+        )
+        found.append(Stray(app_id=row.app_id, user_id=row.user_id, why=why))
+    return found
+
+
+HINTS = {
+    "left": "'memsvc cells doctor --erase-strays' erases them in this cell.",
+    "unknown": "Somebody was killed while adding them; or the home was restored to an earlier time, and this is all "
+    "that there is of them. If you know which, 'memsvc cells doctor --erase-strays --erase-unknown' erases them.",
+    "newer": "The home was restored to an earlier time: restore it to a later one. Nothing erases them.",
+}
 
 
 def _examine(cell: Cell, listed: Sequence[Any], admin_url: str, settings: Settings) -> Iterator[Finding]:
@@ -304,11 +333,15 @@ def _examine(cell: Cell, listed: Sequence[Any], admin_url: str, settings: Settin
         }
         clock = connection.execute("SELECT extract(epoch FROM clock_timestamp()) AS now").fetchone()
     yield Finding(cell=cell.name, what="answers, is of this version and shares the secrets", state="ok")
-    strays = [user_id for _, user_id in find_strays(cell, admin_url, settings)] if cell.url else []
-    if strays:
-        what = f"users who are not there as the directory says: {_some(strays)}"
-        hint = "'memsvc cells doctor --erase-strays' erases them in this cell."
-        yield Finding(cell=cell.name, what=what, state="wrong", hint=hint)
+    strays = find_strays(cell, admin_url, settings) if cell.url else []
+    for why, what in (
+        ("left", "users who have left, as the directory says"),
+        ("unknown", "users whom the directory does not know"),
+        ("newer", "users who are elsewhere, as the directory says, and came here later"),
+    ):
+        ids = [stray.user_id for stray in strays if stray.why == why]
+        if ids:
+            yield Finding(cell=cell.name, what=f"{what}: {_some(ids)}", state="wrong", hint=HINTS[why])
     lost = [row.user_id for row in listed if row.cell_id == cell.cell_id and row.user_id not in all_here]
     if lost:
         what = f"users whom the directory sends there, and who are not there: {_some(lost)}"
@@ -346,7 +379,7 @@ def _without_login(url: str) -> str:
         raise InvalidRequestError("The URL cannot be read.", field="url") from None
     if not parsed.drivername.startswith("postgres"):
         raise InvalidRequestError("The URL must begin with postgresql://.", field="url")
-    if parsed.username or parsed.password:
+    if parsed.username or parsed.password or LOGINS & parsed.query.keys():
         raise InvalidRequestError(
             "The URL must not have a login: memsvc's own logins are used, which all cells share.",
             hint="Administrators' logins stand in MEMSVC_CELL_URLS.",

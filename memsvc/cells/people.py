@@ -49,10 +49,10 @@ async def add_user_somewhere(
     """Add a user to one of the cells, by their weights; arguments and errors as ``memsvc.access.users.add_user``.
 
     The user is added to the cell first and to the directory then. If this is killed in between, the cell has a user
-    whom nobody knows, which 'memsvc cells doctor' erases.
+    whom nobody knows: the same request lists that user, and 'memsvc cells doctor' names it.
 
     Raises:
-        DatabaseUnavailableError, OverloadedError: the directory or the chosen cell does not answer; nothing is added.
+        DatabaseUnavailableError, OverloadedError: the directory or the chosen cell does not answer; nobody is known.
     """
     asked = new_user(name=name, external_id=external_id, aliases=aliases, time_zone=time_zone, language=language)
     cell = await cells.for_new_user()
@@ -76,15 +76,20 @@ async def add_user_somewhere(
             "zone": asked.time_zone, "language": asked.language, "epoch": FIRST_EPOCH, "cell": cell.cell_id,
             "policy": msgspec.json.encode(policy).decode(),
         }  # fmt: skip
-        await connection.execute(SETTLE, values)
-        await seed(there, connection, user_id, asked, once)
+        settled: UUID | None = (await connection.execute(SETTLE, values)).scalar_one()
+        if settled == user_id:
+            await seed(there, connection, user_id, asked, once)
+    if settled is None:  # being erased
+        raise AlreadyExistsError(f"This app already has a user {asked.external_id!r}.")
     async with cells.home.transaction() as connection:
         await sign(connection)
-        listed: bool = (await connection.execute(LIST, values)).scalar_one()
+        listed: bool = (await connection.execute(LIST, {**values, "user_id": settled})).scalar_one()
     if not listed:  # somebody was faster
-        await erase_user(there, app, str(user_id), requested_by="cells")
+        known = await find_user(cells.home, app, asked.external_id)
+        if known.user_id != settled == user_id:
+            await erase_user(there, app, str(user_id), requested_by="cells")
         raise AlreadyExistsError(f"This app already has a user {asked.external_id!r}.")
-    return await find_user(cells.home, app, str(user_id))
+    return await find_user(cells.home, app, str(settled))
 
 
 async def _known(db: Database, user: User, once: Once | None) -> User:
@@ -129,15 +134,24 @@ async def erase_user_anywhere(
         user = await find_user(cells.home, app, ref)
         there = await cells.find(user.user_id)
         if there is not cells.home:
-            async with cells.home.transaction() as connection:
-                if (await connection.execute(MOVING, {"user_id": user.user_id})).scalar_one():
-                    raise UserMovingError(hint="Try again when the move is over, or end it by 'memsvc user move'.")
+            await _check_stays(cells, user.user_id)
             ref = str(user.user_id)
             await erase_user(there, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress)
     receipt = await erase_user(
         cells.home, app, ref, requested_by=requested_by, seconds=seconds, on_progress=on_progress
     )
     return await user_erasure_anywhere(cells, app, receipt.subject_id)
+
+
+async def _check_stays(cells: Cells, user_id: UUID) -> None:
+    """Check that no move of a user is under way, not even one whose mover was killed.
+
+    Raises:
+        UserMovingError: there is one.
+    """
+    async with cells.home.transaction() as connection:
+        if (await connection.execute(MOVING, {"user_id": user_id})).scalar_one():
+            raise UserMovingError(hint="Try again when the move is over, or end it by 'memsvc user move'.")
 
 
 async def preview_anonymising_anywhere(cells: Cells, app: UUID, ref: str) -> list[Figure]:
@@ -158,7 +172,10 @@ async def anonymise_user_anywhere(
         added = 0
     else:
         there = await cells.find(user_id)
-        added, ref = await begin_anonymising(there, app, user_id, requested_by=requested_by), str(user_id)
+        await _check_stays(cells, user_id)
+        added, ref = 0, str(user_id)
+        with suppress(UserUnknownError):  # begun in the cell, and killed before it was begun in the directory
+            added = await begin_anonymising(there, app, user_id, requested_by=requested_by)
     receipt = await erase_user_anywhere(cells, app, ref, requested_by=requested_by, seconds=seconds)
     return Anonymised(receipt=receipt, added=added)
 

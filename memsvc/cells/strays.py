@@ -1,7 +1,7 @@
 """Erases users who are in a cell in which they are not, as the directory says.
 
-There are such users after somebody was killed between adding a user to a cell and to the directory, and in a cell that
-was restored to a time before users left it. The directory is right: a cell that holds such a user refuses by the epoch.
+There are such users in a cell that was restored to a time before they left it, and after somebody was killed between
+adding a user to a cell and to the directory. They are refused by their epoch, or nobody knows them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,16 @@ from memsvc.settings import Settings
 
 
 def erase_strays(
-    admin_url: str, settings: Settings, report: Callable[[str], None] = lambda _line: None
+    admin_url: str, settings: Settings, report: Callable[[str], None] = lambda _line: None, *, unknown: bool = False
 ) -> dict[str, int]:
-    """Erase all such users in all cells but the home; return how many, by the cells' names.
+    """Erase the users who have left a cell, in all cells but the home; return how many, by the cells' names.
+
+    Args:
+        admin_url: the home, with an administrator's login.
+        settings: the secrets, and MEMSVC_CELL_URLS.
+        report: called with a line for each user.
+        unknown: also those whom the directory does not know. After a restore of the home, they may be all that there
+            is of a user.
 
     Raises:
         DatabaseUnavailableError: the directory or a cell does not answer.
@@ -29,10 +36,11 @@ def erase_strays(
     for cell in read_cells(admin_url):
         if cell.cell_id == HOME.cell_id:
             continue
-        found = find_strays(cell, admin_url, settings)
-        for app_id, user_id in found:
-            report(f"{cell.name}: erasing {user_id}")
-            asyncio.run(_erase(cell, settings, app_id, user_id))
+        strays = find_strays(cell, admin_url, settings)
+        found = [one for one in strays if one.why == "left" or (unknown and one.why == "unknown")]
+        for one in found:
+            report(f"{cell.name}: erasing {one.user_id}")
+            asyncio.run(_erase(cell, settings, one.app_id, one.user_id))
         if found:
             done[cell.name] = len(found)
     return done

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from memsvc import observe
 from memsvc.access import keys
-from memsvc.access.keys import Principal
+from memsvc.access.keys import Enrol, Principal
 from memsvc.chat.afterwards import SLOW, Afterwards
 from memsvc.db.engine import Database
 from memsvc.errors import (
@@ -84,12 +84,21 @@ class Admitting:
         """Requests admitted in this minute, by key, for keys with a limit."""
 
     async def admit(
-        self, db: Database, settings: Settings, afterwards: Afterwards, credential: str, user_ref: str | None
+        self,
+        db: Database,
+        settings: Settings,
+        afterwards: Afterwards,
+        credential: str,
+        user_ref: str | None,
+        *,
+        enrol: Enrol | None = None,
     ) -> tuple[Principal, Doubt | None]:
         """Return the caller and None, or the last known caller of this key and user with the doubt.
 
         For a known caller, the database gets ``chat_memory_ms`` to answer. Unknown callers wait longer,
         ``pool_timeout_s``, because only the database can admit them.
+
+        ``enrol`` adds a user whom a key names for the first time; None: to this database.
 
         Raises:
             UnauthenticatedError, RateLimitedError: as ``keys.authenticate``. Requests in doubt are counted here.
@@ -100,7 +109,7 @@ class Admitting:
             asking: asyncio.Future[Principal | MemsvcError] = asyncio.get_running_loop().create_future()
             asking.set_result(OverloadedError("The database takes too long."))
         else:
-            asking = afterwards.start(self._asked(db, credential, user_ref))
+            asking = afterwards.start(self._asked(db, credential, user_ref, enrol))
         within_s = settings.pool_timeout_s if known is None else settings.chat_memory_ms / 1000
         done, _ = await asyncio.wait({asking}, timeout=within_s)
         if not done:
@@ -121,11 +130,13 @@ class Admitting:
         for name in [name for name in self._known if name[0] == digest]:
             del self._known[name]
 
-    async def _asked(self, db: Database, credential: str, user_ref: str | None) -> Principal | MemsvcError:
+    async def _asked(
+        self, db: Database, credential: str, user_ref: str | None, enrol: Enrol | None
+    ) -> Principal | MemsvcError:
         """Ask the database. Errors are returned and not raised, because nobody may wait any more."""
         since, refused = self._clock(), self._refused
         try:
-            principal = await keys.authenticate(db, credential, user_ref)
+            principal = await keys.authenticate(db, credential, user_ref, enrol=enrol)
         except UnauthenticatedError as error:
             self.forget(credential)
             return error

@@ -105,8 +105,9 @@ def upgrade(names: list[str] = typer.Argument(None, help="Only these cells.", me
 
 @cells.command("doctor")
 def doctor(
-    erase_strays: bool = typer.Option(
-        False, help="Erase users in cells in which they are not, as the directory says; the directory is right."
+    erase_strays: bool = typer.Option(False, help="Erase users in cells that they have left."),
+    erase_unknown: bool = typer.Option(
+        False, help="With --erase-strays: also users whom the directory does not know. Not after a restore of the home."
     ),
     as_json: bool = AsJson,
 ) -> None:
@@ -116,7 +117,7 @@ def doctor(
 
     with opened() as (admin_url, settings):
         if erase_strays:
-            for name, erased in erase(admin_url, settings, note).items():
+            for name, erased in erase(admin_url, settings, note, unknown=erase_unknown).items():
                 note(f"{name}: erased {erased} users who are not there")
         found = examine(admin_url, settings)
     if as_json:

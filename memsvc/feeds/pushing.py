@@ -84,6 +84,15 @@ def sign(secret: str, timestamp: int, body: bytes) -> str:
     return SCHEME + hmac.digest(secret.encode(), f"{timestamp}.".encode() + body, "sha256").hex()
 
 
+async def whose(db: Database, push: Push, now: float | None = None) -> UUID:
+    """Return whose feed a push is for.
+
+    Raises:
+        SignatureError: as ``take``; or the feed is in another cell's database.
+    """
+    return await _proved(db, push, time.time() if now is None else now)
+
+
 async def take(db: Database, push: Push, decode: Decode, settings: Settings, now: float | None = None) -> Pushed:
     """Check and store a push.
 
@@ -99,7 +108,7 @@ async def take(db: Database, push: Push, decode: Decode, settings: Settings, now
         FeedStateError: the feed is paused.
         MemsvcError: the body cannot be stored.
     """
-    user_id = await _proved(db, push, time.time() if now is None else now)
+    user_id = await whose(db, push, now)
     owner = await owner_of(db, user_id)
     found = await _noted(db, user_id, push.feed_id, None)
     if found is None:

@@ -17,7 +17,7 @@ from psycopg import sql
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
-from memsvc.access.keys import create_key
+from memsvc.access.keys import Limits, create_key
 from memsvc.access.users import app_id
 from memsvc.api.app import create_app
 from memsvc.cells.managing import add_cell, examine, read_cells, remove_cell, weigh_cell
@@ -158,6 +158,53 @@ async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cel
     assert cells.run(HOME, "SELECT cell_id FROM memsvc.users WHERE external_id = 'Enno'") == [(EAST,)]
 
 
+async def test_who_was_half_added_is_added_by_the_same_request_and_two_at_once_add_one(cells: Deployment) -> None:
+    await cells.person("Erna", EAST)  # the app is in the cell
+    [(app,)] = cells.run(EAST, "SELECT app_id FROM memsvc.apps WHERE name = 'cells'")
+    half = "SELECT memsvc.settle_user(%s, 'cells', uuidv7(), 'Halfdan', 'Halfdan', 'UTC', 'english', 1, '{}')"
+    [(known,)] = cells.run(EAST, half, app)
+    cells.weigh(0, 1)
+    added = await (await cells.client()).post("/v1/users", json={"name": "Halfdan"})
+    assert (added.status_code, added.json()["user_id"]) == (201, str(known)), added.text
+    enrolling = await cells.client("read", "write", "enroll", **{"X-Memsvc-User": "Twyla"})
+    told = await asyncio.gather(*(tell(enrolling, f"Message {number}.") for number in range(4)))
+    assert {answer.status_code for answer in told} == {202}, [answer.text for answer in told]
+    for cell in (HOME, EAST):
+        assert cells.run(cell, "SELECT count(*) FROM memsvc.users WHERE external_id = 'Twyla'") == [(1,)]
+    assert cells.run(HOME, "SELECT cell_id FROM memsvc.users WHERE external_id = 'Twyla'") == [(EAST,)]
+
+
+async def test_a_process_that_has_just_started_erases_a_user_of_a_cell_there(cells: Deployment) -> None:
+    user, client = await cells.person("Fritzi", EAST)
+    assert (await tell(client, "The eel is gone.")).status_code == 202
+    key = await create_key(cells.db, await app_id(cells.db, "cells"), scopes=("admin",))
+    async with (
+        running(create_app(cells.settings, cells.db)) as fresh,
+        client_of(fresh, Authorization=f"Bearer {key}") as chief,
+    ):
+        receipt = (await chief.delete("/v1/users/Fritzi")).json()
+    assert (receipt["state"], receipt["counts"]["passages"]) == ("done", 1), receipt
+    assert cells.rows(HOME, user) == cells.rows(EAST, user) == {}
+
+
+async def test_a_keys_limit_holds_for_users_of_other_cells_at_each_door(cells: Deployment) -> None:
+    await cells.person("Limo", EAST)
+    limits = Limits(messages_per_day=2)
+    key = await create_key(cells.db, await app_id(cells.db, "cells"), scopes=("read", "write"), limits=limits)
+    headers = {
+        "Authorization": f"Bearer {key}",
+        "X-Memsvc-User": "Limo",
+        "Accept": "application/json, text/event-stream",
+    }
+    client = await cells.stack.enter_async_context(client_of(cells.api, **headers))
+    assert (await tell(client, "One.")).status_code == 202
+    call = {"name": "remember", "arguments": {"conversation": "pond", "text": "Two."}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    assert "quota" not in (await client.post("/mcp", json=asked)).text
+    assert "quota_exceeded" in (await client.post("/mcp", json=asked)).text
+    assert (await tell(client, "Three.")).status_code == 429
+
+
 async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Deployment) -> None:
     gone, client = await cells.person("Gero", EAST)
     _, as_stays = await cells.person("Stella", EAST)
@@ -295,8 +342,19 @@ async def test_the_doctor_finds_who_is_not_where_the_directory_says(cells: Deplo
         zoe,
     )
     [(stray,)] = cells.run(EAST, "SELECT user_id FROM memsvc.users WHERE external_id = 'stray'")
-    assert f"not there as the directory says: {stray}" in wrong()
-    assert await asyncio.to_thread(erase_strays, cells.urls[HOME], cells.settings) == {"east": 1}
+    assert f"whom the directory does not know: {stray}" in wrong()
+    assert await asyncio.to_thread(erase_strays, cells.urls[HOME], cells.settings) == {}
+    assert "stray" in str(cells.run(EAST, "SELECT external_id FROM memsvc.users WHERE user_id = %s", stray))
+    # The directory is restored to a time before somebody came: what the cell has is all that there is.
+    cells.run(HOME, "UPDATE memsvc.users SET cell_id = 0, epoch = 0 WHERE user_id = %s", zoe)
+    cells.run(EAST, "UPDATE memsvc.users SET created_at = now() - interval '2 hours' WHERE user_id = %s", zoe)
+    assert f"came here later: {zoe}" in wrong()
+    assert await asyncio.to_thread(erase_strays, cells.urls[HOME], cells.settings) == {}
+    # The cell is restored to a time before somebody left.
+    cells.run(HOME, "UPDATE memsvc.users SET cell_id = 0, epoch = 2 WHERE user_id = %s", zoe)
+    assert f"who have left, as the directory says: {zoe}" in wrong()
+    cells.run(HOME, "UPDATE memsvc.users SET cell_id = 1, epoch = 1 WHERE user_id = %s", zoe)
+    assert await asyncio.to_thread(erase_strays, cells.urls[HOME], cells.settings, unknown=True) == {"east": 1}
     assert wrong() == ""
     assert cells.rows(EAST, stray) == {}
     assert await found(as_zoe, "swan") == ["The swan is back."]

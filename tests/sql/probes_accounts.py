@@ -67,6 +67,7 @@ def a_user_has_one_place_and_is_acted_for_there_alone(doors: Doors, world: World
         assert rows(connection, place, ada) == []
         assert value(connection, here, [ada, 3]) is None
         assert value(connection, here, [UUID(int=1), None]) is None
+        assert value(connection, here, [UUID(int=1), 3]) == "away", "who has left is called erased"
 
 
 @probe
@@ -89,9 +90,10 @@ def users_of_other_cells_are_listed_and_settled_once(doors: Doors, world: World)
     policy = '{"card": "mask"}'
     settled = f"SELECT memsvc.settle_user(%s, 'an app that moves', %s, 'zoe', 'Zoe', 'UTC', 'english', 4, '{policy}')"
     with doors.enter(APP) as connection:
-        assert value(connection, settled, [UUID(int=9), zoe]) is True
-        assert value(connection, settled, [UUID(int=9), zoe]) is False
-        assert value(connection, settled, [UUID(int=9), world.bob.user_id]) is False, "a user that is here settles"
+        assert value(connection, settled, [UUID(int=9), zoe]) == zoe
+        assert value(connection, settled, [UUID(int=9), zoe]) == zoe
+        assert value(connection, settled, [UUID(int=9), UUID(int=8)]) == zoe, "the same name settles twice"
+        assert value(connection, settled, [UUID(int=10), world.bob.user_id]) is None, "another user's id is taken over"
         assert value(connection, "SELECT memsvc.whereabouts(%s, 4)", [zoe]) == "here"
         assert value(connection, "SELECT memsvc.find_app('an app that moves')") == UUID(int=9)
         assert value(connection, "SELECT memsvc.app_policy(%s)", [UUID(int=9)]) == {"card": "mask"}

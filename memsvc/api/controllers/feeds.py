@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.api.uploads import decode_document
 from memsvc.db.paging import Page, read_id
-from memsvc.errors import SignatureError
+from memsvc.errors import DatabaseUnavailableError, MemsvcError, SignatureError
 from memsvc.feeds.feeds import (
     AddedFeed,
     Feed,
@@ -36,7 +35,7 @@ from memsvc.feeds.feeds import (
     run,
     runs,
 )
-from memsvc.feeds.pushing import Document, Push, Pushed, take
+from memsvc.feeds.pushing import Document, Push, Pushed, take, whose
 from memsvc.feeds.wanted import Door, FeedIn, Reads
 from memsvc.sources.ingests import Ingest, chosen
 from memsvc.sources.messages import MessageIn
@@ -258,11 +257,18 @@ class FeedsController(Controller):
         """Take it."""
         service = service_of(request)
         push = Push(feed_id, await request.body(), timestamp, signature)
-        databases = [db for _, db in await service.cells.all()]
-        for db in databases[:-1]:
-            with suppress(SignatureError):  # the feed may be another cell's
-                return await take(db, push, decode_push, service.settings)
-        return await take(databases[-1], push, decode_push, service.settings)
+        error: MemsvcError = SignatureError()
+        for _, db in await service.cells.all():
+            try:
+                user_id = await whose(db, push)
+            except SignatureError:  # the feed may be another cell's
+                continue
+            except DatabaseUnavailableError as unavailable:
+                error = unavailable
+                continue
+            # A cell that was restored may still have a user who has left it.
+            return await take(await service.cells.find(user_id), push, decode_push, service.settings)
+        raise error
 
     @delete(
         "/{feed_id:uuid}",

@@ -75,11 +75,12 @@ COMMENT ON FUNCTION memsvc.list_user(uuid, uuid, text, text, text, text, smallin
   'Adds a user of another cell to the directory; false if the external id is taken.';
 
 -- Adds a user to this cell under an id that the directory knows or will know, with the app, and the default schedules.
--- Repeating it changes nothing. Returns whether the user was added.
+-- If the app has a user with this external id in this cell, whom the directory does not know, nothing is added:
+-- somebody is adding the same user now, or was killed. Returns the id of the user who is there.
 CREATE OR REPLACE FUNCTION memsvc.settle_user(
   p_app_id uuid, p_app text, p_user_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text,
   p_epoch integer, p_policy jsonb
-) RETURNS boolean
+) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 -- callers: app
@@ -89,13 +90,16 @@ BEGIN
   INSERT INTO apps (app_id, name, policy) VALUES (p_app_id, p_app, p_policy) ON CONFLICT (app_id) DO NOTHING;
   INSERT INTO users (app_id, user_id, external_id, name, time_zone, language, epoch)
   VALUES (p_app_id, p_user_id, p_external_id, p_name, p_time_zone, p_language, p_epoch)
-  ON CONFLICT (user_id) DO NOTHING;
+  ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN
-    RETURN false;
+    RETURN (
+      SELECT u.user_id FROM users AS u
+      WHERE u.app_id = p_app_id AND u.external_id = p_external_id AND u.erasing_since IS NULL
+    );
   END IF;
   PERFORM memsvc.seed_schedules(p_user_id);
   PERFORM memsvc.audit('user.settle', p_app_id, p_user_id, p_user_id::text, jsonb_build_object('epoch', p_epoch));
-  RETURN true;
+  RETURN p_user_id;
 END
 $$;
 COMMENT ON FUNCTION memsvc.settle_user(uuid, text, uuid, text, text, text, text, integer, jsonb) IS

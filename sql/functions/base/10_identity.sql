@@ -72,7 +72,7 @@ $$;
 COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether the user exists and is not being erased.';
 
 -- Whether a transaction may act for a user in this database: 'here', 'away' (the user is in another cell, moving, or
--- has moved since the token was made), or null (there is no such user, or the user is being erased). p_epoch is that of
+-- has left since the token was made), or null (there is no such user, or the user is being erased). p_epoch is that of
 -- the token; null: the token has none. It reads by key with a kept plan, as above.
 CREATE OR REPLACE FUNCTION memsvc.whereabouts(p_user_id uuid, p_epoch integer) RETURNS text
 LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
@@ -80,15 +80,19 @@ SET search_path = memsvc, pg_temp
 -- callers: app, cypher
 -- plans: kept
 AS $$
+DECLARE
+  mine record;
 BEGIN
-  RETURN (
-    SELECT CASE
-      WHEN u.cell_id = 0 AND u.moving IS DISTINCT FROM 'frozen' AND coalesce(p_epoch, u.epoch) = u.epoch THEN 'here'
-      ELSE 'away'
-    END
-    FROM users AS u
-    WHERE u.user_id = p_user_id AND u.erasing_since IS NULL
-  );
+  SELECT
+    u.erasing_since IS NULL AS lives,
+    u.cell_id = 0 AND u.moving IS DISTINCT FROM 'frozen' AND coalesce(p_epoch, u.epoch) = u.epoch AS is_here
+  INTO mine
+  FROM users AS u
+  WHERE u.user_id = p_user_id;
+  IF NOT FOUND THEN -- a user who has ever moved may just have left; the directory knows
+    RETURN CASE WHEN p_epoch IS NOT NULL THEN 'away' END;
+  END IF;
+  RETURN CASE WHEN NOT mine.lives THEN NULL WHEN mine.is_here THEN 'here' ELSE 'away' END;
 END
 $$;
 COMMENT ON FUNCTION memsvc.whereabouts(uuid, integer) IS

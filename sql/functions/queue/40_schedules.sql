@@ -88,7 +88,7 @@ $$;
 COMMENT ON FUNCTION memsvc.next_run(text, time, smallint[], timestamptz) IS
   'When work is due next by the clock of a zone, once a date.';
 
--- Gives a user (null: all users) the standard schedules that they lack: tidy and sleep, every night between 03:00 and
+-- Gives a user (null: all users of this cell) the standard schedules that they lack: tidy and sleep, every night between 03:00 and
 -- 05:00. The minute depends on the user's id, so that not all users of a zone are due together. Returns how many
 -- schedules they have. create_user calls it; each worker calls it at its start, for users older than schedules.
 CREATE OR REPLACE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
@@ -105,7 +105,7 @@ BEGIN
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
-  WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
+  WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL AND u.cell_id = 0
     AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = k.kind)
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
