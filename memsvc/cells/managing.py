@@ -395,8 +395,8 @@ def _check_database(cell: Cell, admin_url: str, settings: Settings, *, new: bool
             raise InvalidRequestError("This database is the home.", field="url")
         _check_revision(there)
         _check_secret(there, settings)
-        if new and there.execute("SELECT FROM memsvc.users LIMIT 1").fetchone() is not None:
-            raise InvalidRequestError("This database already has users: a cell begins empty.", field="url")
+        if new and there.execute("SELECT FROM memsvc.apps LIMIT 1").fetchone() is not None:
+            raise InvalidRequestError("This database already has apps or users: a cell begins empty.", field="url")
         if there.execute("SELECT FROM memsvc.cells WHERE cell_id > 0").fetchone() is not None:
             raise InvalidRequestError("This database has a directory of its own.", field="url")
 

@@ -24,7 +24,7 @@ from tests.api.test_messages_and_recall import said
 from tests.sql.test_resolving import made
 from tests.sql.test_resolving import said as in_conversation
 
-OF_THE_APP = ("/v1/users", "/v1/keys", "/v1/audit", "/v1/budgets", "/v1/operations", "/v1/policy")
+OF_THE_APP = ("/v1/users", "/v1/keys", "/v1/audit", "/v1/budgets", "/v1/operations", "/v1/policy", "/v1/figures")
 """Addresses for administrators, who act for no user."""
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -384,10 +384,11 @@ def test_only_an_empty_database_of_this_deployment_becomes_a_cell(
                 add_cell(home, settings, "third", third)
             connection.execute("UPDATE memsvc.schema_version SET version_num = %s", [_head(home)])
             connection.execute("SELECT memsvc.create_user(memsvc.ensure_app('x'), 'x', 'X', 'UTC', 'english')")
-            with pytest.raises(InvalidRequestError, match="already has users"):
+            with pytest.raises(InvalidRequestError, match="already has apps or users"):
                 add_cell(home, settings, "third", third)
             connection.execute("DELETE FROM memsvc.schedules")
             connection.execute("DELETE FROM memsvc.users")
+            connection.execute("DELETE FROM memsvc.apps")
         add_cell(home, settings, "third", third, 3)
         with pytest.raises(AlreadyExistsError):
             add_cell(home, settings, "fourth", third)
