@@ -25,6 +25,7 @@ def check(journey: Journey) -> None:
     source, target = journey.source.connection, journey.target.connection
     for name, connection in (("home", journey.home), (journey.source.name, source), (journey.target.name, target)):
         fitting.check_state(connection, journey.settings, name)
+    fitting.check_watched(source, journey.source.name)
     fitting.check_clocks(source, target)
     fitting.check_tables(source, target)
     fitting.check_models(source, target)

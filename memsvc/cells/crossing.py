@@ -23,13 +23,17 @@ from memsvc.db.engine import EVENTS
 from memsvc.errors import MoveBlockedError, MoveDiffersError, MoveRefusedError
 
 POLL_S = 0.01
-# Requests and workers, whose login alone writes memories; other movers, backups and people at psql do not.
+# Requests and workers, whose login alone writes memories; other movers, backups and people at psql do not. A session
+# without track_activities does not tell when its transaction began: it counts as older, and also if it may have one.
 OLDER = """
 SELECT a.usename, a.application_name, a.state, extract(epoch FROM clock_timestamp() - a.xact_start)::float8,
   substring(a.query FROM '(?:memsvc\\.)?[a-z_]+(?=\\()')
 FROM pg_stat_activity AS a
 WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.usename = 'memsvc_app'
-  AND a.xact_start <= %s
+  AND (
+    a.xact_start <= %s
+    OR (a.xact_start IS NULL AND (a.backend_xid IS NOT NULL OR a.backend_xmin IS NOT NULL OR a.state = 'disabled'))
+  )
 ORDER BY a.xact_start
 """
 QUEUE = """
@@ -172,7 +176,8 @@ def _older(journey: Journey, moment: datetime, seconds: float) -> list[str]:
         older = journey.source.connection.execute(OLDER.encode(), [moment]).fetchall()
         if not older or time.monotonic() >= until:
             return [
-                f"{login} ({program or 'no name'}, {state}, for {age:.1f} s{f', in {call}' if call else ''})"
+                f"{login} ({program or 'no name'}, {state}, "
+                f"{'nobody knows since when' if age is None else f'for {age:.1f} s'}{f', in {call}' if call else ''})"
                 for login, program, state, age, call in older
             ]
         time.sleep(POLL_S)

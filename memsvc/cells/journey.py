@@ -66,7 +66,7 @@ class Journey:
 
     @property
     def home(self) -> psycopg.Connection:
-        """The session in the directory, which holds the lock on the user."""
+        """The session in the directory, which holds a lock on the user, as those in the cells do."""
         return self.sites.home
 
     @property
