@@ -114,6 +114,8 @@ def move_user(
             begin(journey)
         elif journey.state != "switched":
             check_again(journey)
+        else:
+            journey.check_age()
         if journey.state == "copying":
             copy(journey)
         if journey.state != "switched":
@@ -133,7 +135,7 @@ def abort_move(
     """Give a move up: the user goes on in the old cell, and what was copied is erased.
 
     Raises:
-        MoveRefusedError: the user is not moving, or is in the new cell already.
+        MoveRefusedError: the user is not moving, or is in the new cell already, or the directory is older than it.
         UserUnknownError, MoveBusyError, MoveLoginError, DatabaseUnavailableError: as ``move_user``.
     """
     asked = Asked(home_url, settings, app, str(ref), logins or {})
