@@ -83,7 +83,8 @@ def test_at_the_freeze_live_clients_of_the_old_cell_are_woken(
     deployment: Deployment, world: World, app_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = world.ada.user_id
-    outlast, heard = crossing._outlast, []
+    outlast = crossing._outlast
+    heard: list[object] = []
     with psycopg.connect(deployment.home, autocommit=True) as client:
 
         def listening(journey: Journey, moment: Any) -> None:
