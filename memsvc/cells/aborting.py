@@ -13,7 +13,9 @@ def abort(journey: Journey) -> None:
 
     Raises:
         DatabaseUnavailableError: the new cell cannot be reached; the user goes on, and another call erases there.
+        MoveRefusedError: the new cell does not have a copy but the user, who was let in there; nothing was changed.
     """
+    journey.check_age(journey.target)
     journey.home.execute("UPDATE memsvc.moves SET state = 'aborting' WHERE user_id = %s", [journey.user_id])
     journey.unfreeze()
     if journey.target.session is None:

@@ -25,13 +25,21 @@ def check(journey: Journey) -> None:
     source, target = journey.source.connection, journey.target.connection
     for name, connection in (("home", journey.home), (journey.source.name, source), (journey.target.name, target)):
         fitting.check_state(connection, journey.settings, name)
+    journey.check_age()
+    fitting.check_watched(source, journey.source.name)
     fitting.check_clocks(source, target)
     fitting.check_tables(source, target)
     fitting.check_models(source, target)
-    for connection in (journey.home, source):
-        if fitting.erasing_where(connection, journey.user_id):
-            raise MoveRefusedError("This user is being erased.")
     there = one(source, "SELECT epoch FROM memsvc.users WHERE user_id = %s", [journey.user_id])
+    if fitting.erasing_where(journey.home, journey.user_id) or (
+        there is not None and fitting.erasing_where(source, journey.user_id)
+    ):
+        raise MoveRefusedError("This user is being erased.")
+    if there is None:
+        raise MoveRefusedError(
+            f"The cell {journey.source.name} does not have this user, and the directory says that it has.",
+            hint="One of the two databases was restored to an earlier time: see 'memsvc cells doctor'.",
+        )
     if there != journey.epoch:
         raise MoveRefusedError(
             f"The cell {journey.source.name} has this user at epoch {there}, the directory at {journey.epoch}.",

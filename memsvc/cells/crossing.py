@@ -23,13 +23,17 @@ from memsvc.db.engine import EVENTS
 from memsvc.errors import MoveBlockedError, MoveDiffersError, MoveRefusedError
 
 POLL_S = 0.01
-# Requests and workers, whose login alone writes memories; other movers, backups and people at psql do not.
+# Requests and workers, whose login alone writes memories; other movers, backups and people at psql do not. A session
+# without track_activities does not tell when its transaction began: it counts as older, and also if it may have one.
 OLDER = """
 SELECT a.usename, a.application_name, a.state, extract(epoch FROM clock_timestamp() - a.xact_start)::float8,
   substring(a.query FROM '(?:memsvc\\.)?[a-z_]+(?=\\()')
 FROM pg_stat_activity AS a
 WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.usename = 'memsvc_app'
-  AND a.xact_start <= %s
+  AND (
+    a.xact_start <= %s
+    OR (a.xact_start IS NULL AND (a.backend_xid IS NOT NULL OR a.backend_xmin IS NOT NULL OR a.state = 'disabled'))
+  )
 ORDER BY a.xact_start
 """
 QUEUE = """
@@ -100,12 +104,12 @@ def _cross(journey: Journey, copier: Copier) -> Pause:
             _compare(copier)
             _write_user(journey, copier.target, carried, epoch)
         times.append(time.monotonic())
+        _switch(journey, carried, epoch, rows)
+        arrive(journey)
+        times.append(time.monotonic())
     except BaseException:
         _go_on(journey)
         raise
-    _switch(journey, carried, epoch, rows)
-    arrive(journey)
-    times.append(time.monotonic())
     parts = [later - earlier for earlier, later in pairwise(times)]
     names = ("closing", "waiting", "copying", "comparing", "switching")
     pause = Pause(total=times[-1] - times[0], **dict(zip(names, parts, strict=True)))
@@ -114,9 +118,18 @@ def _cross(journey: Journey, copier: Copier) -> Pause:
 
 
 def _go_on(journey: Journey) -> None:
-    """Let the user go on in the old cell after a failure, if the databases can be reached."""
+    """Let the user go on after a failure, if the databases can be reached: where the directory says.
+
+    The session that may have switched is asked. If it is lost, nobody knows, and nothing is done.
+    """
     try:
-        journey.unfreeze()
+        for session in (journey.home, journey.source.connection, journey.target.connection):
+            session.rollback()  # Ctrl-C may have come before a COMMIT was sent
+        if journey.state == "switched":
+            arrive(journey)
+            journey.report(f"The user goes on in {journey.target.name}: finish with --resume.")
+        else:
+            journey.unfreeze()
     except psycopg.Error:
         journey.report("The user is still stopped: give --resume or --abort when all databases can be reached.")
 
@@ -141,11 +154,14 @@ def _freeze(journey: Journey) -> datetime:
     Raises:
         MoveRefusedError: the user is being erased.
     """
-    frozen = journey.source.connection.execute(
-        "UPDATE memsvc.users SET moving = 'frozen' WHERE user_id = %s AND erasing_since IS NULL", [journey.user_id]
-    )
-    if frozen.rowcount != 1:
-        raise MoveRefusedError("This user is being erased.", hint="Give the move up with --abort.")
+    source = journey.source.connection
+    with source.transaction():
+        frozen = source.execute(
+            "UPDATE memsvc.users SET moving = 'frozen' WHERE user_id = %s AND erasing_since IS NULL", [journey.user_id]
+        )
+        if frozen.rowcount != 1:
+            raise MoveRefusedError("This user is being erased.", hint="Give the move up with --abort.")
+        source.execute("SELECT pg_notify(%s, '')", [EVENTS])  # live clients look, and hear that the user moves
     return _now(journey)
 
 
@@ -172,7 +188,8 @@ def _older(journey: Journey, moment: datetime, seconds: float) -> list[str]:
         older = journey.source.connection.execute(OLDER.encode(), [moment]).fetchall()
         if not older or time.monotonic() >= until:
             return [
-                f"{login} ({program or 'no name'}, {state}, for {age:.1f} s{f', in {call}' if call else ''})"
+                f"{login} ({program or 'no name'}, {state}, "
+                f"{'nobody knows since when' if age is None else f'for {age:.1f} s'}{f', in {call}' if call else ''})"
                 for login, program, state, age, call in older
             ]
         time.sleep(POLL_S)
@@ -233,23 +250,18 @@ def _update_user(
 def _switch(journey: Journey, carried: Mapping[str, Any], epoch: int, rows: int) -> None:
     """Send the user to the new cell: the moment that counts."""
     own = {"cell_id": journey.target.cell_id, "epoch": epoch, "moving": None}
-    try:
-        with journey.home.transaction():
-            _update_user(journey, journey.home, carried if journey.target.home else {}, own)
-            journey.home.execute(
-                "UPDATE memsvc.moves SET state = 'switched', switched_at = clock_timestamp(), rows = rows + %s "
-                "WHERE user_id = %s",
-                [rows, journey.user_id],
-            )
-            details = {"from": journey.source.name, "to": journey.target.name, "epoch": epoch}
-            note(journey.home, journey.user_id, "user.switch", details)
-            if journey.target.home:
-                _let_in(journey, journey.home)
-            journey.tell()
-    except psycopg.Error as error:
-        if error.sqlstate is not None and not journey.home.closed:  # the server said that nothing was written
-            _go_on(journey)
-        raise
+    with journey.home.transaction():
+        _update_user(journey, journey.home, carried if journey.target.home else {}, own)
+        journey.home.execute(
+            "UPDATE memsvc.moves SET state = 'switched', switched_at = clock_timestamp(), rows = rows + %s "
+            "WHERE user_id = %s",
+            [rows, journey.user_id],
+        )
+        details = {"from": journey.source.name, "to": journey.target.name, "epoch": epoch}
+        note(journey.home, journey.user_id, "user.switch", details)
+        if journey.target.home:
+            _let_in(journey, journey.home)
+        journey.tell()
 
 
 def arrive(journey: Journey) -> None:

@@ -32,6 +32,20 @@ WATCHES = """
 SELECT has_table_privilege('pg_stat_activity', 'SELECT') AND pg_has_role('pg_read_all_stats', 'USAGE')
   AND has_function_privilege('pg_stat_get_activity(integer)', 'EXECUTE')
 """
+# What counts for a login is what is set for it in this database, then for it, then for the database, then for all.
+WATCHED = """
+SELECT current_setting('track_activities')::boolean, coalesce((
+  SELECT split_part(c.setting, '=', 2)::boolean
+  FROM pg_db_role_setting AS s CROSS JOIN unnest(s.setconfig) AS c (setting)
+  WHERE s.setrole IN (0, to_regrole('memsvc_app'))
+    AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+    AND lower(split_part(c.setting, '=', 1)) = 'track_activities'
+  ORDER BY s.setrole <> 0 DESC, s.setdatabase <> 0 DESC LIMIT 1
+), true), NOT EXISTS (
+  SELECT FROM pg_stat_activity AS a
+  WHERE a.datname = current_database() AND a.usename = 'memsvc_app' AND a.state = 'disabled'
+)
+"""
 FOLDER = "SELECT current_setting('data_directory')"
 
 
@@ -103,6 +117,28 @@ def check_clocks(source: psycopg.Connection, target: psycopg.Connection) -> None
     apart = max(before - there, there - after)
     if apart > MOST_APART_S:
         raise MoveRefusedError(f"The clocks of the two cells are {apart:.0f} s apart.", hint="Set them by NTP.")
+
+
+def check_watched(source: psycopg.Connection, cell: str) -> None:
+    """Check that the server tells when transactions of the application began: the freeze waits for older ones.
+
+    Raises:
+        MoveRefusedError: it does not.
+    """
+    server, login, sessions = source.execute(WATCHED).fetchone() or (False, False, False)
+    if not server:
+        where, hint = "", "Set track_activities = on in postgresql.conf, and reload the server."
+    elif not login:
+        where, hint = " for memsvc_app", "ALTER ROLE memsvc_app RESET track_activities, also in this database."
+    elif not sessions:
+        where, hint = " in sessions of memsvc_app", "Restart the API and the workers: their sessions began without it."
+    else:
+        return
+    raise MoveRefusedError(
+        f"The database of the cell {cell} has track_activities off{where}, so a move cannot see what still writes.",
+        hint=hint,
+        cell=cell,
+    )
 
 
 def check_tables(source: psycopg.Connection, target: psycopg.Connection) -> None:

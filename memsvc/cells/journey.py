@@ -66,7 +66,7 @@ class Journey:
 
     @property
     def home(self) -> psycopg.Connection:
-        """The session in the directory, which holds the lock on the user."""
+        """The session in the directory, which holds a lock on the user, as those in the cells do."""
         return self.sites.home
 
     @property
@@ -94,6 +94,33 @@ class Journey:
     def epoch(self) -> int:
         """The user's epoch in the directory."""
         return int(one(self.home, "SELECT epoch FROM memsvc.users WHERE user_id = %s", [self.user_id]))
+
+    def check_age(self, *cells: Site) -> None:
+        """Check that no cell knows of a later move of the user than the directory; of both, if none is named.
+
+        Raises:
+            MoveRefusedError: one does, so what the directory says of the user must not be believed.
+        """
+        epoch, switched = self.epoch, self.state == "switched"
+        for site in cells or (self.source, self.target):
+            if site.home or site.session is None:
+                continue
+            found = site.session.execute("SELECT epoch, moving FROM memsvc.users WHERE user_id = %s", [self.user_id])
+            there, moving = found.fetchone() or (None, None)
+            # Before the switch the new cell has the next epoch, and nobody is let in; the old one keeps the last.
+            latest = epoch - switched + (site == self.target and (switched or moving == "frozen"))
+            if there is None and switched and site == self.target:
+                what = "does not have this user any more"
+            elif there is not None and there > latest:
+                what = f"has this user at epoch {there}, the directory at {epoch}"
+            else:
+                continue
+            raise MoveRefusedError(
+                f"The directory is older than the cell {site.name}: the cell {what}.",
+                hint="Was the directory restored to an earlier time? Nothing was changed; erase no strays before it is "
+                "right. 'memsvc cells doctor' compares the cells.",
+                cell=site.name,
+            )
 
     def copier(self, models: Mapping[int, int], projected: Mapping[int, int]) -> Copier:
         """What copies the user's rows."""

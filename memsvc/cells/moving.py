@@ -12,8 +12,9 @@ The steps, each of which may be killed and done again:
 5. The user is let in there, and what is left in the old cell is erased (``memsvc.cells.leaving``), with receipts.
 
 The new cell's workers find nothing of the user before the fourth step, because jobs, schedules and feeds are copied in
-the last transaction before it. Whoever moves a user holds a lock on the user in the directory, by a session, so it ends
-with the process.
+the last transaction before it. Whoever moves a user holds a lock on the user in the directory and in both cells, each
+by the session that writes there, so it ends with the process. A process that has lost the directory keeps others from
+going on as long as it can still write in a cell.
 """
 
 from __future__ import annotations
@@ -113,6 +114,8 @@ def move_user(
             begin(journey)
         elif journey.state != "switched":
             check_again(journey)
+        else:
+            journey.check_age()
         if journey.state == "copying":
             copy(journey)
         if journey.state != "switched":
@@ -132,7 +135,7 @@ def abort_move(
     """Give a move up: the user goes on in the old cell, and what was copied is erased.
 
     Raises:
-        MoveRefusedError: the user is not moving, or is in the new cell already.
+        MoveRefusedError: the user is not moving, or is in the new cell already, or the directory is older than it.
         UserUnknownError, MoveBusyError, MoveLoginError, DatabaseUnavailableError: as ``move_user``.
     """
     asked = Asked(home_url, settings, app, str(ref), logins or {})

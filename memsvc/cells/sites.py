@@ -27,6 +27,13 @@ from memsvc.server.exclusive import take_turn
 from memsvc.settings import Settings
 
 AGAIN = "Run the command again with --resume: a move continues where it was."
+BUSY = (
+    "Wait until it has ended; if it was killed, its last statement may go on for a while. In that cell's "
+    "pg_stat_activity it has the application_name 'memsvc move'."
+)
+LOCK = "SELECT pg_try_advisory_lock(hashtextextended('memsvc.move ' || %s, %s))"
+DIRECTORYS, CELLS = 0, 1
+"""Seeds of the two locks on a user. The directory may be one of the cells too, with a session for each."""
 CELL = "SELECT cell_id, name, url, weight FROM memsvc.cells WHERE cell_id = %s"
 USER = """
 SELECT u.user_id FROM memsvc.users AS u INNER JOIN memsvc.apps AS a ON a.app_id = u.app_id
@@ -75,7 +82,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """The databases of one user's move. The directory's session holds the lock on the user."""
+    """The databases of one user's move. Each session holds a lock on the user in its database."""
 
     user_id: UUID
     home: psycopg.Connection
@@ -114,7 +121,9 @@ def _reaching() -> Iterator[None]:
 
 @contextmanager
 def sites(asked: Asked, to: str | None, *, without_target: bool = False) -> Iterator[Sites]:
-    """Sessions in the directory, the old cell and the new one, and the lock on the user.
+    """Sessions in the directory, the old cell and the new one, and the locks on the user.
+
+    A process that has lost its session in the directory keeps the locks of the cells as long as it can write there.
 
     Args:
         asked: whose move it is.
@@ -134,11 +143,11 @@ def sites(asked: Asked, to: str | None, *, without_target: bool = False) -> Iter
         user_id = one(home, USER, [asked.app, asked.ref, asked.ref, asked.ref])
         if user_id is None:
             raise UserUnknownError(f"This app has no user {asked.ref!r}.")
-        if not one(home, "SELECT pg_try_advisory_lock(hashtextextended('memsvc.move ' || %s, 0))", [str(user_id)]):
+        if not one(home, LOCK, [str(user_id), DIRECTORYS]):
             raise MoveBusyError
         origin, destination = _ends(home, user_id, to)
-        source = _site(stack, home, asked, origin)
-        target = _site(stack, home, asked, destination, lost=without_target)
+        source = _site(stack, home, asked, origin, user_id)
+        target = _site(stack, home, asked, destination, user_id, lost=without_target)
         yield Sites(user_id, home, source, target)
 
 
@@ -168,10 +177,15 @@ def _ends(home: psycopg.Connection, user_id: UUID, to: str | None) -> tuple[int,
     return origin, named
 
 
-def _site(stack: ExitStack, home: psycopg.Connection, asked: Asked, cell_id: int, *, lost: bool = False) -> Site:
+def _site(
+    stack: ExitStack, home: psycopg.Connection, asked: Asked, cell_id: int, user_id: UUID, *, lost: bool = False
+) -> Site:  # fmt: skip
     """A session in a cell of its own, also where that is the directory; upgrades of the cell wait for its end.
 
     ``lost``: it is borne that the cell cannot be reached.
+
+    Raises:
+        MoveBusyError: a session of another process holds the lock on the user there.
     """
     cell = Cell(*home.execute(CELL, [cell_id]).fetchall()[0])
     name, url = cell.name, asked.logins.get(cell.name) or admin_url_of(cell, asked.home_url, asked.settings)
@@ -184,6 +198,10 @@ def _site(stack: ExitStack, home: psycopg.Connection, asked: Asked, cell_id: int
         why = str(error).strip().splitlines()[-1]
         raise DatabaseUnavailableError(f"The cell {name} cannot be reached: {why}", cell=name) from error
     fitting.check_login(connection, name)
+    if not one(connection, LOCK, [str(user_id), CELLS]):
+        raise MoveBusyError(
+            f"Another process is moving this user: its session in the cell {name} goes on.", hint=BUSY, cell=name
+        )
     try:
         take_turn(connection, shared=True)
     except psycopg.errors.InsufficientPrivilege as error:

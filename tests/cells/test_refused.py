@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from memsvc.cells import crossing, fitting
 from memsvc.cells.journey import Limits
-from memsvc.cells.moving import move_user
-from memsvc.cells.sites import connect
+from memsvc.cells.moving import Preview, move_user, preview_move
+from memsvc.cells.sites import Asked, connect, sites
 from memsvc.errors import (
     DatabaseUnavailableError,
     MoveBlockedError,
@@ -86,6 +87,10 @@ BREAKS: dict[str, tuple[str, str, str]] = {
 def before(deployment: Deployment, world: World) -> Content:
     """What Ada has in the home."""
     return deployment.content("home", world.ada.user_id)
+
+
+def preview(deployment: Deployment, user: UUID, app: str) -> Preview:
+    return preview_move(deployment.home, deployment.settings, app, str(user), "north")
 
 
 def check_unmoved(deployment: Deployment, world: World, before: Content) -> None:
@@ -162,6 +167,26 @@ def test_one_mover_at_a_time(deployment: Deployment, world: World, app_name: str
         with pytest.raises(MoveBusyError):
             deployment.move(ada, "north", app_name)
     check_unmoved(deployment, world, before)
+
+
+@pytest.mark.parametrize("cell", ["home", "north"])
+def test_a_mover_that_lost_the_directory_keeps_its_cells(
+    deployment: Deployment, world: World, app_name: str, before: Content, cell: str
+) -> None:
+    ada, found = world.ada.user_id, []
+    asked = Asked(deployment.home, deployment.settings, app_name, str(ada), {})
+    with sites(asked, "north") as first:
+        first.home.close()
+        kept = first.source if cell == "home" else first.target
+        (first.target if cell == "home" else first.source).connection.close()
+        found.append(kept.connection.execute("SELECT 1").fetchone())
+        for work in (lambda: deployment.move(ada, "north", app_name), lambda: preview(deployment, ada, app_name)):
+            with pytest.raises(MoveBusyError, match=f"session in the cell {cell}") as busy:
+                work()
+            assert "memsvc move" in busy.value.advice
+    assert found == [(1,)]
+    check_unmoved(deployment, world, before)
+    deployment.move(ada, "north", app_name)
 
 
 @contextmanager
@@ -267,6 +292,63 @@ def test_work_that_does_not_end_blocks_a_move_and_the_user_goes_on(
         assert deployment.place(ada) == (0, 0, None)
         assert deployment.rows("north", "SELECT moving FROM memsvc.users WHERE user_id = %s", ada) == [("frozen",)]
         assert "jobs" not in deployment.left("north", ada), "workers of the new cell would find them"
+    deployment.move(ada, None, app_name)
+    assert deployment.content("north", ada) == before
+
+
+UNWATCHED = {
+    "the database": ("ALTER DATABASE {database} SET track_activities = off", "database of the cell home has", "conf"),
+    "the login": (
+        "ALTER ROLE memsvc_app IN DATABASE {database} SET Track_Activities = 'false'",
+        "off for memsvc_app",
+        "RESET",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNWATCHED)
+def test_a_server_that_does_not_tell_when_transactions_began(
+    deployment: Deployment, world: World, app_name: str, before: Content, what: str
+) -> None:
+    statement, said, advice = UNWATCHED[what]
+    statement = statement.format(database=make_url(deployment.home).database)
+    deployment.run("home", statement)
+    try:
+        with pytest.raises(MoveRefusedError, match=said) as refused:
+            deployment.move(world.ada.user_id, "north", app_name)
+        assert advice in refused.value.advice
+    finally:
+        deployment.run("home", f"{statement[: statement.index('SET')]} RESET track_activities")
+    check_unmoved(deployment, world, before)
+
+
+@contextmanager
+def unseen(deployment: Deployment) -> Iterator[psycopg.Connection]:
+    """A transaction of the application that has written, and whose beginning the server does not tell."""
+    role = f"ALTER ROLE memsvc_app IN DATABASE {make_url(deployment.home).database}"
+    deployment.run("home", f"{role} SET track_activities = off")
+    try:
+        session = psycopg.connect(login_url(deployment.home, APP, deployment.settings))
+    finally:
+        deployment.run("home", f"{role} RESET track_activities")
+    with session:
+        session.execute("SELECT pg_current_xact_id()")
+        yield session
+
+
+def test_a_session_that_does_not_tell_when_its_transaction_began_refuses_or_blocks(
+    deployment: Deployment, world: World, app_name: str, before: Content, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = world.ada.user_id
+    limits = Limits(grace_s=0.0, wait_s=0.1, tries=1)
+    with unseen(deployment):
+        with pytest.raises(MoveRefusedError, match="in sessions of memsvc_app"):
+            deployment.move(ada, "north", app_name)
+        check_unmoved(deployment, world, before)
+        monkeypatch.setattr(fitting, "check_watched", lambda *_unused: None)  # as if it came after the check
+        with pytest.raises(MoveBlockedError, match=r"memsvc_app \(no name, disabled, nobody knows since when"):
+            deployment.move(ada, "north", app_name, limits=limits)
+        assert deployment.place(ada) == (0, 0, None)
     deployment.move(ada, None, app_name)
     assert deployment.content("north", ada) == before
 
