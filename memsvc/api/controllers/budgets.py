@@ -34,7 +34,7 @@ class BudgetIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The most bytes of messages' texts and of documents."""
     tokens_per_day: Limit = None
     """The most tokens of the language model, questions and answers together."""
-    cost_per_day: Annotated[float, msgspec.Meta(gt=0, le=1e9)] | None = None
+    cost_per_day: Annotated[float, msgspec.Meta(ge=0.000001, le=1e9)] | None = None
     """The highest cost of the language model, in its server's currency, where the server reports it."""
 
     def limits(self) -> Limits:
