@@ -203,6 +203,53 @@ def test_a_full_disk_is_told_and_nothing_hangs(pair: tuple[Lock, Key, Path]) -> 
             write()
 
 
+def test_an_encrypted_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, pair: tuple[Lock, Key, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, key, _ = pair
+    target = tmp_path / "a.zip.age"
+    sizes: list[int] = []
+    to_disk = os.fsync
+
+    def note(descriptor: int) -> None:
+        to_disk(descriptor)
+        assert not target.exists()
+        sizes.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", note)
+    sink = SealedSink(target, lock)
+    sink.begin("a.jsonl")
+    sink.write(TEXT)
+    sink.commit()
+    assert sizes[-1:] == [target.stat().st_size]
+    assert read(target, key).startswith(b"PK")
+
+
+@pytest.mark.parametrize("size", [10, 3_000_000])
+def test_on_a_full_disk_no_part_of_an_encrypted_file_remains(
+    tmp_path: Path, pair: tuple[Lock, Key, Path], size: int
+) -> None:
+    sink = SealedSink(tmp_path / "a.zip.age", pair[0])
+    [partial] = tmp_path.iterdir()
+    descriptor = next(
+        int(one.name) for one in Path("/proc/self/fd").iterdir() if one.is_symlink() and one.resolve() == partial
+    )
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, descriptor)
+    os.close(full)
+    sink.begin("a.jsonl")
+
+    def finish() -> None:
+        for _ in range(max(1, size // 100_000)):
+            sink.write(os.urandom(min(size, 100_000)))
+        sink.commit()
+
+    with pytest.raises(StorageFullError):
+        finish()
+    sink.abort()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_large_file_needs_little_memory(tmp_path: Path, pair: tuple[Lock, Key, Path]) -> None:
     lock, key, _ = pair
     path, before = tmp_path / "large.age", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
