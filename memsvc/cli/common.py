@@ -41,6 +41,9 @@ IdentityFile = typer.Option(
     None, "--identity-file", metavar="FILE", help="Decrypt with the private key in this file, of age or SSH."
 )
 AsJson = typer.Option(False, "--json", help="Print one JSON document.")
+WithoutBackup = typer.Option(
+    False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
+)
 WITHOUT = {
     "words": "It has no words that recall can look for: ask in other words.",
     "order": "The learnt order of this installation cannot be used: install memsvc again.",

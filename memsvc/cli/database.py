@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import os
+
 import typer
 
-from memsvc.cli.common import AsJson, note, print_json, print_table
+from memsvc.cli.common import AsJson, WithoutBackup, note, print_json, print_table
 
 app = typer.Typer(help="Manage the database.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("upgrade")
-def upgrade(as_json: bool = AsJson) -> None:
-    """Bring roles, tables and functions to the state that this version needs. Safe to repeat, also while in use."""
+def upgrade(as_json: bool = AsJson, without_backup: bool = WithoutBackup) -> None:
+    """Bring roles, tables and functions to the state that this version needs. Safe to repeat, also while in use.
+
+    The embedded database is backed up first if its tables change.
+    """
+    from memsvc.server.before_upgrade import backed_up
     from memsvc.server.locate import located
     from memsvc.server.upgrade import upgrade as bring_up
     from memsvc.settings import settings
 
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     chosen = settings()
-    with located(chosen) as admin_url:
+    with located(chosen) as admin_url, backed_up(admin_url, chosen, note):
         done = bring_up(admin_url, chosen, report=note)
     if as_json:
         print_json(done)
@@ -29,13 +37,17 @@ def upgrade(as_json: bool = AsJson) -> None:
 @app.command("alembic", context_settings={"ignore_unknown_options": True})
 def alembic(
     arguments: list[str] = typer.Argument(help="As 'alembic' takes them, e.g. 'current' or 'upgrade head --sql'."),
+    without_backup: bool = WithoutBackup,
 ) -> None:
     """Run an Alembic command on this version's migrations: upgrade head, upgrade head --sql, current, history.
 
-    'upgrade' does all that 'memsvc db upgrade' does; with --sql it prints the SQL for review instead.
+    'upgrade' does all that 'memsvc db upgrade' does, the backup included; with --sql it prints the SQL for review
+    instead.
     """
     from memsvc.server.alembic_commands import main
 
+    if without_backup:
+        os.environ["MEMSVC_UPGRADE_BACKUPS"] = "0"
     main(arguments)
 
 

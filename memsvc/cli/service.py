@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from memsvc.cli.common import AppName, UserRef, note
+from memsvc.cli.common import AppName, UserRef, WithoutBackup, note
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 2.0
 Host = typer.Option(None, help="Address to listen on; default: MEMSVC_HOST, else 127.0.0.1.")
 Port = typer.Option(None, min=1, max=65535, help="Port to listen on; default: MEMSVC_PORT, else 8765.")
-WithoutBackup = typer.Option(
-    False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
-)
 
 
 def _configured(host: str | None, port: int | None) -> Settings:

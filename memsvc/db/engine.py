@@ -344,7 +344,12 @@ class Database:
 
     @asynccontextmanager
     async def line(
-        self, *, user_id: UUID | None = None, stores: bool = True, replica: Replica | None = None
+        self,
+        *,
+        user_id: UUID | None = None,
+        stores: bool = True,
+        replica: Replica | None = None,
+        in_turn: bool = False,
     ) -> AsyncIterator[Line]:
         """A connection of the pool without SQLAlchemy's ``Connection``, which costs as much as a short statement.
 
@@ -354,13 +359,14 @@ class Database:
             user_id: for whom it stores.
             stores: False: the block only reads or counts, so a lost connection leaves no outcome unknown.
             replica: the server to read from; None: the primary.
+            in_turn: True: the caller has waited for the user's turn.
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: the driver failed.
             OutcomeUnknownError: the connection was lost in an exchange that stores.
         """
         try:
-            with await self.recalls.share(user_id), plainly():
+            with nullcontext() if in_turn else await self.recalls.share(user_id), plainly():
                 pooled = await (replica.engine if replica else self.engine).raw_connection()
                 driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
                 line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))

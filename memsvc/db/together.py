@@ -81,19 +81,20 @@ class Together:
     async def _sent(self) -> None:
         replica = None if self._stores else self._db.replicas.choose(self._user_id)
         found = None
-        if replica is not None:
-            with suppress(*NOT_THERE):
-                found = await self._exchanged(replica)
-                replica.served += 1
-        if found is None:
-            found = await self._exchanged(None)
+        with await self._db.recalls.share(self._user_id):  # one turn for both tries; no replica refuses it
+            if replica is not None:
+                with suppress(*NOT_THERE):
+                    found = await self._exchanged(replica)
+                    replica.served += 1
+            if found is None:
+                found = await self._exchanged(None)
         for (_, _, rows), given in zip(self._asked, found, strict=True):
             rows.extend(given)
 
     async def _exchanged(self, replica: Replica | None) -> list[list[Any]]:
         """The rows of each statement, from a replica or from the primary."""
         asked = [(statement, values) for statement, values, _ in self._asked]
-        async with self._db.line(user_id=self._user_id, stores=self._stores, replica=replica) as line:
+        async with self._db.line(user_id=self._user_id, stores=self._stores, replica=replica, in_turn=True) as line:
             if self._user_id is None:
                 return await line.exchange(asked)
             # Signed only now, because the statements may have waited for a model.

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, text
 from memsvc.db.files import folder, head_revision
 from memsvc.db.locks import lock
 from memsvc.errors import MemsvcError
+from memsvc.server.before_upgrade import backed_up
 from memsvc.server.directives import CALLERS, owner, with_plans
 from memsvc.server.locate import located
 from memsvc.server.migrations import alembic_config
@@ -115,13 +116,15 @@ def _migrate(connection: Connection) -> None:
 
 
 def _upgrade(admin_url: str, revision: str) -> None:
-    done = upgrade(
-        admin_url,
-        settings(),
-        revision=revision,
-        report=context.config.print_stdout,
-        migrate=lambda connection, _revision: _migrate(connection),
-    )
+    chosen, report = settings(), context.config.print_stdout
+    with backed_up(admin_url, chosen, report):
+        done = upgrade(
+            admin_url,
+            chosen,
+            revision=revision,
+            report=report,
+            migrate=lambda connection, _revision: _migrate(connection),
+        )
     context.config.print_stdout("Revision %s -> %s.", done.from_revision or "none", done.to_revision)
 
 

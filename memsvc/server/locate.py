@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError
 from memsvc.db.engine import role_url
 from memsvc.errors import ConfigurationError
 from memsvc.server import embedded
-from memsvc.server.before_upgrade import back_up_if_older
+from memsvc.server.before_upgrade import backed_up, settle
 from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 
@@ -61,9 +61,11 @@ def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None
     An external database is never upgraded implicitly: its operator runs 'memsvc db upgrade'.
     """
     with located(settings) as admin_url:
-        if settings.embedded and not is_current(admin_url, settings):
-            back_up_if_older(admin_url, settings, report)
-            upgrade(admin_url, settings, report=report)
+        if settings.embedded and is_current(admin_url, settings):
+            settle(settings)
+        elif settings.embedded:
+            with backed_up(admin_url, settings, report):
+                upgrade(admin_url, settings, report=report)
         yield admin_url
 
 

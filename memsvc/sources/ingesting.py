@@ -37,6 +37,7 @@ from memsvc.sources.messages import (
     kept_back,
     prepare,
     prepare_aside,
+    refused_of,
 )
 from memsvc.sources.previewing import Reader
 from memsvc.sources.times import SaidAt
@@ -174,8 +175,9 @@ def checker(owner: Owner, settings: Settings) -> Callable[[MessageIn], SaidAt]:
     def check(message: MessageIn) -> SaidAt:
         if len(message.text) > MAX_PARTS:
             return prepare([message], owner, settings)[0].said_at
-        if (refused := owner.policy.refused_in(message.text)) is not None:
-            raise TextRefusedError(f"text contains a {refused}, which is not stored here.", field="text")
+        if (refused := refused_of(message, owner)) is not None:
+            field, kind = refused
+            raise TextRefusedError(f"{field} contains a {kind}, which is not stored here.", field=field)
         return check_message(message, owner, settings)
 
     return check

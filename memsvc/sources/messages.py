@@ -224,6 +224,15 @@ def admitted(message: MessageIn, owner: Owner) -> tuple[MessageIn, Mapping[str, 
     )
 
 
+def refused_of(message: MessageIn, owner: Owner) -> tuple[str, str] | None:
+    """Return what ``admitted`` would refuse: the field, and the kind of secret in it in words; None: nothing."""
+    policy = owner.policy
+    for field in ("text", "caption", "speaker", "metadata"):
+        if (refused := policy.refused_in_all(getattr(message, field))) is not None:
+            return field, refused
+    return None
+
+
 def split_message(message: MessageIn, window: int) -> list[Part]:
     """Split a message into parts of at most ``window`` estimated tokens; the joined parts are its text.
 

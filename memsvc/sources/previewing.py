@@ -14,7 +14,7 @@ from memsvc.errors import InvalidRequestError, InvalidTimeError
 from memsvc.sources.finding import Forced, Source
 from memsvc.sources.kinds.kind import Placed, Reading
 from memsvc.sources.kinds.table import Table
-from memsvc.sources.messages import MessageIn
+from memsvc.sources.messages import MessageIn, refused_of
 from memsvc.sources.origins import ORIGIN
 from memsvc.sources.times import SaidAt, parse_time
 
@@ -107,14 +107,14 @@ class Reader:
             if source.kind.is_export and self._is_too_long(message):
                 reading.odd[self._too_long(placed, reading.odd)] += 1
                 continue
-            refused = self.owner.policy.refused_in(message.text) if source.kind.is_export else None
-            if refused is not None:
-                reading.odd[f"messages with a {refused}, which are refused"] += 1
-                continue
             origin = {"kind": kind, "file": name, **placed.origin}
             if self.choices.url is not None:
                 origin.setdefault("url", self.choices.url)
             message.metadata = {ORIGIN: origin, **message.metadata}
+            refused = refused_of(message, self.owner) if source.kind.is_export else None
+            if refused is not None:
+                reading.odd[f"messages with a {refused[1]}, which are refused"] += 1
+                continue
             yield placed._replace(title=self.choices.title) if self.choices.title else placed
 
     def _is_too_long(self, message: MessageIn) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from memsvc import observe
 from memsvc.errors import InvalidRequestError, TextRefusedError
-from memsvc.text.secrets import KINDS, LABELS, Found, find, masked
+from memsvc.text.secrets import KINDS, LABELS, Found, find, find_each, masked, merged
 
 Treatment = Literal["keep", "mask", "refuse"]
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
@@ -116,11 +116,22 @@ class Policy:
         found = find(text, self.refuses) if self.refuses else []
         return LABELS[found[0].kind] if found else None
 
+    def refused_in_all(self, value: Any) -> str | None:
+        """Return what of a JSON value's texts would be refused; None: nothing."""
+        if not self.refuses:
+            return None
+        if isinstance(value, str):
+            return self.refused_in(value)
+        if isinstance(value, Mapping):
+            value = [part for pair in value.items() for part in pair]
+        inner = value if isinstance(value, list | tuple) else ()
+        return next((refused for one in inner if (refused := self.refused_in_all(one)) is not None), None)
+
     def _found(self, text: str, field: str) -> list[Found]:
         if self.is_off:
             return []
-        found = find(text, self.masks | self.refuses)
-        for one in found:
+        found = find_each(text, self.masks | self.refuses)
+        for one in found:  # before they are merged: what is refused may be inside of what is masked
             if one.kind in self.refuses:
                 _count(one.kind, "refuse", None)
                 raise TextRefusedError(
@@ -128,7 +139,7 @@ class Policy:
                     field=field,
                     kind=one.kind,
                 )
-        return found
+        return merged(found)
 
 
 OFF = Policy()

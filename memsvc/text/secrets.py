@@ -54,7 +54,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("hugging-face", re.compile(r"\bhf_[A-Za-z0-9]{30,}")),
     ("sendgrid", re.compile(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
     ("telegram", re.compile(r"\b\d{8,10}:AA[A-Za-z0-9_-]{30,}")),
-    ("jwt", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
+    ("jwt", re.compile(r"(?<![\w-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*+")),
 )
 """Secrets that are known by their form alone."""
 BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -73,7 +73,7 @@ BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             rf"(?P<keep>(?<!\[){NAMES}[\"']?[ \t]*[=:][ \t]*[\"']?)"
             r"(?P<secret>(?!(?:Bearer|Basic|Token|str|int|bytes|bool|string|number|none|null|true|false)\b)"
-            r"[^\s\"'&;,|(){}\[\]]{3,}+)(?!\()",
+            r"[^\s\"'&;,|(){}\[\]]{3,}+)(?P<call>\(?)",
             re.IGNORECASE,
         ),
     ),
@@ -85,9 +85,11 @@ BESIDE: tuple[tuple[str, re.Pattern[str]], ...] = (
 """Secrets that are known by what stands before them, which stays."""
 REFERENCE = re.compile(
     rf"\[(?:{'|'.join(LABELS.values())})\]?"
-    r"|\$\{?\w+\}?|\{\w*\}|…|\$\([^)]*\)|<[^>]*>|\[secret:[\w-]+\]?|os\.environ\S*|process\.env\S*|\*+|\.{3}"
+    r"|\$\{?\w+\}?(?:(?:\.|->)[A-Za-z_]+)*-?|\{\w*\}|…|\$\([^)]*\)|<[^>]*>|\[secret:[\w-]+\]?|os\.environ\S*|process\.env\S*|\*+|\.{3}"
 )
-"""What stands where a secret would: a variable, a gap to fill in, a mask."""
+"""What stands where a secret would: a variable, a gap to fill in, a mask (whose end may be cut off)."""
+EMPHASIS = "*_`"
+"""Signs of Markdown around a word."""
 
 
 def mask(text: str) -> str:
@@ -119,9 +121,18 @@ def _masked_under(key: str, value: Any) -> Any:
 
 def _keeping(kind: str) -> Callable[[re.Match[str]], str]:
     def one(match: re.Match[str]) -> str:
-        return match[0] if REFERENCE.match(match["secret"]) else f"{match['keep']}[secret:{kind}]"
+        if match.groupdict().get("call"):  # looked for here: otherwise each name before it would be tried
+            return match[0]
+        return match[0] if _is_reference(match["secret"]) else f"{match['keep']}[secret:{kind}]"
 
     return one
+
+
+def _is_reference(given: str) -> bool:
+    """Say whether all of a word stands for a secret, whatever emphasis and punctuation is around it."""
+    return any(
+        REFERENCE.fullmatch(one) for one in (given, given.strip(EMPHASIS), given.rstrip(".,;:?)").strip(EMPHASIS))
+    )
 
 
 # What people say -----------------------------------------------------------------------------------------------------
@@ -139,11 +150,12 @@ SAID = re.compile(
     r"(?:\s(?:for|of|to|on|at|für|zum|zur|von|de|del|du|pour|para|van|voor)\s[^\n.:=!?;\"']{1,40}?)?"
     r"\s{0,3}(?P<between>[:：](?!//)|=(?!=)|(?<=\s)(?:is|was|to|ist|lautet|auf|est|es|è|är|jest)\b:?|是|は)[ \t]{0,3}"
     r"(?:\"(?P<double>[^\"\n]{3,80})\"|'(?P<single>[^'\n]{3,80})'|`(?P<code>[^`\n]{3,80})`"
-    r"|[“„](?P<curly>[^“”\n]{3,80})[“”]|(?P<bare>[^\s\"'`“”„,;<>(){}\[\]]{3,200})(?![(\[]|[ \t]*[=|][^=|]))",
+    r"|[“„](?P<curly>[^“”\n]{3,80})[“”]|(?P<angle><[^\s\"'`<>]{1,80}>[^\s\"'`“”„,;<>(){}\[\]]{1,200})"
+    r"|(?P<bare>[^\s\"'`“”„,;<>(){}\[\]]{3,200})(?![(\[]|[ \t]*[=|][^=|]))",
     re.IGNORECASE,
 )
 """A password or key that follows its name: with a colon, an equals sign or a verb, and perhaps what it is for."""
-ENDS = re.compile(r"[ \t]*[.!?;,)}\]]*[ \t]*(?:\n|\Z)")
+ENDS = re.compile(r"[ \t]*+(?:[.!?;,)}\]]++[ \t]*+)?(?:\n|\Z)")
 """The end of a line, on which a password without digits may stand."""
 NO_SECRET = frozenset({
     "str", "int", "bytes", "bool", "string", "number", "none", "null", "nil", "true", "false", "undefined",
@@ -179,14 +191,18 @@ class Found(NamedTuple):
 
 
 def find(text: str, kinds: frozenset[str] = frozenset(KINDS)) -> list[Found]:
-    """Return the secrets of some kinds in a text, in its order; of two that overlap, the one found first counts."""
+    """Return the secrets of some kinds in a text, in its order; those that overlap are one, of the first one's kind."""
+    return merged(find_each(text, kinds))
+
+
+def find_each(text: str, kinds: frozenset[str] = frozenset(KINDS)) -> list[Found]:
+    """Return every secret of some kinds in a text, in its order, also where they overlap."""
     found: list[Found] = []
-    if kinds & {"key", "private_key"}:
-        for form, pattern in FORMS:
-            kind: Kind = "private_key" if form == "private-key" else "key"
-            if kind not in kinds or not any(hint in text for hint in HINTS[form]):
-                continue
-            found += [Found(kind, *match.span()) for match in pattern.finditer(text) if _is_random(match[0])]
+    for form, pattern in FORMS:
+        kind: Kind = "private_key" if form == "private-key" else "key"
+        if kind not in kinds or not any(hint in text for hint in HINTS[form]):
+            continue
+        found += [Found(kind, *match.span()) for match in pattern.finditer(text) if _is_random(match[0])]
     numbered = sum(map(str.isdecimal, text)) >= LEAST_DIGITS
     if numbered and "iban" in kinds:
         found += [Found("iban", *span) for span in ibans(text)]
@@ -195,14 +211,19 @@ def find(text: str, kinds: frozenset[str] = frozenset(KINDS)) -> list[Found]:
     if numbered and "national_id" in kinds:
         found += [Found("national_id", *span) for span in national_ids(text)]
     if kinds & {"key", "password"}:
-        found += _beside_names(text)
+        found += [one for one in _beside_names(text) if one.kind in kinds]
+    return sorted(found, key=lambda one: (one.begin, -one.end))
+
+
+def merged(found: list[Found]) -> list[Found]:
+    """Return what was found with one span for those that overlap."""
     taken: list[Found] = []
-    end = 0
-    for one in sorted(found, key=lambda one: (one.begin, -one.end)):
-        if one.begin >= end:
+    for one in found:
+        if not taken or one.begin >= taken[-1].end:
             taken.append(one)
-            end = one.end
-    return [one for one in taken if one.kind in kinds]
+        elif one.end > taken[-1].end:
+            taken[-1] = taken[-1]._replace(end=one.end)
+    return taken
 
 
 def masked(text: str, found: list[Found]) -> str:
@@ -220,19 +241,21 @@ def _beside_names(text: str) -> list[Found]:
     for form, pattern in BESIDE:
         for match in pattern.finditer(text) if form != "value" else ():
             given, kind = match["secret"], _kind_of(form, match["keep"])
-            if REFERENCE.match(given) or given.lower() in NO_SECRET or (kind == "key" and not _is_key(given)):
+            plain = given.strip(EMPHASIS)
+            if _is_reference(given) or plain.lower() in NO_SECRET or (kind == "key" and not _is_key(plain)):
                 continue
             found.append(Found(kind, *match.span("secret")))
     for match in SAID.finditer(text):
         kind = "password" if match["password"] else "key"
-        group = next(name for name in ("double", "single", "code", "curly", "bare") if match[name])
+        group = next(name for name in ("double", "single", "code", "curly", "angle", "bare") if match[name])
         given, (begin, end) = match[group], match.span(group)
-        if group == "bare":
+        quoted = group not in {"angle", "bare"}
+        if not quoted:
             given = given.rstrip(".,;:?)")
             end = begin + len(given)
-        if match["pin"] and not given.isdecimal():
+        if match["pin"] and not given.strip(EMPHASIS).isdecimal():
             continue
-        if _is_said(kind, given, match["between"], text, end, quoted=group != "bare"):
+        if _is_said(kind, given, match["between"], text, end, quoted=quoted):
             found.append(Found(kind, begin, end))
     return found
 
@@ -243,8 +266,10 @@ def _kind_of(form: str, beside: str) -> Kind:
 
 def _is_said(kind: Kind, given: str, between: str, text: str, end: int, *, quoted: bool) -> bool:
     """Say whether what follows the name of a secret is one."""
-    if given.lower() in NO_SECRET or REFERENCE.match(given) or PATH_OF_NAMES.fullmatch(given):
+    plain = given.strip(EMPHASIS)
+    if plain.lower() in NO_SECRET or _is_reference(given) or PATH_OF_NAMES.fullmatch(plain):
         return False
+    given = given if given[:-1] == plain else plain  # a single sign at the end is rather part of a password
     if kind == "key":
         return _is_key(given) or (quoted and between in {":", "="} and _is_random(given) and len(given) >= LEAST_KEY)
     if given.isdecimal():

@@ -22,7 +22,14 @@ from typing import IO, Any, Protocol
 
 import msgspec
 
-from memsvc.errors import AlreadyExistsError, ImportInvalidError, NotEncryptedError, NotFoundError, StorageFullError
+from memsvc.errors import (
+    AlreadyExistsError,
+    ImportInvalidError,
+    MemsvcError,
+    NotEncryptedError,
+    NotFoundError,
+    StorageFullError,
+)
 from memsvc.server.sealed import Key, Lock, Rewinding, check_sealed, is_sealed, sealing
 
 FORMAT, VERSION = "memsvc-export", 1
@@ -340,6 +347,11 @@ class ZipSink(OpenZipSink):
         self._partial.unlink(missing_ok=True)
 
 
+def _to_disk(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
 class SealedSink(OpenZipSink):
     """An export as one encrypted zip file; its plain text goes to no disk."""
 
@@ -362,7 +374,7 @@ class SealedSink(OpenZipSink):
             target.parent.mkdir(parents=True, exist_ok=True)
             sealed = os.fdopen(os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
             stack.enter_context(sealed)
-            stack.callback(os.fsync, sealed.fileno())
+            stack.callback(_to_disk, sealed)  # when the encryptor has ended
             super().__init__(stack.enter_context(sealing(sealed, lock)))
             self._stack = stack.pop_all()
 
@@ -375,10 +387,13 @@ class SealedSink(OpenZipSink):
 
     def abort(self) -> None:
         """Remove everything that was written."""
-        super().abort()
-        with suppress(OSError):
-            self._stack.close()
-        self._partial.unlink(missing_ok=True)
+        try:
+            with suppress(OSError, MemsvcError):  # on a full disk, what is left cannot be encrypted
+                super().abort()
+            with suppress(OSError, MemsvcError):
+                self._stack.close()
+        finally:
+            self._partial.unlink(missing_ok=True)
 
 
 def open_sink(target: Path, *, force: bool = False, lock: Lock | None = None) -> Sink:

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 from sqlalchemy import make_url
 
 from memsvc.db.files import head_revision
-from memsvc.errors import BackupFailedError
-from memsvc.server import before_upgrade, embedded
-from memsvc.server.backup import read_manifest
+from memsvc.errors import BackupFailedError, EmbeddedServerError
+from memsvc.server import before_upgrade, embedded, locate
+from memsvc.server.backup import MANIFEST, read_manifest
 from memsvc.server.locate import located, ready
 from memsvc.server.restore import open_backup, restore
 from memsvc.server.upgrade import is_current, upgrade
@@ -73,12 +73,57 @@ def test_only_the_latest_are_kept_and_nothing_else_is_touched(older: Settings) -
     folder = settings.data_dir / "backups"
     mine = folder / "my own"
     with located(settings) as url:
-        made = [before_upgrade.back_up_if_older(url, settings, lambda _line: None) for _ in range(2)]
+        for _ in range(2):
+            with before_upgrade.backed_up(url, settings, lambda _line: None):
+                pass
+        made = backups(settings)
+        assert len(made) == 2
         mine.mkdir()
         unfinished = folder / f"before-upgrade-of-{OLD}-20200101T000000000000Z"
         unfinished.mkdir()
-        made.append(before_upgrade.back_up_if_older(url, settings, lambda _line: None))
-    assert set(backups(settings)) == {*made[1:], mine, unfinished}
+        with before_upgrade.backed_up(url, settings, lambda _line: None):
+            assert set(made) < set(backups(settings)), "the upgrade has not succeeded yet"
+        [latest] = set(backups(settings)) - {*made, mine, unfinished}
+    assert set(backups(settings)) == {made[1], latest, mine, unfinished}
+
+
+def test_upgrades_that_fail_keep_the_backups_and_make_one(older: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = older.model_copy(update={"upgrade_backups": 1})
+    earlier = settings.data_dir / "backups" / "before-upgrade-of-0041-20990101T000000000000Z"  # whatever the clock says
+    earlier.mkdir(parents=True)
+    (earlier / MANIFEST).write_text("{}")
+
+    def fails(*_: object, **__: object) -> None:
+        raise EmbeddedServerError("it fails")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(locate, "upgrade", fails)
+        for _ in range(3):
+            with pytest.raises(EmbeddedServerError), ready(settings):
+                pass
+        [made] = [one for one in backups(settings) if before_upgrade.NAMED.fullmatch(one.name) and one != earlier]
+        assert earlier.is_dir()
+        with located(settings) as url:
+            before_upgrade.settle(settings)  # the older program was used again: its backup is no longer up to date
+            with pytest.raises(EmbeddedServerError), ready(settings):
+                pass
+            second = before_upgrade.back_up_if_older(url, settings, lambda _line: None)
+        assert second not in {None, made}
+    with ready(settings):
+        assert set(backups(settings)) == {earlier, second}, "the latest by name, and the one of this upgrade"
+
+
+def test_the_commands_that_upgrade_make_one_too(older: Settings) -> None:
+    with Rig(older.data_dir) as rig:
+        for command, revisions in (
+            (("db", "alembic", "upgrade", "0058"), [OLD]),
+            (("db", "alembic", "--without-backup", "upgrade", "0059"), [OLD]),
+            (("db", "upgrade"), [OLD, "0059"]),
+            (("db", "upgrade"), [OLD, "0059"]),
+        ):
+            done = rig.run_anew(*command)
+            assert done.returncode == 0, done.stderr
+            assert [read_manifest(one).revision for one in backups(older)] == revisions, command
 
 
 def test_nothing_is_upgraded_if_the_backup_fails(older: Settings) -> None:

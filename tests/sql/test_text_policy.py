@@ -231,6 +231,7 @@ async def test_a_policy_of_a_newer_version_is_read_as_far_as_it_is_known(person:
 WHATSAPP = """[14.03.26, 18:00:01] Ada: My card is 4532 0151 1283 3600
 [14.03.26, 18:00:09] Rui: Do not write that here!
 [14.03.26, 18:01:00] Ada: Mein Passwort lautet Blumen#77
+[14.03.26, 18:02:00] 4532 0151 1283 3600: Who is that?
 """
 
 
@@ -239,13 +240,13 @@ WHATSAPP = """[14.03.26, 18:00:01] Ada: My card is 4532 0151 1283 3600
     [
         (
             {"card": "mask", "password": "mask"},
-            {"My card is [card number]", "Do not write that here!", "Mein Passwort lautet [password]"},
+            {"My card is [card number]", "Do not write that here!", "Mein Passwort lautet [password]", "Who is that?"},
             {},
         ),
         (
             {"card": "refuse"},
             {"Do not write that here!", "Mein Passwort lautet Blumen#77"},
-            {"messages with a card number, which are refused": 1},
+            {"messages with a card number, which are refused": 2},
         ),
     ],
     ids=["mask", "refuse"],
@@ -272,10 +273,21 @@ async def test_an_export_of_chats_is_read_without_its_secrets(
     assert found == kept
 
 
+@pytest.mark.parametrize(
+    "refused_row",
+    [
+        {"text": f"card {CARD}"},
+        {"text": "a picture", "caption": f"a card, {CARD}"},
+        {"text": "hello", "speaker": CARD},
+        {"text": "hello", "metadata": {"seen": [{"note": CARD}]}},
+    ],
+    ids=lambda row: list(row)[-1],
+)
 async def test_a_table_with_a_refused_secret_is_refused_by_its_line(
-    person: Person, settings: Settings, tmp_path: Path
+    person: Person, settings: Settings, tmp_path: Path, refused_row: dict[str, Any]
 ) -> None:
-    rows = [{"conversation": "c", "text": "fine"}, {"conversation": "c", "text": f"card {CARD}"}]
+    settings = settings.model_copy(update={"max_batch": 1})  # nothing is stored of earlier batches either
+    rows = [{"conversation": "c", "text": "fine"}, {"conversation": "c", **refused_row}]
     (tmp_path / "chat.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     owner = await masking(person, card="refuse")
     with pytest.raises(InvalidRequestError) as refused:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from memsvc.db import replicas
+from memsvc.db.engine import Database
 from memsvc.db.replicas import GONE, Replica, Replicas
+from memsvc.db.together import Together
+from memsvc.errors import OverloadedError
 
 USER = uuid4()
 
@@ -89,3 +94,43 @@ async def test_another_primary_that_lacks_the_end_of_the_old_one_begins_anew(ser
     assert await servers.later(1, primary=20, replica=20)
     assert not await servers.later(1, primary=15, replica=12)
     assert await servers.later(1, primary=15, replica=15)
+
+
+class _Turns:
+    """Turns of users, which are refused or given."""
+
+    def __init__(self, *, refuses: bool) -> None:
+        self.asked = 0
+        self._refuses = refuses
+
+    async def share(self, _user: object) -> AbstractContextManager[object]:
+        self.asked += 1
+        if self._refuses:
+            raise OverloadedError("Too many requests of this user are under way.", retry_after=1)
+        return nullcontext()
+
+
+class _Busy:
+    """A server that has no connection left."""
+
+    async def raw_connection(self) -> None:
+        raise OverloadedError("All connections are in use.")
+
+
+class _Database:
+    def __init__(self, *, refuses: bool) -> None:
+        self.recalls = _Turns(refuses=refuses)
+        self.engine = _Busy()
+        self.replicas = SimpleNamespace(choose=lambda _user: SimpleNamespace(engine=_Busy(), served=0))
+
+    line = Database.line
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+async def test_a_request_waits_for_one_turn_whichever_server_serves_it(*, refuses: bool) -> None:
+    db = _Database(refuses=refuses)
+    trip = Together(db, USER, stores=False)  # type: ignore[arg-type]
+    trip.ask(text("SELECT 1"), {})
+    with pytest.raises(OverloadedError):
+        await trip.send()
+    assert db.recalls.asked == 1

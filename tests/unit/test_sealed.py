@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import resource
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -34,6 +36,7 @@ from memsvc.server.sealed import (  # noqa: E402
     sealing,
     unsealed,
 )
+from memsvc.transfer import archive  # noqa: E402
 from memsvc.transfer.archive import SealedSink  # noqa: E402
 
 TEXT = os.urandom(300_000)
@@ -201,6 +204,74 @@ def test_a_full_disk_is_told_and_nothing_hangs(pair: tuple[Lock, Key, Path]) -> 
 
         with pytest.raises(StorageFullError, match="No space left"):
             write()
+
+
+def test_an_encrypted_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, pair: tuple[Lock, Key, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "a.zip.age"
+    sizes: list[int] = []
+
+    def note(descriptor: int) -> None:
+        assert not target.exists()
+        sizes.append(os.fstat(descriptor).st_size)
+
+    @contextmanager
+    def buffering(out: IO[bytes], lock: Lock) -> Iterator[IO[bytes]]:
+        """Encrypts, and leaves its last bytes in the file's buffer, as an encryptor may."""
+        with sealing(out, lock) as plain:
+            yield plain
+        out.write(b"last bytes")
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(archive, "sealing", buffering)
+    sink = SealedSink(target, pair[0])
+    sink.begin("a.jsonl")
+    sink.write(TEXT)
+    sink.commit()
+    assert target.read_bytes().endswith(b"last bytes")
+    assert sizes == [target.stat().st_size]
+
+
+@pytest.mark.parametrize("size", [10, 3_000_000])
+@pytest.mark.parametrize("ends", ["commit", "abort"])
+def test_on_a_full_disk_no_part_of_an_encrypted_file_remains(
+    tmp_path: Path, pair: tuple[Lock, Key, Path], size: int, ends: str
+) -> None:
+    sink = SealedSink(tmp_path / "a.zip.age", pair[0])
+    [partial] = tmp_path.iterdir()
+    descriptor = next(
+        int(one.name) for one in Path("/proc/self/fd").iterdir() if one.is_symlink() and one.resolve() == partial
+    )
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, descriptor)
+    os.close(full)
+    sink.begin("a.jsonl")
+    with suppress(StorageFullError):
+        for _ in range(max(1, size // 100_000)):
+            sink.write(os.urandom(min(size, 100_000)))
+    if ends == "commit":
+        with pytest.raises(StorageFullError):
+            sink.commit()
+    sink.abort()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_encrypted_to_its_end_is_removed_when_it_is_given_up(
+    tmp_path: Path, pair: tuple[Lock, Key, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def failing(out: IO[bytes], lock: Lock) -> Iterator[IO[bytes]]:
+        with sealing(out, lock) as plain:
+            yield plain
+        raise StorageFullError("The encrypted file cannot be written.")
+
+    monkeypatch.setattr(archive, "sealing", failing)
+    sink = SealedSink(tmp_path / "a.zip.age", pair[0])
+    sink.begin("a.jsonl")
+    sink.write(TEXT)
+    sink.abort()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_large_file_needs_little_memory(tmp_path: Path, pair: tuple[Lock, Key, Path]) -> None:

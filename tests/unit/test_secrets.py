@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memsvc.errors import InvalidRequestError, TextRefusedError
 from memsvc.text.policy import OFF, policy_of, read_policy
-from memsvc.text.secrets import KINDS, find, masked
+from memsvc.text.secrets import KINDS, Kind, find, mask, masked
 
 GOLD = Path(__file__).parents[2] / "bench" / "gold"
 ALL = policy_of({"all": "mask"})
@@ -116,3 +116,100 @@ def test_no_text_takes_long(text: str) -> None:
     begun = time.monotonic()
     find(text)
     assert time.monotonic() - begun < 5
+
+
+HOSTILE = (
+    "password: abcdef", "password:", "password=", "api_key=", "token ", "secret", "--password ", "pin: 1234",
+    "pin code ", "the password is ", "password for a ", "password: <a", "password: <a>", 'password: "', "Bearer ",
+    "https://u:", "a://b:c", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN A PRIVATE KEY",
+    "AGE-SECRET-KEY-1", "mk_a", "ghp_", "github_pat_", "glpat-", "sk-ant-", "-sk-", "sk_live_", "xoxb-", "xapp-",
+    "AIza", "ya29.", "AKIA", "npm_", "pypi-", "hf_", "SG.", "SG.aaaaaaaaaaaaaaaaaaaa.", "12345678:AA", "eyJ", "-eyJ",
+    "-eyJaaaaaaaa.", "DE89", "DE89 ", "4532-0151-", "4 ", "steuer-id ", "order number ", "$a.", "$a->", "a.b.",
+    "os.environ", "*", "_", "-", ".", "1", " ", "\t", "\u00a0", "\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("repeated", HOSTILE)
+def test_what_somebody_repeats_to_keep_it_busy_takes_less_than_a_second(repeated: str) -> None:
+    many = (repeated * 100_000)[:100_000]
+    for read, text in ((find, f"{many}x"), (mask, f"{many}(")):
+        begun = time.thread_time()
+        read(text)
+        assert time.thread_time() - begun < 1, read
+
+
+@pytest.mark.parametrize(
+    "before", ["password: abcdef", "token=", "eyJaaaaaaaa", "https://u:", "pin: 1234", "--password "]
+)
+def test_what_is_repeated_behind_a_name_takes_less_than_a_second(before: str) -> None:
+    for repeated in " -_.*)":
+        text = f"{before}{repeated * 100_000}x("
+        begun = time.thread_time()
+        find(text)
+        mask(text)
+        assert time.thread_time() - begun < 2, repeated
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "secret"),
+    [
+        ("my password is $ecret99!x", "password", "$ecret99!x"),
+        ("Password: **Hunter2!abc**", "password", "Hunter2!abc"),
+        ("password: *Summer2024", "password", "Summer2024"),
+        ("the password is ...Abc12345", "password", "Abc12345"),
+        ("Passwort: <Abc12345>x", "password", "Abc12345"),
+        ("password: `_Abc12345_`", "password", "Abc12345"),
+        ("PIN: **4711**", "password", "4711"),
+        ("mysql --password $ecret99!x", "key", "$ecret99!x"),
+        ("api_key: **sk9d8f7a6s5d4f3a2s1**", "key", "sk9d8f7a6s5d4f3a2s1"),
+    ],
+)
+def test_what_only_begins_like_a_gap_or_a_variable_is_a_secret(text: str, kind: Kind, secret: str) -> None:
+    found = find(text)
+    assert len(found) == 1
+    assert secret in text[found[0].begin : found[0].end]
+    told = ALL.admit(text, "text")
+    assert secret not in told
+    assert ALL.admit(told, "text") == told
+    assert found[0].kind == kind or "mysql" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password is $DB_PASSWORD.", "password = $this->password", "password: $user.password", "Password: ********",
+        "password: **required**", "password: *optional*", "password: **$DB_PASS**", 'password: "<your password>"',
+        "password: ...", "Password: [password]", "password: **[password]**", "api_key: **[API key]**",
+        "--token $TOKEN;",
+    ],
+)  # fmt: skip
+def test_a_gap_or_a_variable_stays_one_with_emphasis_and_punctuation(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["password=$ecret99!x cmd", "--password $ecret99!x", "token: **sk9d8f7a6s5d", "api_key=...Abc12345", "pwd=<Abc1>x"],
+)
+def test_of_tools_too_what_only_begins_like_a_variable_is_masked(text: str) -> None:
+    told = mask(text)
+    assert "[secret:" in told
+    assert not any(secret in told for secret in ("ecret99", "sk9d8", "Abc1"))
+    assert mask(told) == told
+
+
+def test_a_kind_that_is_kept_hides_none_that_is_masked_or_refused() -> None:
+    text = "secret: iban=DE89370400440532013000"
+    assert policy_of({"iban": "mask", "password": "mask"}).admit(text, "text") == "secret: iban=[IBAN]"
+    strict = policy_of({"iban": "refuse", "password": "mask"})
+    assert strict.refused_in(text) == "IBAN"
+    inside = policy_of({"iban": "refuse", "key": "mask", "password": "mask"})
+    assert inside.refused_in(text) == "IBAN"
+    with pytest.raises(TextRefusedError) as refused:
+        inside.admit(text, "text")
+    assert refused.value.details["kind"] == "iban"
+
+
+def test_of_two_secrets_that_overlap_nothing_is_left() -> None:
+    text = 'password: "x1 -----BEGIN PRIVATE KEY-----" MIIB -----END PRIVATE KEY----- end'
+    assert ALL.admit(text, "text") == 'password: "[password] end'
