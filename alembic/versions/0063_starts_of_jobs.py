@@ -15,7 +15,7 @@ branch_labels = None
 depends_on = None
 
 STARTS = """
-ALTER TABLE memsvc.jobs ADD COLUMN starts smallint NOT NULL DEFAULT 0 CHECK (starts >= 0);
+ALTER TABLE memsvc.jobs ADD COLUMN IF NOT EXISTS starts smallint NOT NULL DEFAULT 0 CHECK (starts >= 0);
 COMMENT ON COLUMN memsvc.jobs.starts IS
   'How many workers began it since it last ended or failed: the one at work, and those that died at it.';
 COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began it.';
