@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, get_args
+from uuid import UUID
 
 import httpx
 import pytest
 
 from jobs.steps import all_steps
+from memsvc.access.budgets import Limits, set_budget
+from memsvc.access.policies import set_app_policy
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.operations import Evidence, Node
@@ -27,6 +30,15 @@ from tests.sql.test_resolving import said as in_conversation
 OF_THE_APP = ("/v1/users", "/v1/keys", "/v1/audit", "/v1/budgets", "/v1/operations", "/v1/policy", "/v1/figures")
 """Addresses for administrators, who act for no user."""
 METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(autouse=True)
+async def app_as_before(db: Database, app: UUID) -> AsyncIterator[None]:
+    """Examples set what holds for all users of the app, which other tests share."""
+    yield
+    await set_app_policy(db, app, {})
+    await set_budget(db, app, "app", Limits())
+    await set_budget(db, app, "each", Limits())
 
 
 def is_keyed(path: str) -> bool:
