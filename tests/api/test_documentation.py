@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, get_args
+from typing import Any
 from uuid import UUID
 
 import httpx
