@@ -76,6 +76,7 @@ def users_of_other_cells_are_listed_and_settled_once(doors: Doors, world: World)
     zoe, app_id = UUID(int=7), world.ada.app_id
     with doors.enter(APP) as connection:
         assert [row[:2] for row in rows(connection, "SELECT * FROM memsvc.all_cells()")] == [(0, "home"), (7, "seven")]
+        assert value(connection, "SELECT memsvc.is_moving(%s)", [world.bob.user_id]) is False
         assert value(connection, "SELECT memsvc.name_of_app(%s)", [app_id]) == f"first app of {_name(world)}"
         assert value(connection, "SELECT memsvc.name_of_app(%s)", [zoe]) is None
         assert value(connection, made, [app_id, zoe, "zoe", 7]) is True
@@ -268,8 +269,16 @@ def a_worker_keeps_the_queue_of_all_users(doors: Doors, world: World) -> None:
         connection.execute("INSERT INTO memsvc.dramatiq_worker VALUES (gen_random_uuid(), now() - interval '1 hour')")
         assert len(rows(connection, "SELECT FROM memsvc.dramatiq_worker")) == 1
         connection.execute("DELETE FROM memsvc.dramatiq_queue WHERE user_id = %s", [world.bob.user_id])
+        acting = b"SELECT set_config('memsvc.identity', %s, true)"
+        connection.execute(acting, [world.token(world.bob)])
+        later = b"UPDATE memsvc.jobs SET run_after = now() + interval '1 day' WHERE state = 'pending'"
+        assert connection.execute(later).rowcount > 0
+        connection.execute(acting, [world.token(world.ada)])
         connection.execute("SELECT memsvc.keep_queue('1 minute')")
         assert rows(connection, "SELECT FROM memsvc.dramatiq_worker") == []
+        connection.execute(acting, [world.token(world.bob)])
+        still = "SELECT FROM memsvc.jobs WHERE run_after > now() + interval '1 hour'"
+        assert rows(connection, still) == [], "jobs of others are not kept"
 
 
 @probe

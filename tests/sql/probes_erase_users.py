@@ -113,6 +113,14 @@ def who_is_anonymised_leaves_numbers_once_and_only_to_the_app(doors: Doors, worl
         refused(doors, APP, token, "SELECT * FROM memsvc.figures_of_user(%(user)s)", asked)
         refused(doors, APP, token, "SELECT * FROM memsvc.begin_user_anonymising(%(app)s, %(user)s, 'probe')", asked)
     refused(doors, READER, world.token(ada), "SELECT * FROM memsvc.figures_of_user(%(user)s)", {"user": ada.user_id})
+    with doors.enter(APP, world.token(ada)) as connection:  # who is marked has no figures that would ask again
+        assert value(connection, MARK, [bob.app_id, bob.external_id]) == bob.user_id
+        try:
+            connection.execute(begin.encode(), [bob.app_id, bob.user_id])
+        except errors.InsufficientPrivilege:
+            pass
+        else:
+            raise AssertionError("Ada anonymises Bob")
     with doors.enter(APP, world.token(ada)) as connection:
         of_ada = rows(connection, figures, ada.user_id)
         messages = sum(row[3] for row in of_ada if row[1] == "messages")
