@@ -34,7 +34,7 @@ class Door:
         self.admitting, self.afterwards = Admitting(lambda: self.now), Afterwards()
         monkeypatch.setattr("memsvc.access.keys.authenticate", self.authenticate)
 
-    async def authenticate(self, _db: object, credential: str, user_ref: str | None) -> Principal:
+    async def authenticate(self, _db: object, credential: str, user_ref: str | None, *, enrol: object) -> Principal:
         self.asked += 1
         error = self.error
         await self.may_answer.wait()
