@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from tests.sql.desk import Desk
@@ -14,8 +15,6 @@ from tests.sql.world import Logins, World, make_world
 
 if TYPE_CHECKING:
     from uuid import UUID
-
-    import psycopg
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
@@ -55,7 +54,12 @@ def travel(db: Database, app: UUID, settings: Settings, tmp_path: Path) -> Trave
 @pytest.fixture(scope="session")
 def world(cluster: Cluster, database_name: str, settings: Settings) -> World:
     """Two users with the same words and a third of another app, in this worker's database."""
-    return make_world(cluster.admin_url(database_name), settings, "the worker's world")
+    url = cluster.admin_url(database_name)
+    made = make_world(url, settings, "the worker's world")
+    with psycopg.connect(url, autocommit=True) as admin:  # nothing answers as that cell, and other tests add users here
+        admin.execute("DELETE FROM memsvc.moves")
+        admin.execute("DELETE FROM memsvc.cells WHERE cell_id > 0")
+    return made
 
 
 @pytest.fixture
