@@ -63,8 +63,8 @@ FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
 
 -- name: authenticate_key
--- The owner of a key and where the owner is, and how long to wait if the key's minute is used up. One statement, so that
--- a key without a limit costs no more than its look-up.
+-- The owner of a key and where the owner is, and how long to wait if the key's minute is used up. One statement, so
+-- that a key without a limit costs no more than its look-up.
 SELECT
   a.*, p.cell_id, p.epoch, p.moving,
   CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s

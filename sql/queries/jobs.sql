@@ -17,7 +17,8 @@ LIMIT :limit;
 -- A failed or cancelled job becomes pending again, unless another job for the same subject is pending already.
 UPDATE memsvc.jobs AS j
 SET
-  state = 'pending', attempts = 0, outages = 0, restarts = 0, starts = 0, run_after = clock_timestamp(), finished_at = NULL
+  state = 'pending', attempts = 0, outages = 0, restarts = 0, starts = 0, run_after = clock_timestamp(),
+  finished_at = NULL
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
   AND NOT EXISTS (
     SELECT FROM memsvc.jobs AS w
