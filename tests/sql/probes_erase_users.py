@@ -109,7 +109,7 @@ def who_is_anonymised_leaves_numbers_once_and_only_to_the_app(doors: Doors, worl
     begin = "SELECT * FROM memsvc.begin_user_anonymising(%s, %s, 'probe')"
     figures = "SELECT * FROM memsvc.figures_of_user(%s)"
     for user, token in ((bob, world.token(ada)), (ada, "")):
-        asked = {"user": user.user_id, "app": user.app_id}
+        asked: dict[str, object] = {"user": user.user_id, "app": user.app_id}
         refused(doors, APP, token, "SELECT * FROM memsvc.figures_of_user(%(user)s)", asked)
         refused(doors, APP, token, "SELECT * FROM memsvc.begin_user_anonymising(%(app)s, %(user)s, 'probe')", asked)
     refused(doors, READER, world.token(ada), "SELECT * FROM memsvc.figures_of_user(%(user)s)", {"user": ada.user_id})
