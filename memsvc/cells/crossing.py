@@ -145,7 +145,6 @@ def _close(journey: Journey) -> None:
         journey.home.execute(
             "UPDATE memsvc.users SET moving = coalesce(moving, 'closing') WHERE user_id = %s", [journey.user_id]
         )
-        journey.tell()
 
 
 def _freeze(journey: Journey) -> datetime:
@@ -261,7 +260,6 @@ def _switch(journey: Journey, carried: Mapping[str, Any], epoch: int, rows: int)
         note(journey.home, journey.user_id, "user.switch", details)
         if journey.target.home:
             _let_in(journey, journey.home)
-        journey.tell()
 
 
 def arrive(journey: Journey) -> None:

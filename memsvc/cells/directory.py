@@ -174,11 +174,11 @@ class Cells:
         Raises:
             DatabaseUnavailableError, OverloadedError: the directory does not answer.
         """
-        cells = await list_cells(self.home)
-        weights = [cell.weight for cell in cells]
-        if len(cells) < 2 or not any(weights):  # noqa: PLR2004 - one: there is nothing to choose
+        await self.read()
+        weights = [cell.weight for cell in self._cells]
+        if not self.are_several or not any(weights):
             return None
-        chosen = random.choices(cells, weights)[0]  # noqa: S311 - no secret
+        chosen = random.choices(self._cells, weights)[0]  # noqa: S311 - no secret
         return chosen if chosen.cell_id != HOME.cell_id else None
 
     async def all(self) -> list[tuple[Cell | None, Database]]:

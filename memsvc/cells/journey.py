@@ -18,8 +18,6 @@ from memsvc.cells.sites import Site, Sites
 from memsvc.errors import MoveRefusedError
 from memsvc.settings import Settings
 
-MOVED = "memsvc.cells"
-"""The channel that tells of users who are elsewhere now, or are stopped, or go on."""
 OWN = ("user_id", "app_id", "erasing_since", "erased_rows", "cell_id", "epoch", "moving")
 """Columns of ``users`` that are not the same in all cells; the others go with the user."""
 HALF = 2**31
@@ -196,11 +194,6 @@ class Journey:
                 [self.user_id],
             )
             self.home.execute("UPDATE memsvc.users SET moving = NULL WHERE user_id = %s", [self.user_id])
-            self.tell()
         if self.target.session is not None:
             with self.target.session.transaction():
                 quiet(self.target.session, self.user_id)
-
-    def tell(self) -> None:
-        """Tell all processes that the user's state in the directory changes with the running transaction."""
-        self.home.execute("SELECT pg_notify(%s, %s)", [MOVED, str(self.user_id)])

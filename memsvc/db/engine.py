@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -30,6 +30,7 @@ from sqlalchemy.util import greenlet_spawn
 from memsvc import traces
 from memsvc.db.admission import Admission
 from memsvc.db.age import Age
+from memsvc.db.clock import midnight
 from memsvc.db.epochs import epoch_of
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed
@@ -154,12 +155,11 @@ def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
 def _beyond_budget(error: psycopg.Error) -> MemsvcError:
     """The error for a budget that ``memsvc.spend_budget`` found exceeded."""
     told: dict[str, Any] = msgspec.json.decode(error.diag.message_detail or "{}")
-    now = datetime.now(UTC)
-    resets_at = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    resets_at = midnight()
     whose = "the app's users" if told.get("whose") == "app" else "this user"
     return BudgetExceededError(
         f"Today's budget of {told.get('limit', 0):,} {told.get('budget', '')} of {whose} does not allow it.",
-        retry_after=math.ceil((resets_at - now).total_seconds()),
+        retry_after=math.ceil((resets_at - datetime.now(UTC)).total_seconds()),
         resets_at=resets_at.isoformat(),
         **told,
     )

@@ -82,7 +82,10 @@ def test_a_user_who_has_come_back_since_is_not_erased(
     deployment.move(ada, "north", app_name)
     deployment.move(ada, "home", app_name)
     restore(deployment, world, 1, 1, (0, 1, "switched"))
+    kept = deployment.content("home", ada)
     refused(lambda: deployment.move(ada, None, app_name), "home")
+    assert deployment.content("home", ada) == kept
+    assert kept["passages"]
     restore(deployment, world, 0, 2, None)
 
 
@@ -93,7 +96,10 @@ def test_a_user_of_a_cell_who_has_come_back_there_since_is_not_erased(
     for to in ("north", "home", "north"):
         deployment.move(ada, to, app_name)
     restore(deployment, world, 0, 2, (1, 0, "switched"))
+    kept = deployment.content("north", ada)
     refused(lambda: deployment.move(ada, None, app_name), "north")
+    assert deployment.content("north", ada) == kept
+    assert kept["passages"]
     restore(deployment, world, 1, 3, None)
 
 
