@@ -28,7 +28,7 @@ def test_commands_find_users_of_other_cells(prepared: Path) -> None:
         assert refused.returncode != 0
         assert "must not have a login" in refused.stderr
         assert str(east.password) not in refused.stdout + refused.stderr
-        rig.ok("cells", "add", "east", plain)
+        rig.ok("cells", "add", "east", plain, "--weight", "0")
         rig.ok("user", "add", "--name", "Ada")
         rig.ok("cells", "weight", "home", "0")
         rig.ok("cells", "weight", "east", "1")

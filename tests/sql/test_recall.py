@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -173,7 +174,7 @@ async def test_other_scripts_are_found(text: str, query: str, db: Database, owne
 @pytest.fixture(scope="module")
 async def listener(db: Database) -> Owner:
     """A user for many questions."""
-    return (await add_user(db, await app_id(db, "recall"), name="Ada", external_id="listener")).owner
+    return (await add_user(db, await app_id(db, "recall"), name="Ada", external_id=uuid4().hex)).owner
 
 
 storable = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=80)
@@ -321,7 +322,7 @@ def test_the_database_has_the_same_default_weights(admin: psycopg.Connection) ->
 @pytest.fixture(scope="module")
 async def big(db: Database, admin_of_module: psycopg.Connection) -> Owner:
     """A user whose 7,000 passages all hold the word "common"."""
-    owner = (await add_user(db, await app_id(db, "recall"), name="Ada", external_id="big")).owner
+    owner = (await add_user(db, await app_id(db, "recall"), name="Ada", external_id=uuid4().hex)).owner
     fill(admin_of_module, owner.user_id, 7_000, conversations=3)
     return owner
 

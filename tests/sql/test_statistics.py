@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -89,13 +88,12 @@ def new_desk(logins: Logins) -> Iterator[Callable[[], Desk]]:
     """Makes a fresh user each time."""
     url = login_url(logins.admin_url, APP, logins.settings)
     signer = Signer(logins.settings.secret("identity_secret").encode(), 3600)
-    numbers = count()
     with psycopg.connect(url, autocommit=True) as connection:
         app_id = value(connection, "SELECT memsvc.ensure_app('statistics')")
 
         def make() -> Desk:
             user_id = value(
-                connection, "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')", [app_id, f"u{next(numbers)}"]
+                connection, "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')", [app_id, uuid4().hex]
             )
             connection.execute("SELECT set_config('memsvc.identity', %s, false)", [signer.token(user_id)])
             return Desk(user_id, url, signer, connection)
