@@ -11,9 +11,12 @@ from math import log10
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from memsvc.access.users import Owner
 from memsvc.analysis.chance import poisson
-from memsvc.analysis.findings import MOST_FINDINGS, TIMEOUT, Finding, Found
+from memsvc.analysis.findings import MOST_FINDINGS, REPLICA_WAIT_S, TIMEOUT, Finding, Found
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 
@@ -62,7 +65,8 @@ async def anomalies(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found
     The score is the confidence of the facts, or the share of messages above the usual number.
     """
     user = {"user_id": owner.user_id}
-    async with db.transaction(owner.user_id) as connection:
+
+    async def work(connection: AsyncConnection) -> tuple[list[Finding], Sequence[Row[Any]]]:
         await connection.exec_driver_sql(TIMEOUT)
         found = [
             Finding(what=row.what, score=round(row.confidence, 3), nodes=row.nodes, facts=row.facts)
@@ -86,7 +90,9 @@ async def anomalies(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found
             )
             for row in await connection.execute(query("busy_days"), values)
         ]  # fmt: skip
-        weeks = (await connection.execute(query("busiest_weeks"), {**user, "least": LEAST_SAID})).all()
+        return found, (await connection.execute(query("busiest_weeks"), {**user, "least": LEAST_SAID})).all()
+
+    found, weeks = await db.read(owner.user_id, work, wait_s=REPLICA_WAIT_S)
     found += sudden_weeks(weeks)
     order = {what: rank for rank, what in enumerate(dict.fromkeys(one.what for one in found))}
     found.sort(key=lambda one: (order[one.what], -one.score))

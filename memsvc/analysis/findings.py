@@ -17,6 +17,8 @@ MOST_FINDINGS = 1_000
 """Most findings that a run stores, the best ones; all are counted."""
 MOST_MEMBERS = 200
 """Most members of a community that are stored, the strongest ones."""
+REPLICA_WAIT_S = 3.0
+"""How long an analysis waits for a replica that shows all that this process has stored; then the primary serves it."""
 TIMEOUT = "SET LOCAL statement_timeout = '10min'"
 """Statements that read a whole memory may take longer than those of a request."""
 

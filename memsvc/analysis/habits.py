@@ -15,9 +15,12 @@ from math import log10
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from memsvc.access.users import Owner
 from memsvc.analysis.chance import binomial, together
-from memsvc.analysis.findings import MOST_FINDINGS, TIMEOUT, Finding, Found
+from memsvc.analysis.findings import MOST_FINDINGS, REPLICA_WAIT_S, TIMEOUT, Finding, Found
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 
@@ -107,7 +110,8 @@ def come_together(pairs: Sequence[Days], people: Mapping[UUID, Sequence[date]]) 
 async def habits(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
     """Find a user's habits, the surest first; score: -log10 of the probability that this run finds it by chance."""
     user = {"user_id": owner.user_id}
-    async with db.transaction(owner.user_id) as connection:
+
+    async def work(connection: AsyncConnection) -> tuple[dict[int, int], list[Days], Sequence[Row[Any]]]:
         await connection.exec_driver_sql(TIMEOUT)
         active = {row.weekday: row.days for row in await connection.execute(query("active_weekdays"), user)}
         values = {**user, "zone": owner.time_zone, "least": LEAST_WEEKS}
@@ -116,6 +120,9 @@ async def habits(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
             for row in await connection.execute(query("days_of_facts"), values)
         ]
         rows = (await connection.execute(query("days_of_people"), {**user, "least": LEAST_WEEKS})).all()
+        return active, relations, rows
+
+    active, relations, rows = await db.read(owner.user_id, work, wait_s=REPLICA_WAIT_S)
     people = {row.node_id: row.days for row in rows if row.other_id is None}
     pairs = [Days((row.node_id, row.other_id), "", row.days) for row in rows if row.other_id is not None]
     found = sorted([*weekly(relations, active), *come_together(pairs, people)], key=lambda one: -one.score)

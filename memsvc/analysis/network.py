@@ -9,10 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 from uuid import UUID
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from memsvc.access.users import Owner
-from memsvc.analysis.findings import TIMEOUT
+from memsvc.analysis.findings import REPLICA_WAIT_S, TIMEOUT
 from memsvc.analysis.stopping import Check, go_on, in_thread
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -76,13 +79,17 @@ class Network:
 async def load(
     db: Database, owner: Owner, without: Collection[UUID] = (), *, only: Collection[UUID] | None = None
 ) -> tuple[Network, Sequence[UUID], int]:
-    """Load a user's graph as it is true and known now; return it, the ids of its nodes by index, and its fact count.
+    """Load a user's graph as it is true and known now, best from a replica.
 
     Nodes ``without`` are left out, with their facts, and so are those that are not among ``only`` (None: all are).
+
+    Returns:
+        The graph, the ids of its nodes by index, and the number of its facts.
     """
-    index: dict[UUID, int] = {}
-    ones, others, weights, facts = array("I"), array("I"), array("d"), 0
-    async with db.transaction(owner.user_id) as connection:
+
+    async def work(connection: AsyncConnection) -> tuple[dict[UUID, int], tuple[array[Any], ...], int]:
+        index: dict[UUID, int] = {}
+        ones, others, weights, facts = array("I"), array("I"), array("d"), 0
         await connection.exec_driver_sql(TIMEOUT)
         rows = await connection.stream(
             query("weighted_pairs").execution_options(yield_per=FETCHED), {"user_id": owner.user_id}
@@ -97,6 +104,9 @@ async def load(
                 ones.append(index.setdefault(row.node_id, len(index)))
                 others.append(index.setdefault(row.other_id, len(index)))
                 weights.append(row.weight)
+        return index, (ones, others, weights), facts
+
+    index, pairs, facts = await db.read(owner.user_id, work, wait_s=REPLICA_WAIT_S)
     size = len(index)
-    network = await in_thread(lambda check: Network(size, zip(ones, others, weights, strict=True), check))
+    network = await in_thread(lambda check: Network(size, zip(*pairs, strict=True), check))
     return network, list(index), facts

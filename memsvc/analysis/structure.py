@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from memsvc.access.users import Owner
-from memsvc.analysis.findings import MOST_FINDINGS, MOST_MEMBERS, TIMEOUT, Finding, Found
+from memsvc.analysis.findings import MOST_FINDINGS, MOST_MEMBERS, REPLICA_WAIT_S, TIMEOUT, Finding, Found
 from memsvc.analysis.leiden import leiden, modularity
 from memsvc.analysis.network import Network, load
 from memsvc.analysis.pagerank import pagerank
@@ -20,10 +24,7 @@ SMALLEST = 3
 
 async def hubs(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
     """Rank nodes by the strength of their facts; score: the sum of weight times confidence."""
-    async with db.transaction(owner.user_id) as connection:
-        await connection.exec_driver_sql(TIMEOUT)
-        values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
-        rows = (await connection.execute(query("analysis_hubs"), values)).all()
+    rows = await _best(db, owner, "analysis_hubs")
     found = [
         Finding(
             what="hub", score=round(row.strength, 3), nodes=[row.node_id],
@@ -36,12 +37,20 @@ async def hubs(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
 
 async def orphans(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
     """Find nodes without facts; score: the number of passages that mention them."""
-    async with db.transaction(owner.user_id) as connection:
-        await connection.exec_driver_sql(TIMEOUT)
-        values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
-        rows = (await connection.execute(query("analysis_orphans"), values)).all()
+    rows = await _best(db, owner, "analysis_orphans")
     found = [Finding(what="orphan", score=row.passages, nodes=[row.node_id]) for row in rows]
     return Found(findings=found, total=rows[0].total if rows else 0)
+
+
+async def _best(db: Database, owner: Owner, name: str) -> Sequence[Row[Any]]:
+    """The rows of a query that ranks nodes, as many as a run keeps."""
+
+    async def work(connection: AsyncConnection) -> Sequence[Row[Any]]:
+        await connection.exec_driver_sql(TIMEOUT)
+        values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
+        return (await connection.execute(query(name), values)).all()
+
+    return await db.read(owner.user_id, work, wait_s=REPLICA_WAIT_S)
 
 
 async def communities(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:

@@ -17,9 +17,9 @@ from sqlalchemy.exc import ArgumentError
 
 from memsvc.access.users import HOME
 from memsvc.cells.directory import Cell
-from memsvc.db.engine import plainly
 from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
+from memsvc.db.meanings import plainly
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, MemsvcError, NotFoundError, UserUnknownError
 from memsvc.server.upgrade import Upgrade, upgrade
 from memsvc.settings import Settings

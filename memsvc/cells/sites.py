@@ -15,7 +15,7 @@ from memsvc.cells import fitting
 from memsvc.cells.copying import one
 from memsvc.cells.directory import Cell
 from memsvc.cells.managing import admin_url_of
-from memsvc.db.engine import plain_error
+from memsvc.db.meanings import plain_error
 from memsvc.errors import (
     DatabaseUnavailableError,
     MoveBusyError,

@@ -29,7 +29,7 @@ def main() -> None:
             print("memsvc: interrupted; everything stored so far is kept.", file=sys.stderr)
         raise
     except Exception as error:
-        from memsvc.db.engine import plain_error
+        from memsvc.db.meanings import plain_error
 
         plain = plain_error(error)  # a driver error outside a transaction, not yet translated
         if plain is None:

@@ -32,8 +32,25 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from memsvc.db.position import asked_position
-from memsvc.errors import DatabaseUnavailableError
+from memsvc.errors import (
+    ConfigurationError,
+    ContendedError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    OverloadedError,
+    UserUnknownError,
+)
 from memsvc.observe import REPLICAS, ReplicaState
+
+NOT_THERE = (
+    ConfigurationError,
+    ContendedError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    OverloadedError,
+    UserUnknownError,
+)
+"""Errors of a replica that the primary may not have."""
 
 LOOK_EVERY_S = 1.0
 GONE = -1
@@ -109,6 +126,18 @@ class Replicas:
             if one.replayed >= max(least, 0) and one.has_until > since and self._lag(one) <= self._most_lag_s
         ]
         return min(fit, key=lambda one: (_busy(one.engine), one.served), default=None)
+
+    async def wait(self, user_id: UUID, wait_s: float) -> Replica | None:
+        """As ``choose``, but if all replicas that answer are too far behind, look again for so many seconds."""
+        until = time.monotonic() + wait_s
+        found = self.choose(user_id)
+        while found is None and self._may_catch_up() and time.monotonic() < until:
+            await asyncio.sleep(LOOK_EVERY_S / 4)
+            found = self.choose(user_id)
+        return found
+
+    def _may_catch_up(self) -> bool:
+        return any(one.replayed >= 0 or not self._positions for one in self._replicas)
 
     def states(self) -> list[ReplicaState]:
         """What is known of each replica."""

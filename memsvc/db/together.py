@@ -22,25 +22,7 @@ from sqlalchemy import TextClause
 
 from memsvc.db import spans
 from memsvc.db.engine import Database
-from memsvc.db.replicas import Replica
-from memsvc.errors import (
-    ConfigurationError,
-    ContendedError,
-    DatabaseTooOldError,
-    DatabaseUnavailableError,
-    OverloadedError,
-    UserUnknownError,
-)
-
-NOT_THERE = (
-    ConfigurationError,
-    ContendedError,
-    DatabaseTooOldError,
-    DatabaseUnavailableError,
-    OverloadedError,
-    UserUnknownError,
-)
-"""Errors of a replica that the primary may not have."""
+from memsvc.db.replicas import NOT_THERE, Replica
 
 
 class Together:

@@ -22,8 +22,9 @@ from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
-from memsvc.db.engine import Database, role_url, unbelieved
+from memsvc.db.engine import Database, role_url
 from memsvc.db.files import query
+from memsvc.db.meanings import unbelieved
 from memsvc.errors import (
     CypherPathsOffError,
     CypherReadsOnlyError,

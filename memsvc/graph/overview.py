@@ -12,6 +12,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import read_id
+from memsvc.db.together import Together
 from memsvc.errors import BadCursorError
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.traverse import MOST_STARTS, GraphEdge, GraphNode, check_count, drawn_edges, drawn_nodes
@@ -83,8 +84,10 @@ async def stats(db: Database, owner: Owner, *, as_of: AsOf = None, known_at: dat
         InvalidTimeError: a time has no offset.
     """
     asked = {"user_id": owner.user_id, **times(as_of, known_at)}
-    async with db.transaction(owner.user_id) as connection:
-        row = (await connection.execute(query("graph_stats"), asked)).one()
+    trip = Together(db, owner.user_id, stores=False)
+    rows = trip.ask(query("graph_stats"), asked)
+    await trip.send()
+    [row] = rows
     return Stats(
         nodes=row.nodes,
         facts=row.facts,
@@ -145,8 +148,10 @@ async def page(
         "types": None if types is None else list(types),
         **times(as_of, known_at),
     }
-    async with db.transaction(owner.user_id) as connection:
-        row = (await connection.execute(query("graph_page"), asked)).one()
+    trip = Together(db, owner.user_id, stores=False)
+    rows = trip.ask(query("graph_page"), asked)
+    await trip.send()
+    [row] = rows
     following = [str(part) for part in (row.next_part, row.next_edge, row.next_id) if part is not None]
     return GraphPage(
         nodes=drawn_nodes(row.nodes), edges=drawn_edges(row.edges), next_cursor=".".join(following) or None

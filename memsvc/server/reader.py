@@ -25,8 +25,9 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import TextLoader
 
-from memsvc.db.engine import plain_error, role_url, unbelieved
+from memsvc.db.engine import role_url
 from memsvc.db.identity import Signer
+from memsvc.db.meanings import plain_error, unbelieved
 from memsvc.errors import MemsvcError, PsqlMissingError, SqlRefusedError
 from memsvc.server import embedded
 from memsvc.server.programs import major_version

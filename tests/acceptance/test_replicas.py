@@ -12,12 +12,17 @@ from uuid import uuid4
 import psycopg
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, add_user, app_id
+from memsvc.analysis.structure import orphans
 from memsvc.db.engine import Database, role_url
 from memsvc.db.position import at_least
 from memsvc.db.replicas import REPLAYED
 from memsvc.errors import DatabaseUnavailableError, MemsvcError
+from memsvc.graph.history import assert_facts
+from memsvc.graph.operations import Node
 from memsvc.recall.search import recall
 from memsvc.server import embedded
 from memsvc.server.standbys import check_standbys
@@ -106,6 +111,12 @@ async def until_served(db: Database, owner: Owner, settings: Settings, words: st
             await asyncio.sleep(0.1)
 
 
+async def until_looked(db: Database, owner: Owner, settings: Settings) -> None:
+    """Return once the process knows the replica, which serves this user."""
+    await append(db, owner, [MessageIn(conversation="c", text="walrus")], settings)
+    await until_served(db, owner, settings, "walrus")
+
+
 async def test_a_replica_serves_what_it_has_and_nobody_misses_what_they_wrote(pair: Pair, db: Database) -> None:
     owner = await new_user(db)
     for number in range(10):
@@ -114,6 +125,33 @@ async def test_a_replica_serves_what_it_has_and_nobody_misses_what_they_wrote(pa
     texts = await until_served(db, owner, pair.settings, "walrus 7")
     assert texts[0] == "walrus 7"
     assert len(texts) == 10
+
+
+async def test_an_analysis_is_read_from_a_replica_that_shows_what_was_just_stored(pair: Pair, db: Database) -> None:
+    owner = await new_user(db)
+    await until_looked(db, owner, pair.settings)
+    for number in range(3):
+        person = uuid4()
+        await assert_facts(db, owner, [Node(node=person, type="Person", label=f"Ada {number}")], asserted_by="tests")
+        before = db.replicas.states()[0].served
+        lonely = await orphans(db, owner, [])
+        assert person in {node for one in lonely.findings for node in one.nodes}
+        assert db.replicas.states()[0].served == before + 1
+
+
+async def test_what_fails_on_a_replica_is_read_again_from_the_primary(pair: Pair, db: Database) -> None:
+    owner = await new_user(db)
+    await until_looked(db, owner, pair.settings)
+    asked: list[bool] = []
+
+    async def fails_there(connection: AsyncConnection) -> bool:
+        asked.append((await connection.execute(text("SELECT pg_is_in_recovery()"))).scalar_one())
+        if asked[-1]:
+            await connection.execute(text("SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(5)"))
+        return asked[-1]
+
+    assert await db.read(owner.user_id, fails_there, wait_s=3) is False
+    assert asked == [True, False]
 
 
 def test_the_doctor_says_whether_replicas_follow(pair: Pair) -> None:

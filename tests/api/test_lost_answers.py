@@ -17,7 +17,8 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
 from memsvc.api.app import create_app
 from memsvc.client import AsyncMemory, UnavailableError
-from memsvc.db.engine import Database, in_doubt, plainly, role_url
+from memsvc.db.engine import Database, role_url
+from memsvc.db.meanings import in_doubt, plainly
 from memsvc.db.together import Together
 from memsvc.errors import DatabaseUnavailableError, OutcomeUnknownError, StorageFullError
 from memsvc.settings import Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -80,6 +81,32 @@ async def test_a_user_reads_what_this_process_stored(servers: Servers) -> None:
     servers.replicas.wrote(USER)
     assert servers.replicas.choose(USER) is None
     assert await servers.later(1, primary=11, replica=11)
+
+
+@pytest.mark.parametrize(("caught_up", "waited"), [(2, 2), (None, 3)])
+async def test_who_waits_for_a_replica_gets_the_first_that_has_caught_up(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, caught_up: int | None, waited: float
+) -> None:
+    assert await servers.later()
+    servers.replicas.wrote(USER)
+    slept = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal slept
+        slept += seconds
+        await servers.later(seconds, primary=11, replica=11 if caught_up and slept >= caught_up else 10)
+
+    monkeypatch.setattr(replicas, "asyncio", SimpleNamespace(sleep=sleep, gather=asyncio.gather))
+    assert (await servers.replicas.wait(USER, 3.0) is not None) == bool(caught_up)
+    assert slept == waited
+    servers.replicas.wrote(USER)
+    assert await servers.replicas.wait(USER, 0) is None
+    assert slept == waited
+
+
+async def test_nobody_waits_for_a_replica_that_is_gone(servers: Servers) -> None:
+    assert not await servers.later(1, replica=GONE)
+    assert await servers.replicas.wait(USER, 3.0) is None
 
 
 async def test_replicas_serve_without_a_primary_but_not_beside_a_busy_one(servers: Servers) -> None:
