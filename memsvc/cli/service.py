@@ -259,5 +259,7 @@ def worker() -> None:
     if chosen.worker_metrics_port:
         _check_port(chosen.host, chosen.worker_metrics_port)
     with ready(chosen, note) as admin_url, kept_up(chosen):
+        # On Linux it counts for this thread and those it starts, so not for the one that restarts the embedded server.
+        os.nice(chosen.worker_nice)
         uvloop.run(_work(chosen, admin_url))
     end()
