@@ -165,8 +165,8 @@ class Settings(Nights, Servers):
         default=10,
         ge=0,
         le=19,
-        description="By how much 'memsvc worker' lowers its priority for processors, so that requests on the same machine "
-        "come first; 0: not at all.",
+        description="By how much 'memsvc worker' lowers its priority for processors, so that requests on the same "
+        "machine come first; 0: not at all.",
     )
     worker_metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port on which 'memsvc worker' serves /metrics, on MEMSVC_HOST; 0: none."
