@@ -131,11 +131,10 @@ async def test_an_analysis_is_read_from_a_replica_that_shows_what_was_just_store
     owner = await new_user(db)
     await until_looked(db, owner, pair.settings)
     for number in range(3):
-        person = uuid4()
-        await assert_facts(db, owner, [Node(node=person, type="Person", label=f"Ada {number}")], asserted_by="tests")
+        made = await assert_facts(db, owner, [Node(type="Person", label=f"Ada {number}")], asserted_by="tests")
         before = db.replicas.states()[0].served
         lonely = await orphans(db, owner, [])
-        assert person in {node for one in lonely.findings for node in one.nodes}
+        assert made.results[0].node_id in {node for one in lonely.findings for node in one.nodes}
         assert db.replicas.states()[0].served == before + 1
 
 

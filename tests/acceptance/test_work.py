@@ -245,7 +245,7 @@ def test_a_worker_lets_requests_on_its_machine_go_first(rig: Rig, user: UUID, ad
         worker = rig.start_worker(**told, **WORDS_ONLY)
         job_id = ask(admin, user)
         wait_until(lambda job_id=job_id: state(admin, job_id) == "done")
-        assert os.getpriority(os.PRIO_PROCESS, worker.pid) == min(19, mine + lower)
+        assert os.getpriority(os.PRIO_PROCESS, worker.process.pid) == min(19, mine + lower)
         assert ended(worker, signal.SIGTERM)[0] == 0
 
 
