@@ -97,7 +97,7 @@ schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, f
 	@echo build/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
-	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py memsvc/client/lessons.py
+	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client
 	@$(BIN)/python -m memsvc.api.typescript
 
 web: ## Build the web page from web/ into memsvc/web/dist, which is committed (needs Node 20.19 or newer, and npm)

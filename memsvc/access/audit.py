@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -53,6 +54,22 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     """Scopes, kinds and counts; no text."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActFilters:
+    """Which acts are wanted. What is None leaves nothing out."""
+
+    actor: str | None = None
+    """The id of the key, or the door."""
+    action: str | None = None
+    """The action, or its first word: ``key`` is all acts on keys."""
+    user_id: UUID | None = None
+    """Only acts on this user."""
+    since: datetime | None = None
+    """The first moment."""
+    until: datetime | None = None
+    """The first moment that is too late."""
+
+
 class KeyDay(msgspec.Struct, frozen=True, kw_only=True):
     """How often a key was used on a day, with its tokens."""
 
@@ -64,27 +81,14 @@ class KeyDay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def list_acts(
-    db: Database,
-    app: UUID,
-    *,
-    actor: str | None = None,
-    action: str | None = None,
-    user_id: UUID | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: UUID | None = None,
-    limit: int = 50,
+    db: Database, app: UUID, filters: ActFilters, *, before: UUID | None = None, limit: int = 50
 ) -> Page[Act]:
     """Return acts that concern an app, newest first.
 
     Args:
         db: the database.
         app: the app. Acts on the whole service belong to every app.
-        actor: the id of the key, or the door.
-        action: the action, or its first word: ``key`` is all acts on keys.
-        user_id: only acts on this user.
-        since: the first moment.
-        until: the first moment that is too late.
+        filters: which acts.
         before: the last act of the previous page.
         limit: page size, 1 to 1,000.
 
@@ -92,36 +96,24 @@ async def list_acts(
         InvalidRequestError: the limit is not valid.
     """
     check_page(limit)
-    check_storable(actor, "actor")
-    check_storable(action, "action")
-    values = {
-        "app": app, "actor": actor.split(".", 1)[0] if actor else None, "action": action or None, "user_id": user_id,
-        "since": since, "until": until, "before": before, "limit": limit + 1,
-    }  # fmt: skip
+    check_storable(filters.actor, "actor")
+    check_storable(filters.action, "action")
+    actor = filters.actor.split(".", 1)[0] if filters.actor else None
+    wanted = asdict(replace(filters, actor=actor, action=filters.action or None))
+    page = {"app": app, "before": before, "limit": limit + 1}
     async with db.transaction() as connection:
-        rows = (await connection.execute(ACTS, values)).mappings().all()
+        rows = (await connection.execute(ACTS, wanted | page)).mappings().all()
     items = [Act(**row) for row in rows[:limit]]
     return Page(items=items, next_cursor=str(items[-1].audit_id) if len(rows) > limit else None)
 
 
-async def every_act(
-    db: Database,
-    app: UUID,
-    *,
-    actor: str | None = None,
-    action: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: UUID | None = None,
-) -> AsyncIterator[Act]:
+async def every_act(db: Database, app: UUID, filters: ActFilters, *, before: UUID | None = None) -> AsyncIterator[Act]:
     """Yield all acts that concern an app, newest first, a page at a time. Arguments as of ``list_acts``.
 
     What is done while they are read is newer than the first one, so it is not among them.
     """
     while True:
-        page = await list_acts(
-            db, app, actor=actor, action=action, since=since, until=until, before=before, limit=MAX_PAGE
-        )
+        page = await list_acts(db, app, filters, before=before, limit=MAX_PAGE)
         for act in page.items:
             yield act
         if page.next_cursor is None:

@@ -43,7 +43,7 @@ def audit(
     async def work(db: Database, _settings: Settings) -> Any:
         from datetime import UTC
 
-        from memsvc.access.audit import every_act, key_use, list_acts
+        from memsvc.access.audit import ActFilters, every_act, key_use, list_acts
         from memsvc.access.users import find_app
 
         owner = await find_app(db, app)
@@ -51,12 +51,11 @@ def audit(
             return await key_use(db, owner)
         begin = since.replace(tzinfo=UTC) if since else None
         end = until.replace(tzinfo=UTC) + timedelta(days=1) if until else None
+        filters = ActFilters(actor=actor, action=action, since=begin, until=end)
         last = as_uuid(before, "act") if before else None
         if export is not None:
-            acts = every_act(db, owner, actor=actor, action=action, since=begin, until=end, before=last)
-            return await _write(acts, export)
-        page = await list_acts(db, owner, actor=actor, action=action, since=begin, until=end, before=last, limit=limit)
-        return page.items
+            return await _write(every_act(db, owner, filters, before=last), export)
+        return (await list_acts(db, owner, filters, before=last, limit=limit)).items
 
     if use and export is not None:
         raise typer.BadParameter("--export writes acts, and --use lists requests.")

@@ -25,7 +25,7 @@ from memsvc.cli.common import (
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
-    from memsvc.transfer.archive import Manifest
+    from memsvc.transfer.format import Manifest
     from memsvc.transfer.load import Loaded
 
 
@@ -61,8 +61,8 @@ def export(
 
     async def work(db: Database, _settings: Settings) -> Manifest:
         from memsvc.server.sealed import lock_of
-        from memsvc.transfer.archive import open_sink
         from memsvc.transfer.export import export
+        from memsvc.transfer.sinks import open_sink
 
         lock = lock_of(encrypt_to, passphrase_file)
         db, owner = await user_at_home(db, user, app)

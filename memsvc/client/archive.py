@@ -1,4 +1,4 @@
-"""Calls about the archive of forgetting; ``memsvc.client.calls`` has all others."""
+"""The calls about the archive of forgetting, as in ``memsvc.client.calls``."""
 
 from __future__ import annotations
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import copy
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, Unpack
 from uuid import UUID
-
-import httpx
 
 from memsvc.access.pausing import Pause
 from memsvc.access.policies import Policies
@@ -20,34 +14,24 @@ from memsvc.chat.enriching import Enrichment
 from memsvc.chat.forgetting import Forget
 from memsvc.chat.verifying import Verified
 from memsvc.client import archive as archived
-from memsvc.client import calls
+from memsvc.client import memory_calls as calls
 from memsvc.client import options as o
-from memsvc.client.calls import Call, Forgettable, Paged
+from memsvc.client.calls import Call
+from memsvc.client.files_async import AsyncMemoryFiles
+from memsvc.client.graph_async import AsyncMemoryGraph
 from memsvc.client.lessons_async import AsyncLessons
-from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
-from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
+from memsvc.client.memory_calls import Forgettable
+from memsvc.client.profile_async import AsyncMemoryProfile
+from memsvc.client.results import NewKey, Preview, SessionEnded
 from memsvc.client.turns import AsyncTurn
-from memsvc.client.wire import Retries, Trial, closed
 from memsvc.erasing.memories import Receipt
-from memsvc.feeds.feeds import AddedFeed, Feed, FeedRemoved
-from memsvc.feeds.wanted import Kind as FeedKind
-from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
-from memsvc.graph.history import Change
-from memsvc.graph.links import Link, LinkedNote, Relation
-from memsvc.graph.notes import FoundNote, Note
-from memsvc.graph.operations import Mark
-from memsvc.graph.search import MatchedNode
-from memsvc.graph.traverse import Graph, Paths
-from memsvc.profiles.blocks import Block, Profile
-from memsvc.profiles.changes import Append, Replace
+from memsvc.profiles.blocks import Block
 from memsvc.recall import results
 from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
 from memsvc.sleep.archive import Archive, Archived, Restored
-from memsvc.sources.document_reads import Document, ReadDocument
-from memsvc.sources.ingests import Ingest, IngestEnded, IngestShown
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -55,106 +39,12 @@ from memsvc.summaries.periods import Level
 from memsvc.summaries.stored import Summary
 from memsvc.text.policy import Treatment
 from memsvc.turns.draft import TurnDraft
-from memsvc.turns.history import CausedVersion, Staleness
 from memsvc.turns.past import PastWork
 from memsvc.turns.storing import StoredTurn, TurnIn
 
-T = TypeVar("T")
 
-
-class AsyncMemory(AsyncLessons):
+class AsyncMemory(AsyncMemoryFiles, AsyncMemoryGraph, AsyncMemoryProfile, AsyncLessons):
     """A user's memory. Calls raise ClientError: RefusedError if refused, UnavailableError if retries fail."""
-
-    def __init__(
-        self,
-        url: str,
-        key: str | None = None,
-        *,
-        user: str | None = None,
-        timeout: float = 30.0,
-        retries: Retries = Retries(),  # noqa: B008 - frozen
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        """Connect to a memsvc service; the first call sends the first request.
-
-        Args:
-            url: its address, such as https://memory.example.org.
-            key: a key or a token.
-            user: id or external id of the user to act for. May be left out if the key belongs to one user.
-            timeout: the longest wait for an answer, in seconds, for each try.
-            retries: how often a call is tried.
-            transport: httpx's transport; None: its default.
-        """
-        headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
-        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
-        self._user = user
-        self._retries = retries
-
-    @classmethod
-    async def open(cls, folder: Path | str, *, user: str = "me", **settings: Any) -> Self:
-        """Run all of memsvc in this process on a data folder, which is created if needed.
-
-        Args:
-            folder: the folder of the embedded database.
-            user: id or external id. A user that does not exist is created on first use.
-            **settings: settings of docs/configuration.md, in lower case without MEMSVC_.
-
-        Raises:
-            MemsvcError: it does not start. The message says why.
-        """
-        local = await asyncio.to_thread(Local, Path(folder), settings)
-        return cls(BASE_URL, user=user, transport=AsyncLocalTransport(local))
-
-    def for_user(self, user: str) -> Self:
-        """Return the same connection for another user. Closing either closes both."""
-        other = copy.copy(self)
-        other._user = user  # noqa: SLF001 - an object of this class
-        return other
-
-    async def close(self) -> None:
-        """Close the connection, or stop the memsvc that ``open`` started."""
-        await self._http.aclose()
-
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
-        await self.close()
-
-    async def send(self, call: Call[T]) -> T:
-        """Send a call, with retries, and return its answer.
-
-        Raises:
-            ClientError: it was refused, or the service does not answer.
-        """
-        trial = Trial(call, self._retries, self._user)
-        while True:
-            try:
-                response = await self._http.request(**trial.request)
-            except httpx.RequestError as error:
-                pause: float | None = trial.lost(error)
-            except RuntimeError as error:
-                if not self._http.is_closed:
-                    raise
-                raise closed() from error
-            else:
-                pause = trial.answered(response)
-                if pause is None:
-                    return trial.read(response)
-            await asyncio.sleep(pause or 0)
-
-    async def pages(self, call: Call[Paged[T]]) -> AsyncIterator[T]:
-        """Yield all items of a list, page by page."""
-        following: Call[Paged[T]] | None = call
-        while following is not None:
-            page = await self.send(following)
-            for item in page.items:
-                yield item
-            following = call.after(page.next_cursor) if page.next_cursor else None
 
     # Messages and recall
 
@@ -165,77 +55,6 @@ class AsyncMemory(AsyncLessons):
     async def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
         """Remember up to 1,000 messages, all of them or none. Returns their receipts in order."""
         return (await self.send(calls.add_messages(messages))).messages
-
-    async def ingest(
-        self, paths: str | Path | Sequence[str | Path], *, wait: bool = True, **options: Unpack[o.IngestOptions]
-    ) -> IngestShown:
-        """Store chats and exports from files, as ``memsvc ingest`` does. With ``wait``, return when it has ended."""
-        sent = await self.send(calls.ingest(paths, options))
-        while True:
-            found = await self.send(calls.get_ingest(sent.ingest_id))
-            if not wait or found.finished_at is not None:
-                return found
-            await asyncio.sleep(0.5)
-
-    def ingests(self, *, page: int = 50) -> AsyncIterator[Ingest]:
-        """Yield what was sent to be stored, newest first."""
-        return self.pages(calls.ingests(page))
-
-    async def get_ingest(self, ingest_id: str | UUID) -> IngestShown:
-        """Return what became of each file."""
-        return await self.send(calls.get_ingest(ingest_id))
-
-    async def continue_ingest(
-        self, ingest_id: str | UUID, *, me: str | Sequence[str] = (), not_me: bool = False
-    ) -> Ingest:
-        """Store files that wait for the answer who the user is, or that a dry run looked at."""
-        return await self.send(calls.continue_ingest(ingest_id, me, not_me=not_me))
-
-    async def end_ingest(self, ingest_id: str | UUID) -> IngestEnded:
-        """Cancel an ingest, or delete the record of one that has ended. Stored messages stay."""
-        return await self.send(calls.end_ingest(ingest_id))
-
-    def documents(self, *, page: int = 50, **options: Unpack[o.DocumentOptions]) -> AsyncIterator[Document]:
-        """Yield the documents that are stored, those stored last first."""
-        return self.pages(calls.documents(options, page))
-
-    async def get_document(
-        self, document_id: str | UUID, *, version: int | None = None, cursor: str | None = None, limit: int = 100
-    ) -> ReadDocument:
-        """Return a document with its versions and a page of the chunks of one of them, by default of the last."""
-        return await self.send(calls.get_document(document_id, version, cursor, limit))
-
-    async def add_feed(self, kind: FeedKind, **options: Unpack[o.FeedOptions]) -> AddedFeed:
-        """Add something that is read again by itself. Of a push, the answer has the secret, which is shown once."""
-        return await self.send(calls.add_feed(kind, options))
-
-    def feeds(self, *, page: int = 50) -> AsyncIterator[Feed]:
-        """Yield the feeds, oldest first."""
-        return self.pages(calls.feeds(page))
-
-    async def get_feed(self, feed_id: str | UUID) -> Feed:
-        """Return a feed with its state, last error, last and next run."""
-        return await self.send(calls.get_feed(feed_id))
-
-    def feed_runs(self, feed_id: str | UUID, *, page: int = 50) -> AsyncIterator[Ingest]:
-        """Yield the runs of a feed, newest first."""
-        return self.pages(calls.feed_runs(feed_id, page))
-
-    async def run_feed(self, feed_id: str | UUID) -> Ingest:
-        """Read a feed now."""
-        return await self.send(calls.run_feed(feed_id))
-
-    async def pause_feed(self, feed_id: str | UUID) -> Feed:
-        """Stop reading a feed until it is resumed."""
-        return await self.send(calls.switch_feed(feed_id, "pause"))
-
-    async def resume_feed(self, feed_id: str | UUID) -> Feed:
-        """Read a paused or failed feed again."""
-        return await self.send(calls.switch_feed(feed_id, "resume"))
-
-    async def remove_feed(self, feed_id: str | UUID) -> FeedRemoved:
-        """Remove a feed. What it stored stays."""
-        return await self.send(calls.remove_feed(feed_id))
 
     async def archive(self) -> Archive:
         """Return how much forgetting has archived, and whether it goes on."""
@@ -350,16 +169,6 @@ class AsyncMemory(AsyncLessons):
         """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against."""
         return await self.send(calls.verify(claim, options))
 
-    def document_versions(self, document_id: str | UUID, *, page: int = 50) -> AsyncIterator[CausedVersion]:
-        """Yield the versions of a document, the newest first, each with what made it."""
-        return self.pages(calls.document_versions(document_id, page))
-
-    async def document_staleness(
-        self, document_id: str | UUID, *, cursor: str | None = None, limit: int = 50
-    ) -> Staleness:
-        """Return how a document fared, and a page of the turns that touched it, the last first."""
-        return await self.send(calls.document_staleness(document_id, cursor, limit))
-
     def turn(self, conversation: str, **options: Unpack[o.TurnOptions]) -> AsyncTurn:
         """Record a turn of an agent: ``with`` it, say ``user``, ``tool`` and ``agent``; it is stored as it goes on."""
         return AsyncTurn(self.record_turn, TurnDraft(conversation, options), self.document_staleness)
@@ -386,124 +195,6 @@ class AsyncMemory(AsyncLessons):
         ``forget``: conversation or True: erase it now; keep: do not erase it, now or later; else as messages said.
         """
         return await self.send(calls.end_session(conversation, forget=forget))
-
-    # Notes and links
-
-    async def note(self, title: str, text: str = "", **options: Unpack[o.NoteOptions]) -> Note:
-        """Write a note."""
-        return await self.send(calls.note(title, text, options))
-
-    async def update_note(self, note_id: UUID, **changes: Unpack[o.NoteChanges]) -> Note:
-        """Change a note. Fields that are left out stay as they are."""
-        return await self.send(calls.update_note(note_id, changes))
-
-    async def get_note(self, note_id: UUID) -> Note:
-        """Read a note."""
-        return await self.send(calls.get_note(note_id))
-
-    def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> AsyncIterator[FoundNote]:
-        """Yield all notes, newest first."""
-        return self.pages(calls.notes(filters, page))
-
-    async def link(self, from_node: UUID, to_node: UUID, relation: Relation, **options: Unpack[o.LinkOptions]) -> Link:
-        """Link two notes, or any nodes."""
-        return await self.send(calls.link(from_node, to_node, relation, options))
-
-    async def unlink(self, link_id: UUID) -> LinkEnded:
-        """End a link."""
-        return await self.send(calls.unlink(link_id))
-
-    async def linked_notes(self, note_id: UUID, **options: Unpack[o.LinkedOptions]) -> list[LinkedNote]:
-        """Find the notes linked with a note, nearest first."""
-        return (await self.send(calls.linked_notes(note_id, options))).items
-
-    # The graph
-
-    def search_nodes(
-        self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]
-    ) -> AsyncIterator[MatchedNode]:
-        """Yield people, places and things by name, then by what is said about them; ``matched`` says by which."""
-        return self.pages(calls.search_nodes(q, filters, page))
-
-    async def add_node(self, type_: str, label: str, **options: Unpack[o.NodeOptions]) -> Change:
-        """Create a node. ``results[0].node_id`` is its id."""
-        return await self.send(calls.add_node(type_, label, options))
-
-    async def change_graph(self, operations: Iterable[Mapping[str, Any]]) -> Change:
-        """Run up to 1,000 operations of ``POST /v1/changes`` as one change, all of them or none."""
-        return await self.send(calls.change_graph(operations))
-
-    async def node(self, node_id: UUID) -> ShownNode:
-        """Return everything about a node."""
-        return await self.send(calls.node(node_id))
-
-    def facts(
-        self, about: str | UUID | Sequence[str | UUID], *, page: int = 100, **filters: Unpack[o.FactFilters]
-    ) -> AsyncIterator[ShownFact]:
-        """Yield facts about nodes (ids or names), newest first, each with its sources."""
-        return self.pages(calls.facts(about, filters, page))
-
-    async def fact(self, edge_id: UUID) -> ShownEdge:
-        """Return all versions of a fact with their evidence."""
-        return await self.send(calls.fact(edge_id))
-
-    async def add_fact(
-        self, from_node: UUID, type_: str, to_node: UUID, sentence: str, **options: Unpack[o.FactOptions]
-    ) -> Change:
-        """Assert a fact. Facts that it contradicts in its valid time are superseded."""
-        return await self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
-
-    async def annotate_fact(
-        self, edge_id: UUID, stance: Mark, reason: str, *, version_id: UUID | None = None
-    ) -> Change:
-        """Mark a fact as validated or disputed, with the reason. A disputed one is shown as contested."""
-        return await self.send(calls.annotate_fact(edge_id, stance, reason, version_id))
-
-    async def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
-        """Find what is near nodes (ids or names): nodes and the facts between them."""
-        return await self.send(calls.explore(start, options))
-
-    async def paths(self, from_node: str | UUID, to_node: str | UUID, *, max_hops: int = 4) -> Paths:
-        """Find the shortest paths between two nodes."""
-        return await self.send(calls.paths(from_node, to_node, max_hops))
-
-    # The profile
-
-    async def profile(self, **place: Unpack[o.Place]) -> Profile:
-        """Return the blocks of the profile, by tier."""
-        return await self.send(calls.profile(place))
-
-    async def read_block(self, name: str, **place: Unpack[o.Place]) -> Block:
-        """Return one block of the profile."""
-        return await self.send(calls.read_block(name, place))
-
-    async def write_block(self, name: str, text: str, **options: Unpack[o.BlockOptions]) -> Block:
-        """Set the whole text of a block."""
-        return await self.send(calls.write_block(name, text, options))
-
-    async def append_to_block(self, name: str, text: str, **options: Unpack[o.BlockChange]) -> Block:
-        """Add lines to a block."""
-        return await self.send(calls.change_block(name, Append(text=text), options))
-
-    async def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
-        """Replace a text that occurs exactly once in a block."""
-        return await self.send(calls.change_block(name, Replace(old=old, new=new), options))
-
-    def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> AsyncIterator[Block]:
-        """Yield all versions of a block, newest first."""
-        return self.pages(calls.block_history(name, place, page))
-
-    async def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
-        """Move a block into core memory, from archival memory or from the working memory of a conversation."""
-        return await self.send(calls.promote_block(name, options))
-
-    async def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
-        """Move a block into archival memory, or into the working memory of a conversation."""
-        return await self.send(calls.demote_block(name, options))
-
-    async def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
-        """Erase a block with all its versions."""
-        return await self.send(calls.forget_block(name, place))
 
     # Forgetting
 

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TypeVar, Unpack
+from typing import Unpack
 from uuid import UUID
 
 from memsvc.client import lesson_calls as calls
 from memsvc.client import options as o
-from memsvc.client.calls import Call, Paged
+from memsvc.client.connection import Connection
 from memsvc.lessons.critiques import Critique, State
 from memsvc.lessons.plans import Plan, PlanState
 from memsvc.lessons.reflections import Reflection, ReflectionKind
 from memsvc.sleep.proposals import Decision, Kind, Proposed
 from memsvc.sleep.proposals import State as ProposalState
 
-T = TypeVar("T")
 
-
-class Lessons(ABC):
+class Lessons(Connection):
     """What an assistant learns from mistakes, work and a look back."""
-
-    @abstractmethod
-    def send(self, call: Call[T]) -> T:
-        """Send a call and return its answer."""
-
-    @abstractmethod
-    def pages(self, call: Call[Paged[T]]) -> Iterator[T]:
-        """Yield all items of a list."""
 
     def critique(self, question: str, correction: str, **options: Unpack[o.CritiqueOptions]) -> Critique:
         """Correct an answer. Sent again with the same ``id`` and content, nothing is written."""

@@ -1,6 +1,7 @@
 """Writes the sync client from the async one, which is the only text to read and change: ``make client``.
 
-It only replaces words. Whatever differs further is in ``wire``, ``calls`` and ``local``.
+It only replaces words. Whatever differs further is in ``wire``, ``calls`` and ``local``. A part of ``AsyncMemory`` in
+``NAME_async.py`` becomes a part of ``Memory`` in ``NAME.py``.
 """
 
 from __future__ import annotations
@@ -9,27 +10,24 @@ import re
 import sys
 from pathlib import Path
 
-ASYNC = Path(__file__).with_name("asynchronous.py")
-SYNC = Path(__file__).with_name("memory.py")
-TWINS = {ASYNC: SYNC, Path(__file__).with_name("lessons_async.py"): Path(__file__).with_name("lessons.py")}
+HERE = Path(__file__).parent
+PARTS = ("connection", "files", "graph", "lessons", "profile")
+TWINS = {
+    HERE / "asynchronous.py": HERE / "memory.py",
+    **{HERE / f"{part}_async.py": HERE / f"{part}.py" for part in PARTS},
+}
 DOCSTRING = '"""``Memory``: a user\'s memory. Written by ``make client`` from ``asynchronous.py``: edit that file."""'
 OF_PART = r'"""The part of ``Memory`` \1 Written by ``make client``."""'
 WORDS = (
     (r"\A\"\"\"``AsyncMemory.*?\"\"\"", DOCSTRING.replace("\\", r"\\")),
     (r"\A\"\"\"The part of ``AsyncMemory`` (.*?)\"\"\"", OF_PART),
     (r"await asyncio\.to_thread\(Local, (.*?)\)\n", r"Local(\1)\n"),
-    (r"import asyncio\nimport copy\n", "import copy\nimport time\n"),
+    (r"import asyncio\n(import copy\n)?", r"\1import time\n"),
     (r"asyncio\.sleep", "time.sleep"),
     (r"async for (\w+) in (\S+):\n +yield \1\n", r"yield from \2\n"),
     (r"for (\w+) in (page\.\w+):\n +yield \1\n", r"yield from \2\n"),
-    (r"AsyncIterator", "Iterator"),
-    (r"AsyncLocalTransport", "LocalTransport"),
-    (r"AsyncBaseTransport", "BaseTransport"),
-    (r"AsyncClient", "Client"),
-    (r"AsyncMemory", "Memory"),
-    (r"AsyncTurn", "Turn"),
-    (r"lessons_async", "lessons"),
-    (r"AsyncLessons", "Lessons"),
+    (r"\bAsync(?=[A-Z])", ""),
+    (r"\b(memsvc\.client\.\w+)_async\b", r"\1"),
     (r"__aenter__", "__enter__"),
     (r"__aexit__", "__exit__"),
     (r"aclose", "close"),

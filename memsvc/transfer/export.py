@@ -25,18 +25,9 @@ from memsvc.db.acting import note_act
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidZoneError, UserUnknownError
-from memsvc.transfer.archive import (
-    FORMAT,
-    KINDS,
-    MANIFEST,
-    VERSION,
-    ExportedFile,
-    ExportedUser,
-    Manifest,
-    Sink,
-    file_of,
-)
+from memsvc.transfer.format import FORMAT, KINDS, MANIFEST, VERSION, ExportedFile, ExportedUser, Manifest, file_of
 from memsvc.transfer.pages import FOLDER, Book
+from memsvc.transfer.sinks import Sink
 
 ROWS = 500
 """Rows that one fetch returns."""

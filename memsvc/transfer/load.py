@@ -28,8 +28,9 @@ from memsvc.db.files import query
 from memsvc.errors import ImportInvalidError, InvalidRequestError, UserNotEmptyError, UserUnknownError
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
-from memsvc.transfer.archive import KINDS, MANIFEST, Archive, ExportedFile, ExportedUser, file_of, plain_reading
+from memsvc.transfer.archive import Archive, plain_reading
 from memsvc.transfer.checking import BadLineError, Checker
+from memsvc.transfer.format import KINDS, MANIFEST, ExportedFile, ExportedUser, file_of
 from memsvc.transfer.lines import LINES, MAX_LINE_BYTES
 
 BATCH_ROWS = 500

@@ -1,6 +1,6 @@
 -- Statements of memsvc.transfer.export: each row as one line of JSON, in the order of its key, so that an unchanged
 -- user gives the same bytes again. Left out are user_id, values that are counted or computed from others, the state of
--- background work (memsvc.transfer.archive gives the reasons), and passages that an erasure is about to delete
+-- background work (memsvc.transfer.format gives the reasons), and passages that an erasure is about to delete
 -- (profiles/40_misfiled_passages.sql), with what refers to them. "merges" is quoted because sqlfluff reads it as a
 -- keyword.
 

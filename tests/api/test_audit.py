@@ -15,7 +15,7 @@ import httpx
 import psycopg
 import pytest
 
-from memsvc.access.audit import KeyUse, every_act, key_use
+from memsvc.access.audit import ActFilters, KeyUse, every_act, key_use
 from memsvc.access.users import Owner, find_app
 from memsvc.cli.audit import _write
 from memsvc.db.engine import Database
@@ -109,16 +109,17 @@ async def test_all_acts_of_an_app_are_exported_as_lines_page_by_page(
     monkeypatch.setattr("memsvc.access.audit.MAX_PAGE", 2)
     app, target = await find_app(db, app_name), tmp_path / "acts.jsonl"
     wanted = {"action": "user.create", "actor": id_of(chief)}
-    assert await _write(every_act(db, app, action=wanted["action"], actor=wanted["actor"]), target) == 5
+    assert await _write(every_act(db, app, ActFilters(action=wanted["action"], actor=wanted["actor"])), target) == 5
     lines = [json.loads(line) for line in target.read_text().splitlines()]
     assert lines == await acts(chief, **wanted)
     assert SECRETIVE not in target.read_text()
     assert target.stat().st_mode & 0o777 == 0o600
-    everything = [act async for act in every_act(db, app)]
+    everything = [act async for act in every_act(db, app, ActFilters())]
     assert [str(act.audit_id) for act in everything] == [act["audit_id"] for act in await acts(chief, limit=1_000)]
-    assert [act async for act in every_act(db, app, until=datetime(2020, 1, 1, tzinfo=UTC))] == []
+    before_all = ActFilters(until=datetime(2020, 1, 1, tzinfo=UTC))
+    assert [act async for act in every_act(db, app, before_all)] == []
     with pytest.raises(StorageFullError):
-        await _write(every_act(db, app), tmp_path / "absent" / "acts.jsonl")
+        await _write(every_act(db, app, ActFilters()), tmp_path / "absent" / "acts.jsonl")
 
 
 async def test_another_app_reads_no_act_no_use_and_no_job_of_this_one(

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +26,6 @@ from memsvc.sources.messages import StoredMessage, append_checked
 from tests.api.served import served
 from tests.fakes.upstream import (
     STREAM_HEAD,
-    Asked,
     FakeUpstream,
     completion,
     event,
@@ -43,7 +38,6 @@ from tests.fakes.upstream import (
 
 SILENCE_S = 0.4
 IS_STORED = "What the user said is stored."
-CLIENT = Path(__file__).resolve().parents[2] / "examples" / "chat_client.py"
 Chat = Callable[..., Awaitable[httpx.Response]]
 
 
@@ -445,57 +439,3 @@ async def test_what_a_memory_says_stays_a_quote(ada: httpx.AsyncClient, upstream
     assert lines[-1].startswith("[end of memsvc context")
     assert all(line.startswith(("* ", "# ", "## ", "[", "  ")) for line in lines[begin:])
     assert "tell everything" in block
-
-
-async def test_the_reference_client_talks(
-    world: tuple[str, FakeUpstream], ada: httpx.AsyncClient, upstream: FakeUpstream
-) -> None:
-    upstream.act = says("Noted indeed.")
-    key = ada.headers["Authorization"].removeprefix("Bearer ")
-    client = await asyncio.create_subprocess_exec(
-        sys.executable, CLIENT, "--url", world[0], "--conversation", "Küche 台所",
-        env={**os.environ, "MEMSVC_KEY": key}, stdin=PIPE, stdout=PIPE, stderr=PIPE,
-    )  # fmt: skip
-    lines = "My dog is called Pixel.\nWhat is my dog called?\n/why\n/off\nBetween us.\n/why\n/forget\n\n"
-    said, complained = await asyncio.wait_for(client.communicate(lines.encode()), 20)
-    assert complained == b""
-    answers = said.decode().splitlines()
-    assert answers[:2] == ["Notedindeed.", "Notedindeed."]
-    off = answers.index("Memory is off.")
-    names, texts = zip(*(line.split(" ", 1) for line in answers[2:off]), strict=True)
-    assert "My dog is called Pixel." in texts
-    assert all(name in upstream.asked[1].memory for name in names), "what was given, not what would be now"
-    assert "What is my dog called?" not in texts
-    assert answers[off + 2] == "No memories."
-    assert '"passages": 4' in answers[-1]
-    assert await stored(ada, "Küche 台所") == []
-
-
-async def test_the_reference_client_prints_errors_of_any_form(
-    world: tuple[str, FakeUpstream], ada: httpx.AsyncClient, upstream: FakeUpstream
-) -> None:
-    errors = iter(
-        [
-            response({"error": {"message": "slow down", "code": "rate"}}, 429),
-            response({"error": "model not found"}, 404),
-            response(b"<h1>Bad gateway</h1>", 502, "text/html"),
-            b"",
-        ]
-    )
-
-    async def act(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-        writer.write(next(errors))
-        await writer.drain()
-
-    upstream.act = act
-    key = ada.headers["Authorization"].removeprefix("Bearer ")
-    client = await asyncio.create_subprocess_exec(
-        sys.executable, CLIENT, "--url", world[0], env={**os.environ, "MEMSVC_KEY": key},
-        stdin=PIPE, stdout=PIPE, stderr=PIPE,
-    )  # fmt: skip
-    said, complained = await asyncio.wait_for(client.communicate(b"One.\nTwo.\nThree.\nFour.\n/help\n\n"), 20)
-    limited, unknown, page, unreachable = complained.decode().splitlines()
-    assert (limited, unknown) == ("slow down", "model not found")
-    assert page.endswith("<h1>Bad gateway</h1>")
-    assert unreachable.startswith("The chat server ")
-    assert said.decode().splitlines() == ["Commands: /why, /on, /off and /forget."], "it goes on"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
@@ -399,9 +400,11 @@ async def test_files_are_stored_and_waited_for(
 
 
 def test_the_sync_client_is_the_twin_of_the_async_one() -> None:
-    written = twin.twin(twin.ASYNC.read_text())
-    assert ast.dump(ast.parse(written)) == ast.dump(ast.parse(twin.SYNC.read_text())), "make client"
-    assert "await" not in written.split('"""', 2)[2]
+    for source, made in twin.TWINS.items():
+        written = twin.twin(source.read_text())
+        assert ast.dump(ast.parse(written)) == ast.dump(ast.parse(made.read_text())), "make client"
+        assert not re.search("await|[Aa]sync", written.split('"""', 2)[2]), made.name
+    assert {file.name for file in twin.HERE.glob("*_async.py")} <= {source.name for source in twin.TWINS}
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -22,7 +22,7 @@ from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.conftest import client_of
 from tests.api.mcp_clients import mcp_client, use
-from tests.api.test_access import EVERY_ROUTE, ask
+from tests.api.routes import EVERY_ROUTE, ask
 from tests.api.test_client import Line
 from tests.api.test_live import refusal, serving
 from tests.api.test_mcp import HEADERS, handshake

@@ -17,8 +17,9 @@ from structlog.testing import capture_logs
 
 from memsvc.access.users import Owner
 from memsvc.api.controllers import export as controller
-from memsvc.transfer.archive import Manifest, open_archive
+from memsvc.transfer.archive import open_archive
 from memsvc.transfer.export import export
+from memsvc.transfer.format import Manifest
 from tests.api.conftest import Connect
 
 

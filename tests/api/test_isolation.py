@@ -13,7 +13,7 @@ import pytest
 from memsvc.access.users import Owner
 from tests.api.conftest import Connect
 from tests.api.graphs import batch
-from tests.api.test_access import EVERY_ROUTE, NOTHING
+from tests.api.routes import EVERY_ROUTE, NOTHING
 
 pytestmark = pytest.mark.server
 SECRET = {"conversation": "kitchen", "session": "1", "ordinal": 0, "id": "m1", "text": "The safe opens with 4711."}

@@ -11,7 +11,7 @@ import pytest
 from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
 from tests.api.conftest import Connect
-from tests.api.test_access import NOTHING
+from tests.api.routes import NOTHING
 
 
 async def stored(client: httpx.AsyncClient, texts: list[str], said_at: str) -> None:

@@ -14,7 +14,7 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import add_user, app_id
 from memsvc.api.app import create_app
 from memsvc.api.typescript import FOLDER, RUNTIME, document, files, operations
-from memsvc.client import calls
+from memsvc.client import graph_calls, memory_calls
 from memsvc.client.calls import Call
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
@@ -119,12 +119,12 @@ def test_it_repeats_what_the_python_client_repeats() -> None:
     assert named is not None
     some, api = uuid4(), {(method, path): name for name, method, path, _ in operations(document())}
     mine: list[Call[Any]] = [
-        calls.recall("", {}),
-        calls.context("", {}),
-        calls.answer("", {}),
-        calls.link(some, some, "answers", {}),
-        calls.add_fact(some, "KNOWS", some, "", {}),
-        calls.feedback(some, [], []),
+        memory_calls.recall("", {}),
+        memory_calls.context("", {}),
+        memory_calls.answer("", {}),
+        graph_calls.link(some, some, "answers", {}),
+        graph_calls.add_fact(some, "KNOWS", some, "", {}),
+        memory_calls.feedback(some, [], []),
     ]
     assert all(call.repeatable for call in mine)
     paths = [re.sub(str(some), "{recall_id}", call.path) for call in mine]

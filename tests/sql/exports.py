@@ -25,9 +25,11 @@ from memsvc.settings import Settings
 from memsvc.sources.documents import DocumentIn, store_document
 from memsvc.sources.messages import MessageIn, append
 from memsvc.text.fence import fenced
-from memsvc.transfer.archive import Manifest, open_archive, open_sink
+from memsvc.transfer.archive import open_archive
 from memsvc.transfer.export import export
+from memsvc.transfer.format import Manifest
 from memsvc.transfer.load import Loaded, load
+from memsvc.transfer.sinks import open_sink
 from memsvc.turns.calls import CallIn
 from memsvc.turns.storing import TurnIn, record_turn
 from tests.sql.histories import Player, Raw

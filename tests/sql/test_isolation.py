@@ -7,6 +7,7 @@ import pytest
 from memsvc.settings import Settings
 from tests.sql import (
     probes_accounts,
+    probes_audit,
     probes_erase,
     probes_erase_users,
     probes_graph,
@@ -15,6 +16,7 @@ from tests.sql import (
     probes_nights,
     probes_ontology,
     probes_recalls,
+    probes_work,
 )
 from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
@@ -23,6 +25,8 @@ from tests.sql.world import Logins, World, make_world
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
+assert probes_audit.ACTS
+assert probes_work.DUE
 assert probes_graph.READS
 assert probes_ontology.TABLES
 assert probes_erase.BEGIN

@@ -18,6 +18,7 @@ import pytest
 from memsvc.settings import Settings
 from tests.sql import (
     probes_accounts,
+    probes_audit,
     probes_erase,
     probes_erase_users,
     probes_graph,
@@ -26,6 +27,7 @@ from tests.sql import (
     probes_nights,
     probes_ontology,
     probes_recalls,
+    probes_work,
 )
 from tests.sql.conftest import Scratch
 from tests.sql.mutations import Mutation, mutations
@@ -35,6 +37,8 @@ from tests.sql.world import ACCOUNT_TABLES, Disguise, World, make_world
 pytestmark = pytest.mark.slow
 
 assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
+assert probes_audit.ACTS
+assert probes_work.DUE
 assert probes_graph.READS
 assert probes_ontology.TABLES
 assert probes_erase.BEGIN

@@ -18,7 +18,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.db.identity import Signer
 from memsvc.errors import UserNotEmptyError, UserUnknownError
 from memsvc.settings import Settings
-from memsvc.transfer.archive import KINDS, LEFT_OUT, LEFT_OUT_COLUMNS
+from memsvc.transfer.format import KINDS, LEFT_OUT, LEFT_OUT_COLUMNS
 from memsvc.transfer.lines import LINES
 from tests.sql.conftest import Scratch
 from tests.sql.exports import Travel, enrich, play, rows_of

@@ -14,7 +14,7 @@ import typer.main
 from memsvc import errors
 from memsvc.cli.app import app
 from memsvc.settings import Settings
-from memsvc.transfer.archive import KINDS
+from memsvc.transfer.format import KINDS
 
 TOP = Path(__file__).resolve().parents[2]
 PAGES = (TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").rglob("*.md")))

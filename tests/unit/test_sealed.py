@@ -36,8 +36,8 @@ from memsvc.server.sealed import (  # noqa: E402
     sealing,
     unsealed,
 )
-from memsvc.transfer import archive  # noqa: E402
-from memsvc.transfer.archive import SealedSink  # noqa: E402
+from memsvc.transfer import sinks  # noqa: E402
+from memsvc.transfer.sinks import SealedSink  # noqa: E402
 
 TEXT = os.urandom(300_000)
 
@@ -224,7 +224,7 @@ def test_an_encrypted_file_is_on_the_disk_before_it_has_its_name(
         out.write(b"last bytes")
 
     monkeypatch.setattr(os, "fsync", note)
-    monkeypatch.setattr(archive, "sealing", buffering)
+    monkeypatch.setattr(sinks, "sealing", buffering)
     sink = SealedSink(target, pair[0])
     sink.begin("a.jsonl")
     sink.write(TEXT)
@@ -266,7 +266,7 @@ def test_what_cannot_be_encrypted_to_its_end_is_removed_when_it_is_given_up(
             yield plain
         raise StorageFullError("The encrypted file cannot be written.")
 
-    monkeypatch.setattr(archive, "sealing", failing)
+    monkeypatch.setattr(sinks, "sealing", failing)
     sink = SealedSink(tmp_path / "a.zip.age", pair[0])
     sink.begin("a.jsonl")
     sink.write(TEXT)

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter
 
-from memsvc.access.audit import MAX_DAYS, Act, KeyDay, key_use, list_acts
+from memsvc.access.audit import MAX_DAYS, Act, ActFilters, KeyDay, key_use, list_acts
 from memsvc.access.keys import Key, Scope, get_key, rescope_key
 from memsvc.api.callers import ADMINISTRATOR, Administrator
 from memsvc.api.parameters import CursorParameter, PageSize, begin_of
@@ -61,17 +61,11 @@ class AuditController(Controller):
         limit: PageSize = 50,
     ) -> Page[Act]:
         """Return one page."""
-        return await list_acts(
-            administrator.db,
-            administrator.app_id,
-            actor=actor,
-            action=action,
-            user_id=user,
-            since=_midnight(since),
-            until=_midnight(until, days=1),
-            before=begin_of(cursor, None),
-            limit=limit,
+        filters = ActFilters(
+            actor=actor, action=action, user_id=user, since=_midnight(since), until=_midnight(until, days=1)
         )
+        before = begin_of(cursor, None)
+        return await list_acts(administrator.db, administrator.app_id, filters, before=before, limit=limit)
 
 
 def _midnight(day: date | None, *, days: int = 0) -> datetime | None:

@@ -20,8 +20,8 @@ from litestar.types import Message, Receive, Scope, Send
 from memsvc.api.callers import ALONE, READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import OverloadedError
-from memsvc.transfer.archive import OpenZipSink
 from memsvc.transfer.export import export
+from memsvc.transfer.sinks import OpenZipSink
 
 MEDIA_TYPE = "application/zip"
 CHUNK_BYTES = 1 << 18

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from memsvc.errors import AlreadyExistsError, StorageFullError
-from memsvc.transfer.archive import MANIFEST, FolderSink, Sink, open_sink
+from memsvc.transfer.format import MANIFEST
+from memsvc.transfer.sinks import FolderSink, Sink, open_sink
 
 OURS = b'{"format": "memsvc-export", "version": 1}'
 
