@@ -31,6 +31,7 @@ from memsvc.recall.agenda import AgendaItem, AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.recall.timeline import Kind, Step, TimelineCounts, TimelineEntry, TimelineNews
 from memsvc.sleep.archive import Archive, Archived, Restored
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
@@ -116,6 +117,34 @@ class AsyncMemory(AsyncMemoryFiles, AsyncMemoryGraph, AsyncMemoryProfile, AsyncL
     ) -> AgendaPage:
         """Return one page of it; ``truncated`` says that something may be missing."""
         return await self.send(calls.agenda(begin, end, asked_at, limit, cursor))
+
+    def timeline(
+        self,
+        *,
+        begins: o.Time | None = None,
+        ends: o.Time | None = None,
+        kinds: Iterable[Kind] | None = None,
+        node: str | UUID | None = None,
+        page: int = 100,
+    ) -> AsyncIterator[TimelineEntry]:
+        """Yield what happened, the latest first: messages by conversation and day, documents, events, facts."""
+        return self.pages(calls.timeline((begins, ends), kinds, node, page))
+
+    async def timeline_counts(
+        self,
+        step: Step = "month",
+        *,
+        begins: o.Time | None = None,
+        ends: o.Time | None = None,
+        kinds: Iterable[Kind] | None = None,
+        node: str | UUID | None = None,
+    ) -> TimelineCounts:
+        """Count what ``timeline`` yields by days, weeks, months or years."""
+        return await self.send(calls.timeline_counts(step, (begins, ends), kinds, node))
+
+    async def news(self, since: o.Time) -> TimelineNews:
+        """Count what was stored since a moment; ask from its ``until`` the next time."""
+        return await self.send(calls.news(since))
 
     async def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
         """Open a memory by an id from a context or a recall, with its evidence."""

@@ -24,6 +24,7 @@ from memsvc.recall.agenda import AgendaPage
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
 from memsvc.recall.signals import FeedbackReceipt, MarkedMemory
+from memsvc.recall.timeline import Kind, Step, TimelineCounts, TimelineEntry, TimelineNews
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -102,6 +103,31 @@ def summaries(
     """List what sleep mode tells of periods."""
     query = {"level": level, "from": span[0], "to": span[1], "node": node, "limit": limit, "cursor": cursor}
     return read("/v1/summaries", Page[Summary], query)
+
+
+def timeline(
+    span: tuple[o.Time | None, o.Time | None], kinds: Iterable[Kind] | None, node: UUID | str | None, limit: int
+) -> Call[Page[TimelineEntry]]:
+    """List what happened."""
+    return read("/v1/timeline", Page[TimelineEntry], _happened(span, kinds, node) | {"limit": limit})
+
+
+def timeline_counts(
+    step: Step, span: tuple[o.Time | None, o.Time | None], kinds: Iterable[Kind] | None, node: UUID | str | None
+) -> Call[TimelineCounts]:
+    """Count what happened by periods."""
+    return read("/v1/timeline/counts", TimelineCounts, _happened(span, kinds, node) | {"step": step})
+
+
+def _happened(
+    span: tuple[o.Time | None, o.Time | None], kinds: Iterable[Kind] | None, node: UUID | str | None
+) -> dict[str, Any]:
+    return {"from": span[0], "to": span[1], "kind": None if kinds is None else list(kinds), "node": node}
+
+
+def news(since: o.Time) -> Call[TimelineNews]:
+    """Count what was stored since a moment."""
+    return read("/v1/timeline/news", TimelineNews, {"since": since})
 
 
 def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:

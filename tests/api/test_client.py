@@ -126,6 +126,12 @@ async def test_lists_are_read_to_their_end(memory: AsyncMemory) -> None:
     due = await memory.agenda_page("2096-11-25", "2096-11-26", asked_at="2096-11-21T10:00:00Z")
     assert [item.what for item in due.items] == ["Dentist on 25 November 2096."]
     assert (due.next_cursor, due.truncated) == (None, False)
+    days = [entry async for entry in memory.timeline(kinds=["message"], ends="2096-11-22", page=1)]
+    assert [entry.count for entry in days][:1] == [1]
+    assert {entry.title for entry in days} == {"default", "c/0", "c/1", "c/2"}
+    counted = await memory.timeline_counts("year", kinds=["message"])
+    assert sum(period.counts["message"] for period in counted.items) == 8
+    assert (await memory.news("2020-01-01")).counts["message"] == 8
     recalled = [m.text async for m in memory.recall_all("herons", limit=2)]
     assert sorted(recalled) == [f"Number {n} is a heron." for n in range(7)]
 
