@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -10,16 +11,18 @@ from uuid import UUID
 import httpx
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
 from memsvc.access.budgets import Limits, write_budget
-from memsvc.access.users import app_id
-from memsvc.cells import budgets
+from memsvc.cells import budgets, crossing
 from memsvc.cells.budgets import set_budget_everywhere
 from memsvc.cells.directory import Cells
 from memsvc.cells.managing import examine
-from memsvc.cells.moving import move_user
+from memsvc.cells.moving import abort_move, move_user
+from memsvc.cli.app import app
+from memsvc.cli.common import on_database
 from memsvc.db.epochs import at_epoch
-from memsvc.errors import LlmBudgetError, UserMovingError
+from memsvc.errors import LlmBudgetError, MoveRefusedError, UserMovingError
 from memsvc.llm.calls import Account
 from tests.cells.pair import QUICK
 from tests.cells.served import EAST, HOME, Served, gone, tell
@@ -28,6 +31,12 @@ pytestmark = pytest.mark.slow
 
 LIMITS = "SELECT whose, messages_per_day, tokens_per_day FROM memsvc.budgets WHERE of_user IS NULL ORDER BY whose"
 OWN = "SELECT messages_per_day, messages FROM memsvc.budgets WHERE of_user = %s"
+COPY = """
+INSERT INTO memsvc.users (app_id, user_id, external_id, name, epoch, moving)
+VALUES (%s, %s, 'copy', 'Copy', 1, 'frozen')
+"""
+COUNTED = "INSERT INTO memsvc.budgets (app_id, whose, of_user, day, messages) VALUES (%s, 'user', %s, now(), 9)"
+APP = "SELECT app_id FROM memsvc.apps WHERE name = 'cells'"
 CALL = (
     "INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, cost, "
     "tries) VALUES (%s, 'extract', 'm', '1', 'answered', 30, 10, 5, 0.25, 1)"
@@ -109,6 +118,10 @@ async def test_the_list_has_what_all_cells_counted(cells: Served) -> None:
         assert await stored(client, messages) == messages
     for cell, user in ((EAST, zoe), (EAST, yvo), (HOME, ada)):
         cells.run(cell, CALL, user)
+    [(of_app,)] = cells.run(HOME, APP)
+    for copied in (COPY, COUNTED):
+        cells.run(EAST, copied, of_app, ada)  # by a move that is under way
+    cells.run(EAST, CALL, ada)
     whole = await listed(chief)
     assert sorted(whole, key=str) == sorted(
         [("app", 100, 6, 120), ("each", 50, 0, 0), ("Zenzi", 7, 3, 40), ("Yvo", None, 2, 40), ("Adda", None, 1, 40)],
@@ -126,6 +139,57 @@ async def test_the_list_has_what_all_cells_counted(cells: Served) -> None:
             break
         cursor = {"cursor": page["next_cursor"]}
     assert pages == [name for name, *_ in whole]
+    cells.run(EAST, "DELETE FROM memsvc.model_calls")
+    cells.run(EAST, "DELETE FROM memsvc.users WHERE user_id = %s", ada)
+
+
+async def test_the_command_line_sets_and_shows_budgets_of_all_cells(
+    cells: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zoe, as_zoe = await cells.person("Zofia", EAST)
+    monkeypatch.setattr(
+        "memsvc.cli.budgets.with_database", lambda work: on_database(cells.urls[HOME], cells.settings, work)
+    )
+
+    async def run(*words: str) -> str:
+        done = await asyncio.to_thread(CliRunner().invoke, app, ["budget", *words, "--app", "cells"])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    await run("set", "--user", "Zofia", "--messages", "2")
+    assert cells.run(EAST, OWN, zoe) == cells.run(HOME, OWN, zoe) == [(2, 0)]
+    assert await stored(as_zoe) == 2
+    [shown] = json.loads(await run("show", "--user", "Zofia", "--json"))
+    assert (shown["limits"]["messages_per_day"], shown["used"]["messages"]) == (2, 2)
+
+
+async def test_a_move_that_is_given_up_leaves_the_budget_where_the_user_is(
+    cells: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, client = await cells.person("Abel", HOME)
+    chief = await cells.client()
+    await give(chief, whose="user", user="Abel", messages_per_day=3)
+    assert await stored(client, 2) == 2
+
+    def fail(*_given: object) -> None:
+        raise MoveRefusedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(crossing, "_switch", fail)
+        with pytest.raises(MoveRefusedError):
+            await move(cells, user, "east")
+    assert cells.run(EAST, OWN, user) == [(3, 2)]
+    await give(chief, whose="user", user="Abel", messages_per_day=4)
+    assert await listed(chief, user="Abel") == [("Abel", 4, 2, 0)]
+    await move(cells, user, "east")  # goes on, with what counts now
+    assert cells.run(EAST, OWN, user) == [(4, 2)]
+    with monkeypatch.context() as patched:
+        patched.setattr(crossing, "_switch", fail)
+        with pytest.raises(MoveRefusedError):
+            await move(cells, user, "home")
+    await asyncio.to_thread(abort_move, cells.urls[HOME], cells.settings, "cells", user)
+    assert (cells.run(HOME, OWN, user), cells.run(EAST, OWN, user)) == ([(4, 0)], [(4, 2)])
+    assert await stored(client) == 2
 
 
 async def test_who_comes_to_a_cell_brings_the_apps_limits_and_leaves_its_counts(cells: Served) -> None:
@@ -245,9 +309,8 @@ async def test_a_user_who_moves_while_a_limit_is_set_has_it_in_the_new_cell(
 ) -> None:
     user, _ = await cells.person("Moritz", HOME)
     directory: Cells = cells.api.state["service"].cells
-    app = await app_id(cells.db, "cells")
-    arrive = "INSERT INTO memsvc.users (app_id, user_id, external_id, name, epoch) VALUES (%s, %s, 'moritz', 'M', 1)"
-    cells.run(EAST, arrive, app, user)
+    [(of_app,)] = cells.run(HOME, APP)
+    cells.run(EAST, COPY, of_app, user)
     ways = ["1"]
 
     async def move_and_write(*given: Any) -> bool:
@@ -259,11 +322,11 @@ async def test_a_user_who_moves_while_a_limit_is_set_has_it_in_the_new_cell(
         return await write_budget(*given)
 
     monkeypatch.setattr(budgets, "write_budget", move_and_write)
-    await set_budget_everywhere(directory, app, "user", Limits(messages_per_day=4), user="Moritz")
+    await set_budget_everywhere(directory, of_app, "user", Limits(messages_per_day=4), user="Moritz")
     assert [cells.run(cell, OWN, user) for cell in (HOME, EAST)] == [[(4, 0)], [(4, 0)]]
     ways += ["0", "1"] * 4
     with pytest.raises(UserMovingError):
-        await set_budget_everywhere(directory, app, "user", Limits(messages_per_day=5), user="Moritz")
+        await set_budget_everywhere(directory, of_app, "user", Limits(messages_per_day=5), user="Moritz")
     cells.run(HOME, "UPDATE memsvc.users SET cell_id = 0 WHERE user_id = %s", user)
     cells.run(EAST, "DELETE FROM memsvc.users WHERE user_id = %s", user)
 
@@ -272,9 +335,9 @@ async def test_a_user_is_not_added_with_limits_that_are_just_being_changed(cells
     await cells.person("Zobel", EAST)
     chief = await cells.client()
     await give(chief, whose="each", messages_per_day=5)
-    [(app,)] = cells.run(HOME, "SELECT app_id FROM memsvc.apps WHERE name = 'cells'")
+    [(of_app,)] = cells.run(HOME, APP)
     with psycopg.connect(cells.urls[HOME]) as setting:
-        setting.execute("SELECT memsvc.hold_limits(%s)", [app])
+        setting.execute("SELECT memsvc.hold_limits(%s)", [of_app])
         adding = asyncio.create_task(chief.post("/v1/users", json={"name": "Zander"}))
         await asyncio.sleep(0.5)
         assert not adding.done()

@@ -589,7 +589,8 @@ def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: Wo
         assert rows(connection, listed, world.eve.app_id) == []
         model = "SELECT whose, what, most FROM memsvc.model_budgets(%s)"
         assert rows(connection, model, world.ada.user_id) == [("user", "tokens", 5)]
-        assert rows(connection, model, world.bob.user_id) == []
+        assert value(connection, give, [ada.app_id, bob.user_id]) is True
+        assert rows(connection, model, bob.user_id) == [], "another user's budget of the language model"
         assert ("user", "messages", 1) in rows(connection, "SELECT * FROM memsvc.budgets_used_up()")
     with doors.enter(APP) as connection:  # counts of a cell, and limits for one
         connection.execute("SELECT memsvc.set_budget(%s, 'user', %s, 9, NULL, NULL, NULL)", [ada.app_id, ada.user_id])
