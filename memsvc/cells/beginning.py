@@ -92,7 +92,7 @@ def begin(journey: Journey) -> None:
 
 
 def _settle(journey: Journey) -> None:
-    """Write the user's row in the new cell, where nobody can act for the user yet."""
+    """Write the user's row in the new cell, where nobody can act for the user yet, and the limits of the app."""
     if journey.target.home:
         return
     target = journey.target.connection
@@ -103,12 +103,14 @@ def _settle(journey: Journey) -> None:
     ).fetchone()
     if app is None:
         raise MoveRefusedError("This user is being erased.")
-    with target.transaction():
+    with journey.home.transaction(), target.transaction():
+        limits = one(journey.home, "SELECT memsvc.limits_to_bring(%s)::text", [app[0]])
         target.execute(
             "INSERT INTO memsvc.apps SELECT a.* FROM jsonb_populate_record(NULL::memsvc.apps, %s::jsonb) AS a "
             "ON CONFLICT (app_id) DO NOTHING",
             [app[1]],
         )
+        target.execute("SELECT memsvc.bring_limits(%s, %s::jsonb)", [app[0], limits])
         target.execute(
             "INSERT INTO memsvc.users (user_id, app_id, external_id, name, time_zone, language, epoch, moving) "
             "SELECT %s, %s, j.external_id, j.name, j.time_zone, j.language, %s, 'frozen' "

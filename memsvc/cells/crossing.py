@@ -48,6 +48,27 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id)
 SELECT %(user)s, 'memory.erased', %(user)s
 WHERE NOT EXISTS (SELECT FROM memsvc.outbox AS e WHERE e.user_id = %(user)s)
 """
+LIMITS = "SELECT to_jsonb(b)::text FROM memsvc.budgets AS b WHERE b.of_user = %s"
+COUNTED = """
+SELECT (to_jsonb(b) - '{messages_per_day,bytes_per_day,tokens_per_day,cost_per_day}'::text[])::text
+FROM memsvc.budgets AS b WHERE b.of_user = %s
+"""
+# A limit that is set in the directory meanwhile stays.
+COUNT = """
+INSERT INTO memsvc.budgets
+SELECT b.* FROM jsonb_populate_record(NULL::memsvc.budgets, %s::jsonb || %s::jsonb) AS b
+ON CONFLICT ON CONSTRAINT budgets_once DO UPDATE SET
+  day = excluded.day, messages = excluded.messages, bytes = excluded.bytes
+"""
+FORGET_COUNTS = """
+UPDATE memsvc.budgets SET day = DEFAULT, messages = DEFAULT, bytes = DEFAULT WHERE of_user = %s
+"""
+FORGET_COUNTED = """
+DELETE FROM memsvc.budgets
+WHERE of_user = %s AND num_nonnulls(messages_per_day, bytes_per_day, tokens_per_day, cost_per_day) = 0
+"""
+Budget = tuple[str, str]
+"""A row of the table as JSON: all of it, and what of it is newer."""
 
 
 class Pause(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,13 +119,13 @@ def _cross(journey: Journey, copier: Copier) -> Pause:
         times.append(time.monotonic())
         epoch = journey.epoch + 1
         with snapshot(journey.source.connection), copier.target.transaction():
-            carried = journey.carried()
+            carried, budget = journey.carried(), _budget(journey)
             rows = _last_round(journey, copier)
             times.append(time.monotonic())
             _compare(copier)
-            _write_user(journey, copier.target, carried, epoch)
+            _write_user(journey, copier.target, carried, budget, epoch)
         times.append(time.monotonic())
-        _switch(journey, carried, epoch, rows)
+        _switch(journey, carried, budget, epoch, rows)
         arrive(journey)
         times.append(time.monotonic())
     except BaseException:
@@ -224,11 +245,23 @@ def _compare(copier: Copier) -> None:
         raise MoveDiffersError(f"Rows of {', '.join(sorted(foreign))} refer to nothing.", tables=foreign)
 
 
-def _write_user(journey: Journey, connection: psycopg.Connection, carried: Mapping[str, Any], epoch: int) -> None:
-    """Write the user's row in the new cell; in the directory, the switch writes it."""
+def _budget(journey: Journey) -> Budget | None:
+    """The user's limits as the directory has them, and what the old cell has counted; None: there is neither."""
+    limits = one(journey.home, LIMITS, [journey.user_id])
+    counted = one(journey.source.connection, COUNTED, [journey.user_id])
+    return (limits or "{}", counted or "{}") if limits or counted else None
+
+
+def _write_user(
+    journey: Journey, connection: psycopg.Connection, carried: Mapping[str, Any], budget: Budget | None, epoch: int
+) -> None:  # fmt: skip
+    """Write the user's row and budget in the new cell; in the directory, the switch writes them."""
     if journey.target.home:
         return
     _update_user(journey, connection, carried, {"epoch": epoch, "moving": "frozen"})
+    connection.execute("DELETE FROM memsvc.budgets WHERE of_user = %s", [journey.user_id])  # of an earlier try
+    if budget is not None:
+        connection.execute(COUNT, budget)
 
 
 def _update_user(
@@ -246,7 +279,7 @@ def _update_user(
         raise MoveDiffersError("The user's row is gone.")
 
 
-def _switch(journey: Journey, carried: Mapping[str, Any], epoch: int, rows: int) -> None:
+def _switch(journey: Journey, carried: Mapping[str, Any], budget: Budget | None, epoch: int, rows: int) -> None:
     """Send the user to the new cell: the moment that counts."""
     own = {"cell_id": journey.target.cell_id, "epoch": epoch, "moving": None}
     with journey.home.transaction():
@@ -258,7 +291,12 @@ def _switch(journey: Journey, carried: Mapping[str, Any], epoch: int, rows: int)
         )
         details = {"from": journey.source.name, "to": journey.target.name, "epoch": epoch}
         note(journey.home, journey.user_id, "user.switch", details)
+        if journey.source.home:
+            journey.home.execute(FORGET_COUNTED, [journey.user_id])
+            journey.home.execute(FORGET_COUNTS, [journey.user_id])
         if journey.target.home:
+            if budget is not None:
+                journey.home.execute(COUNT, budget)
             _let_in(journey, journey.home)
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -118,6 +118,20 @@ def _named(cells: Sequence[Cell], cell_id: int) -> Cell:
     return found
 
 
+@contextmanager
+def naming(cell: Cell | None, *, hint: str = "") -> Iterator[None]:
+    """Say which cell (None: the home) does not answer, if it does not in this block.
+
+    Raises:
+        DatabaseUnavailableError: it does not.
+    """
+    name = "home" if cell is None else cell.name
+    try:
+        yield
+    except NO_ANSWER as error:
+        raise DatabaseUnavailableError(f"The cell {name} does not answer.", hint=hint, cell=name) from error
+
+
 class Cells:
     """The databases of all cells, each opened when the first of its users comes. Belongs to one event loop."""
 
@@ -164,9 +178,16 @@ class Cells:
             UserUnknownError: there is no such user.
             UserMovingError, DatabaseUnavailableError, OverloadedError: as ``database``.
         """
+        _, db = await self.find_with_place(user_id)
+        return db
+
+    async def find_with_place(self, user_id: UUID) -> tuple[Place, Database]:
+        """Where a user is, and the database with the user's memory; raises what ``find`` raises."""
         self._read_soon()
         place, moving = await find_place(self.home, user_id)
-        return await self._at(user_id, await self._arrived(user_id) if moving else place)
+        if moving:
+            place = await self._arrived(user_id)
+        return place, await self._at(user_id, place)
 
     async def for_new_user(self) -> Cell | None:
         """The cell of the next new user, by the cells' weights; None: the home.

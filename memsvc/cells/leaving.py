@@ -87,6 +87,8 @@ def note(connection: psycopg.Connection, user_id: UUID, action: str, details: Ma
 def close(connection: psycopg.Connection, user_id: UUID, action: str, *, home: bool) -> dict[str, int]:
     """End an erasure in the running transaction: the receipt, and the user's own row unless this is the directory.
 
+    With that row goes the user's budget: a session without triggers does not delete it by itself.
+
     Returns:
         The rows that were deleted, by table.
     """
@@ -97,6 +99,7 @@ def close(connection: psycopg.Connection, user_id: UUID, action: str, *, home: b
         if home:
             connection.execute("UPDATE memsvc.users SET erased_rows = '{}' WHERE user_id = %s", [user_id])
         else:
+            connection.execute("DELETE FROM memsvc.budgets WHERE of_user = %s", [user_id])
             connection.execute("DELETE FROM memsvc.users WHERE user_id = %s", [user_id])
     return counts
 

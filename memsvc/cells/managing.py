@@ -16,6 +16,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from memsvc.access.users import HOME
+from memsvc.cells.budgets import LimitsOf, differing, read_limits
 from memsvc.cells.directory import Cell
 from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
@@ -27,7 +28,7 @@ from memsvc.settings import Settings
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}", re.ASCII)
 MOST_WEIGHT = 1_000
 MOST_IDS = 20
-"""The most ids of users that a finding names."""
+"""The most users, or budgets, that a finding names."""
 NOBODY = UUID(int=1)
 CLOCKS_APART_S = 5.0
 LOGINS = {"user", "password", "passfile", "service", "servicefile"}
@@ -265,10 +266,11 @@ def examine(admin_url: str, settings: Settings) -> list[Finding]:
         stuck = home.execute(
             "SELECT user_id FROM memsvc.moves WHERE started_at < clock_timestamp() - interval '1 day'"
         ).fetchall()
+        limits = read_limits(home)
     found: list[Finding] = []
     for cell in cells:
         try:
-            found += _examine(cell, listed, admin_url, settings)
+            found += _examine(cell, listed, limits, admin_url, settings)
         except MemsvcError as error:
             found.append(Finding(cell=cell.name, what=error.message, state="wrong", hint=error.advice))
     if stuck:
@@ -323,7 +325,9 @@ HINTS = {
 }
 
 
-def _examine(cell: Cell, listed: Sequence[Any], admin_url: str, settings: Settings) -> Iterator[Finding]:
+def _examine(
+    cell: Cell, listed: Sequence[Any], limits: LimitsOf, admin_url: str, settings: Settings
+) -> Iterator[Finding]:  # fmt: skip
     with _connected(admin_url_of(cell, admin_url, settings)) as connection:
         _check_revision(connection)
         _check_secret(connection, settings)
@@ -332,6 +336,8 @@ def _examine(cell: Cell, listed: Sequence[Any], admin_url: str, settings: Settin
             for row in connection.execute("SELECT user_id, epoch FROM memsvc.users WHERE cell_id = 0").fetchall()
         }
         clock = connection.execute("SELECT extract(epoch FROM clock_timestamp()) AS now").fetchone()
+        apps = {row.name for row in connection.execute("SELECT name FROM memsvc.apps").fetchall()}
+        limits_here = read_limits(connection)
     yield Finding(cell=cell.name, what="answers, is of this version and shares the secrets", state="ok")
     strays = find_strays(cell, admin_url, settings) if cell.url else []
     for why, what in (
@@ -356,13 +362,18 @@ def _examine(cell: Cell, listed: Sequence[Any], admin_url: str, settings: Settin
         what = f"users with another epoch than in the directory, who are refused: {_some(early)}"
         hint = "One of the two databases was restored to an earlier time."
         yield Finding(cell=cell.name, what=what, state="wrong", hint=hint)
+    users = {row.user_id for row in listed if row.cell_id == cell.cell_id}
+    other = differing(limits, limits_here, apps, users) if cell.url else []
+    if other:
+        what = f"budgets that are not those of the home: {_some(other)}"
+        yield Finding(cell=cell.name, what=what, state="wrong", hint="Set them again: 'memsvc budget set'.")
     apart = abs(float(clock.now) - time.time()) if clock is not None else 0.0
     if apart > CLOCKS_APART_S:
         what = f"its clock is {apart:.0f} s away from this machine's"
         yield Finding(cell=cell.name, what=what, state="wrong", hint="Tokens are valid for a minute: set the clocks.")
 
 
-def _some(ids: Sequence[UUID]) -> str:
+def _some(ids: Sequence[UUID | str]) -> str:
     more = f" and {len(ids) - MOST_IDS} more" if len(ids) > MOST_IDS else ""
     return ", ".join(str(one) for one in ids[:MOST_IDS]) + more
 

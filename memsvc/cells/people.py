@@ -13,7 +13,8 @@ import msgspec
 from sqlalchemy import text
 
 from memsvc.access.users import User, add_user, find_user, list_users, new_user, seed
-from memsvc.cells.directory import Cell, Cells
+from memsvc.cells.budgets import bring_limits, take_limits
+from memsvc.cells.directory import Cells, naming
 from memsvc.db.acting import sign
 from memsvc.db.engine import Database
 from memsvc.db.epochs import at_epoch
@@ -22,7 +23,7 @@ from memsvc.db.once import Once
 from memsvc.erasing.anonymising import Anonymised, Figure, begin_anonymising, figures_of_app, preview_anonymising
 from memsvc.erasing.memories import Receipt
 from memsvc.erasing.users import Progress, erase_user, preview_user, user_erasure
-from memsvc.errors import AlreadyExistsError, DatabaseUnavailableError, NotFoundError, UserMovingError, UserUnknownError
+from memsvc.errors import AlreadyExistsError, NotFoundError, UserMovingError, UserUnknownError
 from memsvc.text.storable import check_storable
 
 FIRST_EPOCH = 1
@@ -64,10 +65,11 @@ async def add_user_somewhere(
             cells.home, app, name=name, external_id=external_id, aliases=aliases, time_zone=time_zone,
             language=language, once=once,
         )  # fmt: skip
-    async with cells.home.transaction() as connection:
-        app_name, policy = (await connection.execute(APP, {"app": app})).one()
     there = cells.opened(cell)
-    async with there.transaction() as connection:
+    async with cells.home.transaction() as home, there.transaction() as connection:
+        # The app's limits cannot change in the home before the cell has them, too.
+        app_name, policy = (await home.execute(APP, {"app": app})).one()
+        limits = await take_limits(home, app)
         await sign(connection)
         user_id: UUID = (await connection.execute(NEW_ID)).scalar_one()
         at_epoch(user_id, FIRST_EPOCH)
@@ -77,6 +79,7 @@ async def add_user_somewhere(
             "policy": msgspec.json.encode(policy).decode(),
         }  # fmt: skip
         settled: UUID | None = (await connection.execute(SETTLE, values)).scalar_one()
+        await bring_limits(connection, app, limits)
         if settled == user_id:
             await seed(there, connection, user_id, asked, once)
     if settled is None:  # being erased
@@ -196,23 +199,15 @@ async def user_erasure_anywhere(cells: Cells, app: UUID, user_id: UUID) -> Recei
 
     Raises:
         NotFoundError: no user of the app with this id was ever erased.
-        DatabaseUnavailableError, OverloadedError: a cell does not answer, so nobody knows whether it is done there.
+        DatabaseUnavailableError: a cell does not answer, so nobody knows whether it is done there.
     """
     found: list[Receipt] = []
     for cell, db in await cells.all():
-        try:
+        with suppress(NotFoundError), naming(cell):
             found.append(await user_erasure(db, app, user_id))
-        except NotFoundError:
-            continue
-        except DatabaseUnavailableError as error:
-            raise _does_not_answer(cell) from error
     if not found:
         raise NotFoundError("No user with this id was ever erased.")
     return reduce(_together, found)
-
-
-def _does_not_answer(cell: Cell | None) -> DatabaseUnavailableError:
-    return DatabaseUnavailableError(f"The cell {'home' if cell is None else cell.name} does not answer.")
 
 
 def _together(one: Receipt, other: Receipt) -> Receipt:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, print_json, print_table, with_database
+from memsvc.cli.common import AppName, AsJson, every_cell, print_json, print_table, with_database
 
 if TYPE_CHECKING:
     from memsvc.access.budgets import Whose
@@ -49,12 +49,13 @@ def set_(
         message = "name a user, or all of them"
         raise typer.BadParameter(message, param_hint="--each")
 
-    async def work(db: Database, _settings: Settings) -> None:
-        from memsvc.access.budgets import set_budget
+    async def work(db: Database, settings: Settings) -> None:
         from memsvc.access.users import find_app
+        from memsvc.cells.budgets import set_budget_everywhere
 
         whose: Whose = "user" if user is not None else "each" if each else "app"
-        await set_budget(db, await find_app(db, app), whose, limits, user=user)
+        async with every_cell(db, settings) as cells:
+            await set_budget_everywhere(cells, await find_app(db, app), whose, limits, user=user)
 
     with_database(work)
     named = {"messages": messages, "bytes": bytes_, "tokens": tokens, "of cost": limits.cost_per_day}
@@ -67,19 +68,20 @@ def set_(
 def show(user: str | None = User, app: str = AppName, as_json: bool = AsJson) -> None:
     """Show budgets, and what was used of them today."""
 
-    async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.budgets import list_budgets
+    async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app, find_user
+        from memsvc.cells.budgets import list_budgets_everywhere
         from memsvc.db.paging import MAX_PAGE
 
         owner, found, cursor = await find_app(db, app), [], None
         user_id = (await find_user(db, owner, user)).user_id if user is not None else None
-        while True:
-            page = await list_budgets(db, owner, user_id=user_id, cursor=cursor, limit=MAX_PAGE)
-            found += page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
+        async with every_cell(db, settings) as cells:
+            while True:
+                page = await list_budgets_everywhere(cells, owner, user_id=user_id, cursor=cursor, limit=MAX_PAGE)
+                found += page.items
+                cursor = page.next_cursor
+                if cursor is None:
+                    return found
 
     found = with_database(work)
     if as_json:

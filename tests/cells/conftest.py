@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 
 import psycopg
 import pytest
 
+from memsvc.api.app import create_app
+from memsvc.cells.managing import add_cell
+from memsvc.db.engine import Database, role_url
 from memsvc.settings import Settings
+from tests.api.conftest import running
 from tests.cells.pair import Deployment, without_login
+from tests.cells.served import Served
 from tests.cluster import Cluster
 from tests.sql.world import MODEL, UNUSED_MODEL, World, make_world
 
@@ -59,3 +65,22 @@ def app_name(world: World, deployment: Deployment) -> str:
     """The name of Ada's and Bob's app."""
     [(name,)] = deployment.rows("home", "SELECT name FROM memsvc.apps WHERE app_id = %s", world.ada.app_id)
     return str(name)
+
+
+@pytest.fixture(scope="module")
+def urls(cluster: Cluster, template: str, worker_id: str) -> Iterator[tuple[str, str]]:
+    names = [f"memsvc_test_requests_{name}_{worker_id}" for name in ("home", "east")]
+    yield (cluster.clone(names[0], template), cluster.clone(names[1], template))
+    for name in names:
+        cluster.drop(name)
+
+
+@pytest.fixture
+async def cells(urls: tuple[str, str], settings: Settings) -> AsyncIterator[Served]:
+    own = settings.model_copy(update={"allowed_hosts": "memsvc.test", "move_patience_s": 2.0, "connect_timeout_s": 2})
+    add_cell(urls[0], own, "east", without_login(urls[1]))
+    db = Database(role_url(urls[0], "memsvc_app", settings.secret("app_password")), own)
+    async with running(create_app(own, db)) as api, AsyncExitStack() as stack:
+        await api.state["service"].cells.read()
+        yield Served(urls, own, db, api, stack)
+    await db.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -34,7 +33,7 @@ def stop(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     """Interrupt the next mover at its switch."""
     switch, arrive, waiting = crossing._switch, crossing.arrive, [at]
 
-    def switching(journey: Journey, carried: Mapping[str, Any], epoch: int, rows: int) -> None:
+    def switching(journey: Journey, *given: Any) -> None:
         if at == "in its transaction":
             monkeypatch.setattr(crossing, "note", interrupt)
         elif at == "before its commit":
@@ -42,7 +41,7 @@ def stop(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
             journey.home.execute("UPDATE memsvc.moves SET state = 'switched' WHERE user_id = %s", [journey.user_id])
         if at in {"before it", "before its commit"}:
             interrupt()
-        switch(journey, carried, epoch, rows)
+        switch(journey, *given)
         if at == "after it":
             interrupt()
 

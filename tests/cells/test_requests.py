@@ -3,113 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import Any
-from uuid import UUID
 
-import httpx
 import psycopg
 import pytest
-from litestar import Litestar
-from psycopg import sql
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
 from memsvc.access.keys import Limits, create_key
 from memsvc.access.users import app_id
 from memsvc.api.app import create_app
-from memsvc.cells.managing import add_cell, examine, read_cells, remove_cell, weigh_cell
+from memsvc.cells.managing import add_cell, examine, read_cells, remove_cell
 from memsvc.cells.strays import erase_strays
-from memsvc.db.engine import Database, role_url
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, NotFoundError
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
 from tests.cells.pair import without_login
+from tests.cells.served import EAST, HOME, Served, found, gone, tell
 from tests.cluster import Cluster
 
 pytestmark = pytest.mark.slow
 
-HOME, EAST = 0, 1
 
-
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """A home and a cell, and what serves them."""
-
-    urls: tuple[str, str]
-    """The administrators' URLs of the home and of the cell east."""
-    settings: Settings
-    db: Database
-    """The home, with the application's login."""
-    api: Litestar
-    stack: AsyncExitStack
-
-    def run(self, cell: int, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.urls[cell], autocommit=True) as connection:
-            done = connection.execute(statement.encode(), values or None)
-            return done.fetchall() if done.description else []
-
-    def rows(self, cell: int, user: UUID | str) -> dict[str, int]:
-        """Rows of a user in the tables that erasing knows."""
-        found = {}
-        for (table,) in self.run(cell, "SELECT name FROM memsvc.user_tables()"):
-            [(count,)] = self.run(cell, f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s", user)
-            if count:
-                found[table] = count
-        return found
-
-    def weigh(self, home: int, east: int) -> None:
-        weigh_cell(self.urls[HOME], "home", home)
-        weigh_cell(self.urls[HOME], "east", east)
-
-    async def client(self, *scopes: str, **headers: str) -> httpx.AsyncClient:
-        key = await create_key(self.db, await app_id(self.db, "cells"), scopes=scopes or ("read", "write", "admin"))
-        return await self.stack.enter_async_context(client_of(self.api, Authorization=f"Bearer {key}", **headers))
-
-    async def bearer(self, credential: str) -> httpx.AsyncClient:
-        return await self.stack.enter_async_context(client_of(self.api, Authorization=f"Bearer {credential}"))
-
-    async def person(self, name: str, cell: int) -> tuple[str, httpx.AsyncClient]:
-        """Add a user to a cell; the user's id, and a client that acts for the user."""
-        self.weigh(int(cell == HOME), int(cell == EAST))
-        chief = await self.client()
-        added = await chief.post("/v1/users", json={"name": name})
-        assert added.status_code == 201, added.text
-        return added.json()["user_id"], await self.client(**{"X-Memsvc-User": name})
-
-
-@pytest.fixture(scope="module")
-def urls(cluster: Cluster, template: str, worker_id: str) -> Iterator[tuple[str, str]]:
-    names = [f"memsvc_test_requests_{name}_{worker_id}" for name in ("home", "east")]
-    yield (cluster.clone(names[0], template), cluster.clone(names[1], template))
-    for name in names:
-        cluster.drop(name)
-
-
-@pytest.fixture
-async def cells(urls: tuple[str, str], settings: Settings) -> AsyncIterator[Deployment]:
-    own = settings.model_copy(update={"allowed_hosts": "memsvc.test", "move_patience_s": 2.0, "connect_timeout_s": 2})
-    add_cell(urls[0], own, "east", without_login(urls[1]))
-    db = Database(role_url(urls[0], "memsvc_app", settings.secret("app_password")), own)
-    async with running(create_app(own, db)) as api, AsyncExitStack() as stack:
-        await api.state["service"].cells.read()
-        yield Deployment(urls, own, db, api, stack)
-    await db.close()
-
-
-async def tell(client: httpx.AsyncClient, text: str) -> httpx.Response:
-    return await client.post("/v1/messages", json={"conversation": "pond", "text": text})
-
-
-async def found(client: httpx.AsyncClient, question: str) -> list[str]:
-    answer = await client.post("/v1/recall", json={"query": question})
-    assert answer.status_code == 200, answer.text
-    return [one["text"] for one in answer.json()["memories"]]
-
-
-async def test_users_are_added_by_weight_and_each_is_served_by_its_cell(cells: Deployment) -> None:
+async def test_users_are_added_by_weight_and_each_is_served_by_its_cell(cells: Served) -> None:
     ada, as_ada = await cells.person("Ada", HOME)
     zoe, as_zoe = await cells.person("Zoe", EAST)
     for client, text in ((as_ada, "The heron is at the mill."), (as_zoe, "The heron is at the lock.")):
@@ -139,7 +54,7 @@ async def test_users_are_added_by_weight_and_each_is_served_by_its_cell(cells: D
     assert "at the lock" in said.text, said.text
 
 
-async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cells: Deployment) -> None:
+async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cells: Served) -> None:
     cells.weigh(0, 1)
     chief = await cells.client()
     once = {"Idempotency-Key": "add-ines"}
@@ -158,7 +73,7 @@ async def test_a_name_is_taken_in_all_cells_and_a_repeated_request_adds_once(cel
     assert cells.run(HOME, "SELECT cell_id FROM memsvc.users WHERE external_id = 'Enno'") == [(EAST,)]
 
 
-async def test_who_was_half_added_is_added_by_the_same_request_and_two_at_once_add_one(cells: Deployment) -> None:
+async def test_who_was_half_added_is_added_by_the_same_request_and_two_at_once_add_one(cells: Served) -> None:
     await cells.person("Erna", EAST)  # the app is in the cell
     [(app,)] = cells.run(EAST, "SELECT app_id FROM memsvc.apps WHERE name = 'cells'")
     half = "SELECT memsvc.settle_user(%s, 'cells', uuidv7(), 'Halfdan', 'Halfdan', 'UTC', 'english', 1, '{}')"
@@ -174,7 +89,7 @@ async def test_who_was_half_added_is_added_by_the_same_request_and_two_at_once_a
     assert cells.run(HOME, "SELECT cell_id FROM memsvc.users WHERE external_id = 'Twyla'") == [(EAST,)]
 
 
-async def test_a_process_that_has_just_started_erases_a_user_of_a_cell_there(cells: Deployment) -> None:
+async def test_a_process_that_has_just_started_erases_a_user_of_a_cell_there(cells: Served) -> None:
     user, client = await cells.person("Fritzi", EAST)
     assert (await tell(client, "The eel is gone.")).status_code == 202
     key = await create_key(cells.db, await app_id(cells.db, "cells"), scopes=("admin",))
@@ -187,7 +102,7 @@ async def test_a_process_that_has_just_started_erases_a_user_of_a_cell_there(cel
     assert cells.rows(HOME, user) == cells.rows(EAST, user) == {}
 
 
-async def test_a_keys_limit_holds_for_users_of_other_cells_at_each_door(cells: Deployment) -> None:
+async def test_a_keys_limit_holds_for_users_of_other_cells_at_each_door(cells: Served) -> None:
     await cells.person("Limo", EAST)
     limits = Limits(messages_per_day=2)
     key = await create_key(cells.db, await app_id(cells.db, "cells"), scopes=("read", "write"), limits=limits)
@@ -205,7 +120,7 @@ async def test_a_keys_limit_holds_for_users_of_other_cells_at_each_door(cells: D
     assert (await tell(client, "Three.")).status_code == 429
 
 
-async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Deployment) -> None:
+async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Served) -> None:
     gone, client = await cells.person("Gero", EAST)
     _, as_stays = await cells.person("Stella", EAST)
     for who in (client, as_stays):
@@ -224,7 +139,7 @@ async def test_a_user_of_a_cell_is_erased_there_and_in_the_directory(cells: Depl
     assert (await chief.post("/v1/users", json={"name": "Gero"})).status_code == 201
 
 
-async def test_the_policies_on_secrets_of_app_and_user_hold_in_every_cell(cells: Deployment) -> None:
+async def test_the_policies_on_secrets_of_app_and_user_hold_in_every_cell(cells: Served) -> None:
     _, client = await cells.person("Pia", EAST)
     _, at_home = await cells.person("Per", HOME)
     chief = await cells.client()
@@ -240,7 +155,7 @@ async def test_the_policies_on_secrets_of_app_and_user_hold_in_every_cell(cells:
     await chief.put("/v1/policy", json={"kinds": {}})
 
 
-async def test_a_user_of_a_cell_is_anonymised_there_and_counted_with_the_others(cells: Deployment) -> None:
+async def test_a_user_of_a_cell_is_anonymised_there_and_counted_with_the_others(cells: Served) -> None:
     chief = await cells.client()
     for name, cell in (("Anna", EAST), ("Arno", HOME)):
         user, client = await cells.person(name, cell)
@@ -255,7 +170,7 @@ async def test_a_user_of_a_cell_is_anonymised_there_and_counted_with_the_others(
     assert (sums["users", ""], sums["messages", "user"]) == (2, 2)
 
 
-async def test_a_moving_user_is_waited_for_and_told_to_come_back_after_a_while(cells: Deployment) -> None:
+async def test_a_moving_user_is_waited_for_and_told_to_come_back_after_a_while(cells: Served) -> None:
     user, client = await cells.person("Mona", EAST)
     door = "UPDATE memsvc.users SET moving = %s WHERE user_id = %s"
     cells.run(HOME, door, "closing", user)
@@ -275,7 +190,7 @@ async def test_a_moving_user_is_waited_for_and_told_to_come_back_after_a_while(c
     assert await found(client, "pike") == ["The pike is asleep."]
 
 
-async def test_an_old_token_finds_the_new_place_and_an_old_cell_refuses(cells: Deployment) -> None:
+async def test_an_old_token_finds_the_new_place_and_an_old_cell_refuses(cells: Served) -> None:
     user, client = await cells.person("Theo", EAST)
     by_token = await cells.bearer((await client.post("/v1/token")).json()["token"])
     assert (await tell(by_token, "The lock is open.")).status_code == 202
@@ -288,7 +203,7 @@ async def test_an_old_token_finds_the_new_place_and_an_old_cell_refuses(cells: D
     assert await found(by_token, "lock") == await found(client, "lock") == ["The lock is open."]
 
 
-async def test_without_the_directory_known_users_of_other_cells_go_on_and_nobody_else(cells: Deployment) -> None:
+async def test_without_the_directory_known_users_of_other_cells_go_on_and_nobody_else(cells: Served) -> None:
     _, as_ada = await cells.person("Adele", HOME)
     _, as_zoe = await cells.person("Zita", EAST)
     _, as_new = await cells.person("Nele", EAST)
@@ -305,7 +220,7 @@ async def test_without_the_directory_known_users_of_other_cells_go_on_and_nobody
     assert len(await found(as_zoe, "swan")) == 2
 
 
-async def test_a_cell_that_is_gone_fails_its_own_users_alone(cells: Deployment) -> None:
+async def test_a_cell_that_is_gone_fails_its_own_users_alone(cells: Served) -> None:
     _, as_ada = await cells.person("Alma", HOME)
     _, as_zoe = await cells.person("Zora", EAST)
     for client in (as_ada, as_zoe):
@@ -320,7 +235,7 @@ async def test_a_cell_that_is_gone_fails_its_own_users_alone(cells: Deployment) 
     assert await found(as_zoe, "swan") == ["The swan is back."]
 
 
-async def test_the_doctor_finds_who_is_not_where_the_directory_says(cells: Deployment) -> None:
+async def test_the_doctor_finds_who_is_not_where_the_directory_says(cells: Served) -> None:
     _, as_ada = await cells.person("Agnes", HOME)
     zoe, as_zoe = await cells.person("Zelda", EAST)
     for client in (as_ada, as_zoe):
@@ -406,26 +321,3 @@ def _head(home: str) -> str:
     with psycopg.connect(home) as connection:
         [(head,)] = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchall()
         return str(head)
-
-
-class gone:  # noqa: N801 - reads as a sentence
-    """While the block runs, nobody can connect to a database, and nobody is connected."""
-
-    def __init__(self, url: str) -> None:
-        self._name = str(make_url(url).database)
-        self._server = make_url(url).set(database="postgres").render_as_string(hide_password=False)
-
-    def __enter__(self) -> None:
-        self._allow(False)
-        with psycopg.connect(self._server, autocommit=True) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [self._name]
-            )
-
-    def __exit__(self, *_: object) -> None:
-        self._allow(True)
-
-    def _allow(self, allowed: bool) -> None:
-        statement = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
-        with psycopg.connect(self._server, autocommit=True) as connection:
-            connection.execute(statement.format(sql.Identifier(self._name), sql.Literal(allowed)))

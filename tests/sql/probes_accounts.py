@@ -296,6 +296,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
 
 @probe
 def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: World) -> None:
+    ada, bob, eve = world.ada, world.bob, world.eve
     give = "SELECT memsvc.set_budget(%s, 'user', %s, 2, NULL, 5, NULL)"
     listed = "SELECT user_id, messages_per_day, messages FROM memsvc.budgets_of_app(%s, NULL, NULL, 9)"
     limited = "SELECT memsvc.is_budgeted(%s)"
@@ -308,13 +309,38 @@ def a_budget_belongs_to_its_app_and_is_spent_by_its_user(doors: Doors, world: Wo
         assert rows(connection, listed, world.eve.app_id) == []
         model = "SELECT whose, what, most FROM memsvc.model_budgets(%s)"
         assert rows(connection, model, world.ada.user_id) == [("user", "tokens", 5)]
-        assert rows(connection, model, world.bob.user_id) == []
+        assert value(connection, give, [ada.app_id, bob.user_id]) is True
+        assert rows(connection, model, bob.user_id) == [], "another user's budget of the language model"
         assert ("user", "messages", 1) in rows(connection, "SELECT * FROM memsvc.budgets_used_up()")
+    with doors.enter(APP) as connection:  # counts of a cell, and limits for one
+        connection.execute("SELECT memsvc.set_budget(%s, 'user', %s, 9, NULL, NULL, NULL)", [ada.app_id, ada.user_id])
+        connection.execute("SELECT memsvc.set_budget(%s, 'user', %s, 9, NULL, NULL, NULL)", [ada.app_id, bob.user_id])
+        for app_id, most in ((ada.app_id, 8), (eve.app_id, 7)):
+            for whose in ("app", "each"):
+                connection.execute("SELECT memsvc.set_budget(%s, %s, NULL, %s, NULL, NULL, 0.1)", [app_id, whose, most])
+        assert (
+            value(connection, "SELECT memsvc.set_budget(%s, 'app', NULL, 1, NULL, NULL, NULL)", [UUID(int=1)]) is False
+        )
+        of_some = "SELECT user_id, messages_per_day FROM memsvc.budgets_of_app(%s, NULL, NULL, 9, p_users => %s)"
+        assert set(rows(connection, of_some, ada.app_id, [ada.user_id])) == {(ada.user_id, 9), (None, 8)}
+        counted = "SELECT user_id FROM memsvc.budgets_of_app(%s, NULL, NULL, 9, p_counted => true)"
+        assert rows(connection, counted, ada.app_id) == []
+        told = value(connection, "SELECT memsvc.limits_to_bring(%s)", [ada.app_id])
+        assert [(one["whose"], one["messages_per_day"], one["cost_per_day"]) for one in told] == [
+            ("app", 8, 0.1), ("each", 8, 0.1)
+        ]  # fmt: skip
+        bring = "SELECT memsvc.bring_limits(%s, %s::jsonb)"
+        connection.execute(bring, [ada.app_id, '[{"whose": "each", "bytes_per_day": 3}]'])
+        assert set(rows(connection, listed, ada.app_id)) == {(ada.user_id, 9, 0), (bob.user_id, 9, 0), (None, None, 0)}
+        assert rows(connection, listed, eve.app_id) == [(None, 7, 0), (None, 7, 0)], "another app's limits went"
     refused(doors, APP, world.token(world.ada), f"SELECT memsvc.spend_budget('{world.bob.user_id}', 1, 1)")
     for role in (READER, CYPHER, ANALYST):
         for call in (
             f"memsvc.set_budget('{world.ada.app_id}', 'app', NULL, 1, NULL, NULL, NULL)",
             f"memsvc.budgets_of_app('{world.ada.app_id}', NULL, NULL, 9)",
+            f"memsvc.hold_limits('{world.ada.app_id}')",
+            f"memsvc.limits_to_bring('{world.ada.app_id}')",
+            f"memsvc.bring_limits('{world.ada.app_id}', '[]')",
             f"memsvc.is_budgeted('{world.ada.user_id}')",
             f"memsvc.spend_budget('{world.ada.user_id}', 1, 1)",
             f"memsvc.model_budgets('{world.ada.user_id}')",

@@ -11,11 +11,12 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, QueryParameter
 
-from memsvc.access.budgets import MOST, Budget, Limits, Whose, list_budgets, set_budget
+from memsvc.access.budgets import MOST, Budget, Limits, Whose
 from memsvc.access.users import find_user
 from memsvc.api.callers import ADMINISTRATOR, Administrator
 from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
+from memsvc.cells.budgets import list_budgets_everywhere, set_budget_everywhere
 from memsvc.db.paging import Page
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST)] | None
@@ -70,9 +71,9 @@ class BudgetsController(Controller):
         limit: PageSize = 100,
     ) -> Page[Budget]:
         """Return one page."""
-        db, app = administrator.db, administrator.app_id
-        user_id = (await find_user(db, app, user)).user_id if user is not None else None
-        return await list_budgets(db, app, user_id=user_id, cursor=cursor, limit=limit)
+        cells, app = administrator.cells, administrator.app_id
+        user_id = (await find_user(cells.home, app, user)).user_id if user is not None else None
+        return await list_budgets_everywhere(cells, app, user_id=user_id, cursor=cursor, limit=limit)
 
     @put(
         operation_id="setBudget",
@@ -91,4 +92,5 @@ class BudgetsController(Controller):
         administrator: NamedDependency[Administrator],
     ) -> None:
         """Set it."""
-        await set_budget(administrator.db, administrator.app_id, data.whose, data.limits(), user=data.user)
+        cells, app = administrator.cells, administrator.app_id
+        await set_budget_everywhere(cells, app, data.whose, data.limits(), user=data.user)

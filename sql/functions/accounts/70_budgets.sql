@@ -1,6 +1,8 @@
 -- Budgets: what an app and its users may use in a day (UTC). Messages and bytes are counted in the transaction that
 -- stores them, so what is rolled back is not counted; an app with such a budget therefore commits its stores one after
 -- another. Tokens and costs are summed from model_calls. Without a budget, storing costs one look at an index.
+-- With several cells, the home has all limits. A cell has those of its apps and of its users, and counts what they use
+-- there (memsvc/cells/budgets.py).
 
 -- Whether storing for this user counts.
 CREATE OR REPLACE FUNCTION memsvc.is_budgeted(p_user_id uuid) RETURNS boolean
@@ -120,7 +122,7 @@ COMMENT ON FUNCTION memsvc.model_budgets(uuid) IS
   'What the language model has used today, for each budget that limits it for this user.';
 
 -- Sets the limits of an app (p_whose 'app'), of each of its users ('each') or of one user ('user'); null: no limit.
--- False: the app has no such user.
+-- False: there is no such app in this database, or the app has no such user.
 CREATE OR REPLACE FUNCTION memsvc.set_budget(
   p_app_id uuid, p_whose text, p_of_user uuid, p_messages bigint, p_bytes bigint, p_tokens bigint, p_cost numeric
 ) RETURNS boolean
@@ -130,6 +132,9 @@ SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
   PERFORM memsvc.require_restored();
+  IF NOT EXISTS (SELECT FROM apps AS a WHERE a.app_id = p_app_id) THEN
+    RETURN false;
+  END IF;
   IF p_of_user IS NOT NULL AND NOT EXISTS (
     SELECT FROM users AS u WHERE u.user_id = p_of_user AND u.app_id = p_app_id AND u.erasing_since IS NULL
   ) THEN
@@ -153,8 +158,79 @@ $$;
 COMMENT ON FUNCTION memsvc.set_budget(uuid, text, uuid, bigint, bigint, bigint, numeric) IS
   'Sets what an app, each of its users, or one user may use in a day.';
 
--- Budgets of an app, oldest first, with what was used today.
-CREATE OR REPLACE FUNCTION memsvc.budgets_of_app(p_app_id uuid, p_user_id uuid, p_after uuid, p_limit integer)
+-- Until the transaction ends, nobody else sets budgets of this app or takes its limits to a cell.
+CREATE OR REPLACE FUNCTION memsvc.hold_limits(p_app_id uuid) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT pg_advisory_xact_lock(hashtextextended('memsvc limits of ' || p_app_id, 0));
+END;
+COMMENT ON FUNCTION memsvc.hold_limits(uuid) IS 'Keeps others from changing or taking limits of an app.';
+
+-- The limits of an app and of each of its users, to take to a cell: an array of objects, which nobody changes until the
+-- transaction ends.
+CREATE OR REPLACE FUNCTION memsvc.limits_to_bring(p_app_id uuid) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc limits of ' || p_app_id, 0));
+  RETURN (
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'whose', b.whose, 'messages_per_day', b.messages_per_day, 'bytes_per_day', b.bytes_per_day,
+      'tokens_per_day', b.tokens_per_day, 'cost_per_day', b.cost_per_day
+    ) ORDER BY b.whose), '[]')
+    FROM budgets AS b WHERE b.app_id = p_app_id AND b.of_user IS NULL
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.limits_to_bring(uuid) IS 'The limits of an app and of each of its users, for a cell.';
+
+-- Makes the limits of an app and of each of its users those of the home, as limits_to_bring tells them. Counts stay.
+CREATE OR REPLACE FUNCTION memsvc.bring_limits(p_app_id uuid, p_limits jsonb) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  changed bigint;
+  removed bigint;
+BEGIN
+  PERFORM memsvc.require_restored();
+  DELETE FROM budgets AS b
+  WHERE b.app_id = p_app_id AND b.of_user IS NULL
+    AND NOT EXISTS (SELECT FROM jsonb_to_recordset(p_limits) AS l (whose text) WHERE l.whose = b.whose);
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  INSERT INTO budgets AS b (app_id, whose, messages_per_day, bytes_per_day, tokens_per_day, cost_per_day)
+  SELECT p_app_id, l.whose, l.messages_per_day, l.bytes_per_day, l.tokens_per_day, l.cost_per_day
+  FROM jsonb_to_recordset(p_limits) AS l (
+    whose text, messages_per_day bigint, bytes_per_day bigint, tokens_per_day bigint, cost_per_day numeric
+  )
+  ON CONFLICT ON CONSTRAINT budgets_once DO UPDATE SET messages_per_day = excluded.messages_per_day,
+    bytes_per_day = excluded.bytes_per_day, tokens_per_day = excluded.tokens_per_day,
+    cost_per_day = excluded.cost_per_day
+  WHERE (b.messages_per_day, b.bytes_per_day, b.tokens_per_day, b.cost_per_day) IS DISTINCT FROM (
+    excluded.messages_per_day, excluded.bytes_per_day, excluded.tokens_per_day, excluded.cost_per_day
+  );
+  GET DIAGNOSTICS changed = ROW_COUNT;
+  IF changed + removed > 0 THEN
+    PERFORM memsvc.audit('budget.bring', p_app_id, NULL, '', jsonb_build_object('limits', p_limits));
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.bring_limits(uuid, jsonb) IS
+  'Makes the limits of an app and of each of its users in this cell those of the home.';
+
+-- Budgets of an app, oldest first, with what was used today; of one user with p_user_id. A cell is asked for the use of
+-- the app and of some users (p_users), and for users who are counted without limits of their own (p_counted), who are
+-- not in the home's list. Calls of the language model count where their user is: the copy of a user who is arriving, or
+-- what is left of one who has gone, does not.
+CREATE OR REPLACE FUNCTION memsvc.budgets_of_app(
+  p_app_id uuid, p_user_id uuid, p_after uuid, p_limit integer, p_counted boolean DEFAULT false,
+  p_users uuid[] DEFAULT NULL
+)
 RETURNS TABLE (
   budget_id uuid, whose text, user_id uuid, user_name text, messages_per_day bigint, bytes_per_day bigint,
   tokens_per_day bigint, cost_per_day numeric, messages bigint, bytes bigint, tokens bigint, cost numeric
@@ -175,13 +251,18 @@ BEGIN ATOMIC
     INNER JOIN memsvc.users AS o ON o.user_id = m.user_id AND o.app_id = b.app_id
     WHERE m.at >= date_trunc('day', now(), 'UTC') AND b.whose <> 'each'
       AND (b.of_user IS NULL OR m.user_id = b.of_user)
+      AND o.cell_id = 0 AND o.moving IS DISTINCT FROM 'frozen'
   ) AS c ON true
   WHERE b.app_id = p_app_id AND (p_user_id IS NULL OR b.of_user = p_user_id)
     AND (p_after IS NULL OR b.budget_id > p_after)
+    AND (NOT p_counted OR (b.of_user IS NOT NULL AND num_nonnulls(
+      b.messages_per_day, b.bytes_per_day, b.tokens_per_day, b.cost_per_day
+    ) = 0))
+    AND (p_users IS NULL OR b.whose = 'app' OR b.of_user = ANY (p_users))
   ORDER BY b.budget_id
   LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.budgets_of_app(uuid, uuid, uuid, integer) IS
+COMMENT ON FUNCTION memsvc.budgets_of_app(uuid, uuid, uuid, integer, boolean, uuid[]) IS
   'Budgets of an app, with what was used today.';
 
 -- For operators: how many budgets are used up today, of all apps.
