@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
-    from memsvc.graph.describe import FactsPage, ShownNode
     from memsvc.graph.read import Event, Version
+    from memsvc.graph.shown import FactsPage, ShownNode
     from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 

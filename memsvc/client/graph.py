@@ -10,12 +10,12 @@ from memsvc.client import graph_calls as calls
 from memsvc.client import options as o
 from memsvc.client.connection import Connection
 from memsvc.client.results import LinkEnded
-from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
 from memsvc.graph.notes import FoundNote, Note
 from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
+from memsvc.graph.shown import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.traverse import Graph, Paths
 
 

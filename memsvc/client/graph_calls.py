@@ -10,12 +10,12 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, at, once, read
 from memsvc.client.results import LinkEnded
 from memsvc.db.paging import Page
-from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
 from memsvc.graph.notes import FoundNote, Note
 from memsvc.graph.operations import Mark
 from memsvc.graph.search import MatchedNode
+from memsvc.graph.shown import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.traverse import Graph, Paths
 
 # Notes and links

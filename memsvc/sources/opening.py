@@ -18,8 +18,9 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.short_ids import id_range
 from memsvc.errors import InvalidRequestError, MemoryAmbiguousError, MemoryUnknownError
-from memsvc.graph.describe import ShownEdge, ShownNode, describe_edge, describe_node
+from memsvc.graph.describe import describe_edge, describe_node
 from memsvc.graph.operations import Stance
+from memsvc.graph.shown import ShownEdge, ShownNode
 from memsvc.profiles.blocks import Block
 from memsvc.profiles.read import last_version
 from memsvc.sources.document_reads import ChunkPlace, DocumentChunk, chunks_around

@@ -18,11 +18,12 @@ from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParamet
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.graph import history
-from memsvc.graph.describe import Contradictions, FactsPage, ShownEdge, contradictions, describe_edge, facts_about
+from memsvc.graph.describe import contradictions, describe_edge, facts_about
 from memsvc.graph.edit import correct_fact
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Mark, Retract, Thread
 from memsvc.graph.read import Side
+from memsvc.graph.shown import Contradictions, FactsPage, ShownEdge
 from memsvc.sources.annotating import Annotation, annotate_fact
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 

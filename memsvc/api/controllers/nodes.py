@@ -26,12 +26,13 @@ from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.graph import history, read
-from memsvc.graph.describe import ShownName, ShownNode, describe_node, list_names
+from memsvc.graph.describe import describe_node, list_names
 from memsvc.graph.edit import correct_node
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread, check_conditions
 from memsvc.graph.read import Event
 from memsvc.graph.search import MatchedNode
+from memsvc.graph.shown import ShownName, ShownNode
 from memsvc.recall.find import FoundPage, find_nodes
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
-from memsvc.graph.describe import FactVersion, Quote, ShownEdge, ShownFact, ShownNode
+from memsvc.graph.shown import FactVersion, Quote, ShownEdge, ShownFact, ShownNode
 from memsvc.profiles.blocks import Block
 from memsvc.recall.times_in_words import day, on_clock_of, since
 from memsvc.sources.document_reads import ChunkPlace
