@@ -20,6 +20,7 @@ from psycopg import sql
 from sqlalchemy import URL, TextClause, make_url, text
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
@@ -40,6 +41,7 @@ from memsvc.errors import (
     InvalidRequestError,
     MemsvcError,
     UpgradedError,
+    UserMovingError,
 )
 from memsvc.settings import Settings
 from memsvc.text.policy import read_policy
@@ -63,6 +65,9 @@ TELL_EVERY_S = 0.05
 """Notifications within this time are sent together: each sending is a round trip and wakes all listeners."""
 EVENTS = "memsvc.events"
 """The channel for new events in any user's outbox."""
+
+LOOK_EVERY_S = 0.05
+"""How often a pool that is about to be closed is looked at."""
 
 TRIES = 5
 PAUSE_S = 0.02
@@ -103,6 +108,9 @@ class Database:
             pool_size: the most connections; None: as the settings say.
             turns: those of another pool of this process; None: its own.
         """
+        self._first: list[Callable[[], Awaitable[None]]] = []
+        self._is_closed = False
+        self._patient_until = 0.0
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
         size = pool_size or settings.pool_size
@@ -411,12 +419,36 @@ class Database:
             statement, values = _bounded(statement), {**values, "timeout": str(self._timeout_ms)}
         return statement, values
 
-    async def close(self) -> None:
-        """Close all connections."""
+    def closes_first(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have something closed just before this database is: what was opened for it, and is of no use without it.
+
+        Raises:
+            UserMovingError: it is closed already: a process does so with a cell's database that it finds gone.
+        """
+        if self._is_closed:
+            raise UserMovingError(retry_after=1)
+        self._first.append(close)
+
+    async def close(self, *, patience_s: float = 0.0) -> None:
+        """Close all connections, after what was to be closed first.
+
+        Args:
+            patience_s: how long transactions that have begun may go on, unless somebody closes it again meanwhile.
+        """
+        self._is_closed = True
+        while self._first:
+            await self._first.pop()()
         if self._teller is not None:
             self._teller.cancel()
             with suppress(asyncio.CancelledError):
                 await self._teller
+        loop = asyncio.get_running_loop()
+        self._patient_until = loop.time() + patience_s
+        pool = cast("QueuePool", self.engine.pool)
+        while True:
+            if not pool.checkedout() or loop.time() >= self._patient_until:
+                break
+            await asyncio.sleep(LOOK_EVERY_S)
         await self.replicas.close()
         await self.engine.dispose()
         await self.direct.dispose()
