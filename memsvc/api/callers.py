@@ -183,7 +183,7 @@ class Caller:
         Raises:
             QuotaExceededError: they exceed today's quota.
         """
-        await keys.spend_messages(self.home, self.principal, messages)
+        await keys.spend_messages(self.db, self.principal, messages)
 
     @property
     def asserted_by(self) -> str:
@@ -201,6 +201,15 @@ class Administrator:
     app_id: UUID
     settings: Settings
     use: KeyUse | None = None
+
+    async def at(self, cell: str | None) -> Database:
+        """The database of a cell by its name; None: the home.
+
+        Raises:
+            InvalidRequestError: there is no such cell.
+            DatabaseUnavailableError, OverloadedError: the directory does not answer.
+        """
+        return self.db if cell is None else await self.cells.named(cell)
 
 
 def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:

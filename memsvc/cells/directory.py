@@ -62,13 +62,24 @@ class Cell:
 THE_HOME = Cell(HOME.cell_id, "home", "", 1)
 
 
-def open_cell(cell: Cell, settings: Settings, *, pool_size: int | None = None) -> Database:
+def open_cell(
+    cell: Cell, settings: Settings, *, home: Database | None = None, pool_size: int | None = None
+) -> Database:
     """The database of a cell with the application's login, which all cells share; nothing connects yet.
 
     A cell has no pooler and no replicas of the home's settings; a pooler may stand in the cell's URL.
+
+    Args:
+        cell: not the home.
+        settings: the secrets.
+        home: has the keys, and stays open longer than the result; None: nothing is counted.
+        pool_size: the most connections; None: as the settings say.
     """
-    own = settings.model_copy(update={"pooler_url": None, "replica_urls": None})
-    return Database(role_url(cell.url, "memsvc_app", settings.secret("app_password")), own, pool_size=pool_size)
+    own = settings.model_copy(update={"pooler_url": None, "replica_urls": None, "home_url": None})
+    opened = Database(role_url(cell.url, "memsvc_app", settings.secret("app_password")), own, pool_size=pool_size)
+    if home is not None:
+        opened.accounts = home.accounts
+    return opened
 
 
 async def list_cells(home: Database) -> list[Cell]:
@@ -111,7 +122,7 @@ async def at_place_of(home: Database, settings: Settings, user_id: UUID) -> Asyn
     if place.cell_id == HOME.cell_id:
         yield home
         return
-    opened = open_cell(_named(await list_cells(home), place.cell_id), settings, pool_size=3)
+    opened = open_cell(_named(await list_cells(home), place.cell_id), settings, home=home, pool_size=3)
     try:
         yield opened
     finally:
@@ -298,7 +309,7 @@ class Cells:
         if db is not None and url == cell.url:
             return db
         self._leave(cell.cell_id)
-        opened = open_cell(cell, self._settings)
+        opened = open_cell(cell, self._settings, home=self.home)
         self._open[cell.cell_id] = cell.url, opened
         return opened
 

@@ -66,6 +66,8 @@ TELL_EVERY_S = 0.05
 EVENTS = "memsvc.events"
 """The channel for new events in any user's outbox."""
 
+HOME_CONNECTIONS = 2
+"""The most connections to the home of a process that works for another cell: it only counts there."""
 LOOK_EVERY_S = 0.05
 """How often a pool that is about to be closed is looked at."""
 
@@ -92,6 +94,13 @@ def _host(url: URL) -> str:
     """A server's name for people, without its login."""
     host = url.host or url.query.get("host", "local")
     return f"{host if isinstance(host, str) else ','.join(host)}:{url.port or 5432}"
+
+
+def _home(url: URL, settings: Settings) -> Database:
+    """The home of a process that works for another cell, as the same login."""
+    base = settings.home_url.get_secret_value() if settings.home_url else ""
+    own = settings.model_copy(update={"home_url": None, "pooler_url": None, "replica_urls": None})
+    return Database(role_url(base, url.username or "", url.password or ""), own, pool_size=HOME_CONNECTIONS)
 
 
 class Database:
@@ -135,6 +144,9 @@ class Database:
         close_failed(self.engine)
         self._age = Age(self.engine)
         others = [role_url(base, url.username or "", url.password or "") for base in settings.replicas]
+        self._own_home = None if settings.home_url is None else _home(url, settings)
+        self.accounts: Database = self._own_home or self
+        """The database with the keys and their counts: the home. It is this one, if this is not another cell's."""
         self.replicas = Replicas(
             self.engine,
             [Replica(_host(other), open_pool(other, settings, size)) for other in others],
@@ -449,6 +461,8 @@ class Database:
             if not pool.checkedout() or loop.time() >= self._patient_until:
                 break
             await asyncio.sleep(LOOK_EVERY_S)
+        if self._own_home is not None:
+            await self._own_home.close()
         await self.replicas.close()
         await self.engine.dispose()
         await self.direct.dispose()
