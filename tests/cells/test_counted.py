@@ -17,9 +17,9 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.feeds.pushing import sign
 from memsvc.queue.execution import run_due
-from tests.cells.pair import Deployment, without_login
 from tests.cells.application import Served, served
-@@, tell
+from tests.cells.pair import Deployment, without_login
+from tests.cells.served import tell
 
 pytestmark = pytest.mark.slow
 
