@@ -18,9 +18,8 @@ from memsvc.api.mcp.server import make_server
 from memsvc.cells.directory import Cells, Followed
 from memsvc.errors import DatabaseUnavailableError, UserUnknownError
 from tests.api.mcp_clients import refused, use
-from tests.cells.pair import Deployment
 from tests.cells.application import APP, Served, served
-@@
+from tests.cells.pair import Deployment
 
 pytestmark = pytest.mark.slow
 
