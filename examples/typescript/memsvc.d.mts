@@ -56,6 +56,7 @@ export type Budget = { whose: "app" | "each" | "user"; user_id: string | null; u
 export type BudgetIn = { whose?: "app" | "each" | "user"; user?: string | null; messages_per_day?: number | null; bytes_per_day?: number | null; tokens_per_day?: number | null; cost_per_day?: number | null };
 export type CallIn = { tool: string; arguments?: Record<string, unknown> | string; result?: string | null; ok?: boolean; exit_code?: number | null; ms?: number | null; document?: string | null; sha256?: string | null; size?: number | null; number?: number | null; id?: string | null };
 export type CausedVersion = { version: number; cause: "inbound" | "external"; sha256: string; bytes: number; chunked: boolean; recorded_from: string; recorded_to: string | null; turn_id: string | null; conversation: string | null; id: string | null; agent: string | null; tool: string | null; number: number | null };
+export type CellNamed = { name: string; weight: number };
 export type Change = { change_id: string; recorded_at: string; results: Array<Result> };
 export type ChangeIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; change: Append | Replace | Set; evidence?: Array<string>; hours?: number };
 export type ChatCompletion = { choices: Array<Record<string, unknown>> } & Record<string, unknown>;
@@ -201,6 +202,7 @@ export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: str
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
+export type Page_memsvc_api_controllers_operations_CellNamed_ = { items: Array<CellNamed>; next_cursor: string | null };
 export type Page_memsvc_erasing_anonymising_Figure_ = { items: Array<Figure>; next_cursor: string | null };
 export type Page_memsvc_erasing_memories_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
@@ -649,21 +651,23 @@ export class Memsvc {
   /** Approve, reject or deprecate a type. */
   decideType(input: { path: { "types": "node-types" | "edge-types"; "name": string; "decision": "approve" | "reject" | "deprecate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<NodeType | EdgeType>;
   /** Get how the service is doing. */
-  getOperations(): Promise<Operations>;
+  getOperations(input?: { query?: { "cell"?: string | null } }): Promise<Operations>;
+  /** List the cells. */
+  listCells(): Promise<Page_memsvc_api_controllers_operations_CellNamed_>;
   /** List the costs of the language model. */
-  listCosts(input?: { query?: { "days"?: number } }): Promise<Page_memsvc_llm_calls_Spending_>;
+  listCosts(input?: { query?: { "days"?: number; "cell"?: string | null } }): Promise<Page_memsvc_llm_calls_Spending_>;
   /** List dead letters. */
-  listDeadLetters(): Promise<Page_memsvc_queue_dead_DeadLetter_>;
+  listDeadLetters(input?: { query?: { "cell"?: string | null } }): Promise<Page_memsvc_queue_dead_DeadLetter_>;
   /** Drop a dead letter. */
-  dropDeadLetter(input: { path: { "message_id": string } }): Promise<unknown>;
+  dropDeadLetter(input: { path: { "message_id": string }; query?: { "cell"?: string | null } }): Promise<unknown>;
   /** Retry a dead letter. */
-  retryDeadLetter(input: { path: { "message_id": string } }): Promise<unknown>;
+  retryDeadLetter(input: { path: { "message_id": string }; query?: { "cell"?: string | null } }): Promise<unknown>;
   /** List the jobs of all users. */
-  listAllJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_queue_jobs_JobOfUser_>;
+  listAllJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "limit"?: number; "cell"?: string | null } }): Promise<Page_memsvc_queue_jobs_JobOfUser_>;
   /** Retry a job of any user. */
-  retryAnyJob(input: { path: { "job_id": string } }): Promise<Job>;
+  retryAnyJob(input: { path: { "job_id": string }; query?: { "cell"?: string | null } }): Promise<Job>;
   /** List the embedding models. */
-  listEmbeddingModels(): Promise<Models>;
+  listEmbeddingModels(input?: { query?: { "cell"?: string | null } }): Promise<Models>;
   /** Forget a passage. */
   forgetPassage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Past work of agents. */

@@ -145,6 +145,7 @@ const OPERATIONS = {
   describeType: ["PATCH", "/v1/ontology/{types}/{name}"],
   decideType: ["POST", "/v1/ontology/{types}/{name}/{decision}"],
   getOperations: ["GET", "/v1/operations"],
+  listCells: ["GET", "/v1/operations/cells"],
   listCosts: ["GET", "/v1/operations/costs"],
   listDeadLetters: ["GET", "/v1/operations/dead-letters"],
   dropDeadLetter: ["DELETE", "/v1/operations/dead-letters/{message_id}"],

@@ -15,7 +15,7 @@ import hmac
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -95,8 +95,6 @@ class Principal:
     """The user is on the way to another place."""
     by_token: bool = False
     """A token was given, and no key."""
-    accounts: Database | None = field(default=None, compare=False, repr=False)
-    """The database with the key and its counts, where that is not the one with the user's memory."""
 
     def require(self, scope: Scope) -> None:
         """Check that the scope was granted.
@@ -293,15 +291,21 @@ async def spend_messages(db: Database, principal: Principal, messages: int) -> N
     limit = principal.limits.messages_per_day
     if limit is not None and principal.key_id is not None:
         try:
-            await spend_messages_of(principal.accounts or db, principal.key_id, messages)
+            await spend_messages_of(db, principal.key_id, messages)
         except QuotaExceededError as error:
             error.details["limit"] = limit
             raise
 
 
 async def spend_messages_of(db: Database, key_id: str, messages: int) -> None:
-    """Count messages against a key's daily limit, if it has one. Raises: as ``spend_messages``."""
-    async with db.statement() as connection:
+    """Count messages against a key's daily limit, if it has one, where the keys are. Raises: as ``spend_messages``.
+
+    Args:
+        db: the database with the user's memory.
+        key_id: the key.
+        messages: how many are about to be stored.
+    """
+    async with db.accounts.statement() as connection:
         values = {"key_id": key_id, "messages": messages}
         wait_s: int = (await connection.execute(SPEND, values)).scalar_one() or 0
     if wait_s:
@@ -448,7 +452,6 @@ async def _found(db: Database, credential: str, user_ref: str | None) -> Princip
         limits,
         HOME if owner is None else Place(row.cell_id, row.epoch),
         owner is not None and row.moving,
-        accounts=db,
     )
 
 
@@ -492,6 +495,4 @@ def _from_jwt(db: Database, token: str, user_ref: str | None) -> Principal:
         raise UnauthenticatedError from error
     acts_for = owner if user_ref in {None, claims["sub"]} else None
     scopes = frozenset(claims["scopes"])
-    return Principal(
-        app, scopes, acts_for, user_id, user_ref, claims.get("key"), limits, place, by_token=True, accounts=db
-    )
+    return Principal(app, scopes, acts_for, user_id, user_ref, claims.get("key"), limits, place, by_token=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -107,12 +108,22 @@ class Service:
     """Lets keys take turns to be checked, so that many cheap requests with one key do not keep others waiting."""
 
     def cypher_of(self, db: Database) -> Database | None:
-        """The pool of the login for Cypher of a cell's database; None: the login has no password."""
+        """The pool of the login for Cypher of a cell's database, with which it is closed.
+
+        None: the login has no password.
+
+        Raises:
+            UserMovingError: the database is closed.
+        """
         if db is self.db or self.cypher is None:
             return self.cypher
         if db not in self.cyphers:
+            db.closes_first(partial(self._close_cypher_of, db))
             self.cyphers[db] = cypher_database(db.engine.url, self.settings)
         return self.cyphers[db]
+
+    async def _close_cypher_of(self, db: Database) -> None:
+        await self.cyphers.pop(db).close()
 
     async def enrol(self, app_id: UUID, name: str) -> None:
         """Add a user whom a key names for the first time."""
@@ -129,8 +140,6 @@ class Service:
                 await upstream.close()
         if self.cypher is not None:
             await self.cypher.close()
-        for cypher in self.cyphers.values():
-            await cypher.close()
         await self.cells.close()
 
 
@@ -174,7 +183,7 @@ class Caller:
         Raises:
             QuotaExceededError: they exceed today's quota.
         """
-        await keys.spend_messages(self.home, self.principal, messages)
+        await keys.spend_messages(self.db, self.principal, messages)
 
     @property
     def asserted_by(self) -> str:
@@ -192,6 +201,15 @@ class Administrator:
     app_id: UUID
     settings: Settings
     use: KeyUse | None = None
+
+    async def at(self, cell: str | None) -> Database:
+        """The database of a cell by its name; None: the home.
+
+        Raises:
+            InvalidRequestError: there is no such cell.
+            DatabaseUnavailableError, OverloadedError: the directory does not answer.
+        """
+        return self.db if cell is None else await self.cells.named(cell)
 
 
 def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:

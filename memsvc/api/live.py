@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from memsvc import observe
@@ -129,17 +130,18 @@ class Hub:
         self._anybody = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._present: set[asyncio.Task[object]] = set()
-        self._closed = False
+        self._over: MemsvcError | None = None
+        """Why no more clients are taken."""
 
-    def disconnect(self) -> None:
-        """Tell all clients to come back later; take no others."""
-        self._closed = True
+    def disconnect(self, error: MemsvcError | None = None) -> None:
+        """Tell all clients to come back later, and why; take no others. Default: the service is shutting down."""
+        self._over = self._over or error or RestartingError()
         for room in self._rooms.values():
-            room.end(RestartingError())
+            room.end(self._over)
 
-    async def close(self) -> None:
+    async def close(self, error: MemsvcError | None = None) -> None:
         """Disconnect all clients, wait until they are gone, and stop."""
-        self.disconnect()
+        self.disconnect(error)
         if self._present:
             _, stuck = await asyncio.wait(self._present, timeout=GRACE_S)
             for task in stuck:
@@ -156,8 +158,8 @@ class Hub:
         Raises:
             RestartingError: the service is shutting down.
         """
-        if self._closed:
-            raise RestartingError
+        if self._over is not None:
+            raise self._over
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - a coroutine runs this
         self._present.add(task)
@@ -180,7 +182,10 @@ class Hub:
 
         Raises:
             TooManyConnectionsError: the limit is reached.
+            RestartingError, UserMovingError: the hub was closed.
         """
+        if self._over is not None:
+            raise self._over
         room = self._rooms.get(user_id) or _Room(end)
         clients = sum(len(one.subscriptions) for one in self._rooms.values())
         if clients >= self._most or len(room.subscriptions) >= self._most_of_user:
@@ -289,10 +294,19 @@ class Hubs:
         self._hubs = {home: self._home}
 
     def of(self, db: Database) -> Hub:
-        """The hub of a database."""
+        """The hub of a database; that of a cell is closed with the cell's database.
+
+        Raises:
+            UserMovingError: the database is closed.
+        """
         if db not in self._hubs:
+            db.closes_first(partial(self._leave, db))
             self._hubs[db] = Hub(db, most=self._most, most_of_user=self._most_of_user, is_home=False)
         return self._hubs[db]
+
+    async def _leave(self, db: Database) -> None:
+        """Close the hub of a database. Its clients find their users elsewhere when they come back."""
+        await self._hubs.pop(db).close(UserMovingError(retry_after=1))
 
     def present(self) -> AbstractContextManager[None]:
         """Mark the current task as serving a client, as ``Hub.present``."""

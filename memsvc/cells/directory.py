@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from memsvc.db.epochs import at_epoch
 from memsvc.errors import (
     DatabaseTooOldError,
     DatabaseUnavailableError,
+    InvalidRequestError,
     MemsvcError,
     OverloadedError,
     UserMovingError,
@@ -39,6 +41,8 @@ FRESH_S = 10.0
 """How long a process goes by the list of cells that it has read."""
 LOOK_EVERY_S = 0.05
 """How often a request of a moving user asks whether the move is over."""
+PATIENCE_S = 10.0
+"""How long transactions in a cell that is gone, or at another address, may go on."""
 NO_ANSWER = (DatabaseUnavailableError, OverloadedError)
 
 
@@ -55,13 +59,27 @@ class Cell:
     """Its share of new users, relative to the other cells."""
 
 
-def open_cell(cell: Cell, settings: Settings, *, pool_size: int | None = None) -> Database:
+THE_HOME = Cell(HOME.cell_id, "home", "", 1)
+
+
+def open_cell(
+    cell: Cell, settings: Settings, *, home: Database | None = None, pool_size: int | None = None
+) -> Database:
     """The database of a cell with the application's login, which all cells share; nothing connects yet.
 
     A cell has no pooler and no replicas of the home's settings; a pooler may stand in the cell's URL.
+
+    Args:
+        cell: not the home.
+        settings: the secrets.
+        home: has the keys, and stays open longer than the result; None: nothing is counted.
+        pool_size: the most connections; None: as the settings say.
     """
-    own = settings.model_copy(update={"pooler_url": None, "replica_urls": None})
-    return Database(role_url(cell.url, "memsvc_app", settings.secret("app_password")), own, pool_size=pool_size)
+    own = settings.model_copy(update={"pooler_url": None, "replica_urls": None, "home_url": None})
+    opened = Database(role_url(cell.url, "memsvc_app", settings.secret("app_password")), own, pool_size=pool_size)
+    if home is not None:
+        opened.accounts = home.accounts
+    return opened
 
 
 async def list_cells(home: Database) -> list[Cell]:
@@ -104,7 +122,7 @@ async def at_place_of(home: Database, settings: Settings, user_id: UUID) -> Asyn
     if place.cell_id == HOME.cell_id:
         yield home
         return
-    opened = open_cell(_named(await list_cells(home), place.cell_id), settings, pool_size=3)
+    opened = open_cell(_named(await list_cells(home), place.cell_id), settings, home=home, pool_size=3)
     try:
         yield opened
     finally:
@@ -147,7 +165,7 @@ class Cells:
         """When the list was last read."""
         self._reading: asyncio.Task[None] | None = None
         self._open: dict[int, tuple[str, Database]] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing: dict[asyncio.Task[None], Database] = {}
 
     async def database(self, principal: Principal) -> Database:
         """The database with the memory of the user for whom somebody acts; without a user, the home.
@@ -169,7 +187,7 @@ class Cells:
                 place, moving = await find_place(self.home, owner.user_id)
         if moving:
             place = await self._arrived(owner.user_id)
-        return await self._at(owner.user_id, place)
+        return await self.at(owner.user_id, place)
 
     async def find(self, user_id: UUID) -> Database:
         """The database with a user's memory, as ``database`` does it.
@@ -183,11 +201,29 @@ class Cells:
 
     async def find_with_place(self, user_id: UUID) -> tuple[Place, Database]:
         """Where a user is, and the database with the user's memory; raises what ``find`` raises."""
+        place = await self.place_of(user_id)
+        return place, await self.at(user_id, place)
+
+    async def place_of(self, user_id: UUID, believed: Place | None = None) -> Place:
+        """Where a user is. A user who is moving is waited for.
+
+        Args:
+            user_id: the user.
+            believed: where the user was lately, which is believed of another cell than the home if the directory does
+                not answer.
+
+        Raises:
+            UserUnknownError: there is no such user.
+            UserMovingError, DatabaseUnavailableError, OverloadedError: as ``database``.
+        """
         self._read_soon()
-        place, moving = await find_place(self.home, user_id)
-        if moving:
-            place = await self._arrived(user_id)
-        return place, await self._at(user_id, place)
+        try:
+            place, moving = await find_place(self.home, user_id)
+        except NO_ANSWER:
+            if believed is None or believed.cell_id == HOME.cell_id:
+                raise
+            return believed
+        return await self._arrived(user_id) if moving else place
 
     async def for_new_user(self) -> Cell | None:
         """The cell of the next new user, by the cells' weights; None: the home.
@@ -208,17 +244,47 @@ class Cells:
         Raises:
             DatabaseUnavailableError, OverloadedError: the directory does not answer.
         """
+        others = [cell for cell in await self.known() if cell.cell_id != HOME.cell_id]
+        return [(None, self.home), *((cell, self.opened(cell)) for cell in others)]
+
+    async def known(self) -> Sequence[Cell]:
+        """All cells, the home first.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError: the directory does not answer.
+        """
         if self._now() - self._known_at >= FRESH_S:
             await self.read()
-        others = [cell for cell in self._cells if cell.cell_id != HOME.cell_id]
-        return [(None, self.home), *((cell, self.opened(cell)) for cell in others)]
+        return self._cells or [THE_HOME]
+
+    async def named(self, name: str) -> Database:
+        """The database of a cell.
+
+        Args:
+            name: of the cell; home: the database with the keys.
+
+        Raises:
+            InvalidRequestError: there is no such cell.
+            DatabaseUnavailableError, OverloadedError: the directory does not answer.
+        """
+        if all(cell.name != name for cell in await self.known()):
+            await self.read()  # it may be new
+        cell = next((cell for cell in await self.known() if cell.name == name), None)
+        if cell is None:
+            raise InvalidRequestError(f"There is no cell {name[:40]!r}.", hint="'memsvc cells list'.", field="cell")
+        return self.home if cell.cell_id == HOME.cell_id else self.opened(cell)
 
     @property
     def are_several(self) -> bool:
         """Whether there is another cell than the home, as far as is known."""
         return len(self._cells) > 1
 
-    async def _at(self, user_id: UUID, place: Place) -> Database:
+    async def at(self, user_id: UUID, place: Place) -> Database:
+        """The database of a place. From then on the running task's identity tokens say the user's epoch.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError: the directory does not know the cell, or does not answer.
+        """
         at_epoch(user_id, place.epoch)
         if place.cell_id == HOME.cell_id:
             return self.home
@@ -242,13 +308,18 @@ class Cells:
         url, db = self._open.get(cell.cell_id, ("", None))
         if db is not None and url == cell.url:
             return db
-        if db is not None:  # the cell has another address now
-            task = asyncio.create_task(db.close())
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
-        opened = open_cell(cell, self._settings)
+        self._leave(cell.cell_id)
+        opened = open_cell(cell, self._settings, home=self.home)
         self._open[cell.cell_id] = cell.url, opened
         return opened
+
+    def _leave(self, cell_id: int) -> None:
+        """Close a cell's database, and what was opened for it, in the background."""
+        _, db = self._open.pop(cell_id, ("", None))
+        if db is not None:
+            task = asyncio.create_task(db.close(patience_s=PATIENCE_S), context=Context())
+            self._closing[task] = db
+            task.add_done_callback(self._closing.pop)
 
     def _read_soon(self) -> None:
         """Read the list of cells again in the background, if it is old."""
@@ -261,7 +332,7 @@ class Cells:
             await self.read()
 
     async def read(self) -> None:
-        """Read the list of cells now.
+        """Read the list of cells now. What was opened for a cell that is gone, or is at another address, is closed.
 
         Raises:
             DatabaseUnavailableError, OverloadedError: the directory does not answer.
@@ -270,6 +341,10 @@ class Cells:
             self._cells = await list_cells(self.home)
         except DatabaseTooOldError:  # a database that knows no cells, for as long as an upgrade takes
             self._cells = []
+        else:
+            urls = {cell.cell_id: cell.url for cell in self._cells}
+            for cell_id in [one for one, (url, _) in self._open.items() if urls.get(one) != url]:
+                self._leave(cell_id)
         self._read_at = self._known_at = self._now()
 
     async def close(self) -> None:
@@ -280,3 +355,29 @@ class Cells:
                 await self._reading
         for _, db in self._open.values():
             await db.close()
+        for task, db in list(self._closing.items()):
+            await db.close()  # ends the task's patience
+            await task
+
+
+class Followed:
+    """The database of one user, for a process that acts for that user as long as it lives."""
+
+    def __init__(self, cells: Cells, user_id: UUID) -> None:
+        """Ask nothing yet."""
+        self._cells = cells
+        self._user_id = user_id
+        self._place: Place | None = None
+
+    async def __call__(self) -> Database:
+        """Ask the directory where the user is now; the database that has the user's memory.
+
+        A user who is moving is waited for. If the directory does not answer, a user of another cell is where the user
+        was before.
+
+        Raises:
+            UserUnknownError: there is no such user any more.
+            UserMovingError, DatabaseUnavailableError, OverloadedError: as ``Cells.database``.
+        """
+        self._place = await self._cells.place_of(self._user_id, self._place)
+        return await self._cells.at(self._user_id, self._place)

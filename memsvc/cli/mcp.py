@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import typer
@@ -47,7 +47,7 @@ async def _serve(
     from jobs.worker import working
     from memsvc.api.mcp.asker import Asker
     from memsvc.api.mcp.stdio import serve_stdio
-    from memsvc.cells.directory import at_place_of
+    from memsvc.cells.directory import Cells, Followed
     from memsvc.db.engine import Database
     from memsvc.extract.run import Extractors
     from memsvc.server.locate import app_url
@@ -55,18 +55,19 @@ async def _serve(
     url = app_url(admin_url, settings)
     stopping = stop_signal()
     db = Database(url, settings, pool_size=POOL)
-    cells = AsyncExitStack()
+    cells = Cells(db, settings.model_copy(update={"pool_size": POOL}))
     try:
         principal = await _principal(db, *who)
         owner = principal.owner
-        there = await cells.enter_async_context(at_place_of(db, settings, owner.user_id)) if owner is not None else db
+        find = Followed(cells, owner.user_id) if owner is not None else None
+        if find is not None:
+            await asyncio.create_task(find())  # in a task of its own, whose epoch no worker of this process gets
         with embedders(settings) as models:
             warming = asyncio.create_task(models.ready(db)) if models is not None else None
             async with working(settings, url, models) if work else nullcontext():
                 note("memsvc serves MCP on standard input and output. Press Ctrl-C to stop.")
-                serving = asyncio.create_task(
-                    serve_stdio(Asker(there, settings, models, principal, Extractors(settings)))
-                )
+                asker = Asker(db, settings, models, principal, Extractors(settings), find)
+                serving = asyncio.create_task(serve_stdio(asker))
                 # A signal does not cancel this task: its thread blocks until it has read a line.
                 await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
                 if serving.done():
@@ -74,7 +75,7 @@ async def _serve(
             if warming is not None:
                 warming.cancel()
     finally:
-        await cells.aclose()
+        await cells.close()
         await db.close()
 
 

@@ -20,6 +20,7 @@ from psycopg import sql
 from sqlalchemy import URL, TextClause, make_url, text
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
@@ -40,6 +41,7 @@ from memsvc.errors import (
     InvalidRequestError,
     MemsvcError,
     UpgradedError,
+    UserMovingError,
 )
 from memsvc.settings import Settings
 from memsvc.text.policy import read_policy
@@ -63,6 +65,11 @@ TELL_EVERY_S = 0.05
 """Notifications within this time are sent together: each sending is a round trip and wakes all listeners."""
 EVENTS = "memsvc.events"
 """The channel for new events in any user's outbox."""
+
+HOME_CONNECTIONS = 2
+"""The most connections to the home of a process that works for another cell: it only counts there."""
+LOOK_EVERY_S = 0.05
+"""How often a pool that is about to be closed is looked at."""
 
 TRIES = 5
 PAUSE_S = 0.02
@@ -89,6 +96,13 @@ def _host(url: URL) -> str:
     return f"{host if isinstance(host, str) else ','.join(host)}:{url.port or 5432}"
 
 
+def _home(url: URL, settings: Settings) -> Database:
+    """The home of a process that works for another cell, as the same login."""
+    base = settings.home_url.get_secret_value() if settings.home_url else ""
+    own = settings.model_copy(update={"home_url": None, "pooler_url": None, "replica_urls": None})
+    return Database(role_url(base, url.username or "", url.password or ""), own, pool_size=HOME_CONNECTIONS)
+
+
 class Database:
     """The service's pool of connections, as one of memsvc's own logins."""
 
@@ -103,6 +117,9 @@ class Database:
             pool_size: the most connections; None: as the settings say.
             turns: those of another pool of this process; None: its own.
         """
+        self._first: list[Callable[[], Awaitable[None]]] = []
+        self._is_closed = False
+        self._patient_until = 0.0
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
         size = pool_size or settings.pool_size
@@ -127,6 +144,9 @@ class Database:
         close_failed(self.engine)
         self._age = Age(self.engine)
         others = [role_url(base, url.username or "", url.password or "") for base in settings.replicas]
+        self._own_home = None if settings.home_url is None else _home(url, settings)
+        self.accounts: Database = self._own_home or self
+        """The database with the keys and their counts: the home. It is this one, if this is not another cell's."""
         self.replicas = Replicas(
             self.engine,
             [Replica(_host(other), open_pool(other, settings, size)) for other in others],
@@ -411,12 +431,38 @@ class Database:
             statement, values = _bounded(statement), {**values, "timeout": str(self._timeout_ms)}
         return statement, values
 
-    async def close(self) -> None:
-        """Close all connections."""
+    def closes_first(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have something closed just before this database is: what was opened for it, and is of no use without it.
+
+        Raises:
+            UserMovingError: it is closed already: a process does so with a cell's database that it finds gone.
+        """
+        if self._is_closed:
+            raise UserMovingError(retry_after=1)
+        self._first.append(close)
+
+    async def close(self, *, patience_s: float = 0.0) -> None:
+        """Close all connections, after what was to be closed first.
+
+        Args:
+            patience_s: how long transactions that have begun may go on, unless somebody closes it again meanwhile.
+        """
+        self._is_closed = True
+        while self._first:
+            await self._first.pop()()
         if self._teller is not None:
             self._teller.cancel()
             with suppress(asyncio.CancelledError):
                 await self._teller
+        loop = asyncio.get_running_loop()
+        self._patient_until = loop.time() + patience_s
+        pool = cast("QueuePool", self.engine.pool)
+        while True:
+            if not pool.checkedout() or loop.time() >= self._patient_until:
+                break
+            await asyncio.sleep(LOOK_EVERY_S)
+        if self._own_home is not None:
+            await self._own_home.close()
         await self.replicas.close()
         await self.engine.dispose()
         await self.direct.dispose()

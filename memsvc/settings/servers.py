@@ -48,6 +48,11 @@ class Servers(BaseSettings):
         description="name=postgresql:// URLs of cells with an administrator's login, separated by spaces: for 'memsvc "
         "cells' and 'memsvc user move'. A cell that is not named here has the login of MEMSVC_DATABASE_URL.",
     )
+    home_url: SecretStr | None = Field(
+        default=None,
+        description="postgresql:// URL of the home's database, for workers whose MEMSVC_DATABASE_URL is another "
+        "cell's: they count there what keys store. Its logins are memsvc's own.",
+    )
 
     @property
     def cells(self) -> dict[str, str]:
@@ -71,7 +76,7 @@ class Servers(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("pooler_url", "replica_urls")
+    @field_validator("pooler_url", "replica_urls", "home_url")
     @classmethod
     def _only_urls_of_postgresql(cls, value: SecretStr | None) -> SecretStr | None:
         urls = value.get_secret_value().split() if value else []

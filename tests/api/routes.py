@@ -168,7 +168,7 @@ EVERY_ROUTE = [
     ("GET", "/v1/budgets", "admin"),
     ("PUT", "/v1/budgets", "admin"),
     ("GET", "/v1/audit", "admin"),
-    *(("GET", f"/v1/operations{of}", "admin") for of in ("", "/models", "/costs", "/jobs", "/dead-letters")),
+    *(("GET", f"/v1/operations{of}", "admin") for of in ("", "/cells", "/models", "/costs", "/jobs", "/dead-letters")),
     *(("POST", f"/v1/operations/{what}/{NOTHING}/retry", "admin") for what in ("jobs", "dead-letters")),
     ("DELETE", f"/v1/operations/dead-letters/{NOTHING}", "admin"),
 ]

@@ -483,7 +483,8 @@ async def operated(stage: Stage) -> None:
     """How the service is doing."""
     chief = stage.chief
     await get(chief, "/v1/operations")
-    await get(chief, "/v1/operations/models")
+    await get(chief, "/v1/operations/cells")
+    await get(chief, "/v1/operations/models", cell="home")
     await get(chief, "/v1/operations/costs", days=7)
     await post(stage.user, "/v1/messages", conversation="jobs", text="Ines lives in Potsdam now.")
     job = (await get(chief, "/v1/operations/jobs", state="pending", limit=1))["items"][0]["job_id"]

@@ -1,5 +1,6 @@
 """How the service is doing, for the administrator of an app: components, queues, jobs, models and costs.
 
+Each database of the deployment (``memsvc.cells``) has its own; a parameter says which one is asked.
 What concerns the whole service has counts, ages and codes of all users together, as ``/metrics`` has. Jobs and costs
 are those of the app's users. Changing models needs the command line, because it concerns every app.
 """
@@ -29,6 +30,19 @@ from memsvc.server.health import database_health
 from memsvc.server.state import DatabaseState, database_state
 
 PATIENCE = documented(400, 401, 403, 503)
+CellParameter = Annotated[
+    str | None,
+    QueryParameter(description="The name of the cell that is asked (GET /v1/operations/cells). Default: the home."),
+]
+
+
+class CellNamed(msgspec.Struct, frozen=True, kw_only=True):
+    """A database of the deployment."""
+
+    name: str
+    """home: the one with the keys."""
+    weight: int
+    """Its share of new users, relative to the others."""
 
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,9 +94,9 @@ class OperationsController(Controller):
         response_description="The service now.",
         responses=PATIENCE,
     )
-    async def look(self, administrator: NamedDependency[Administrator]) -> Operations:
+    async def look(self, administrator: NamedDependency[Administrator], cell: CellParameter = None) -> Operations:
         """Look."""
-        db, settings = administrator.db, administrator.settings
+        db, settings = await administrator.at(cell), administrator.settings
         health = await database_health(db)
         parts = {
             "embedder": settings.embedding_model,
@@ -105,6 +119,20 @@ class OperationsController(Controller):
         )
 
     @get(
+        "/cells",
+        operation_id="listCells",
+        summary="List the cells",
+        description="Lists the databases of this deployment, the home first; there is often no other. Each has its own "
+        "users, jobs and workers, so the other operations ask one of them. Needs the scope admin.",
+        response_description="The cells.",
+        responses=PATIENCE,
+    )
+    async def cells(self, administrator: NamedDependency[Administrator]) -> Page[CellNamed]:
+        """List them."""
+        cells = await administrator.cells.known()
+        return Page(items=[CellNamed(name=cell.name, weight=cell.weight) for cell in cells], next_cursor=None)
+
+    @get(
         "/models",
         operation_id="listEmbeddingModels",
         summary="List the embedding models",
@@ -113,9 +141,9 @@ class OperationsController(Controller):
         response_description="The models, oldest first.",
         responses=PATIENCE,
     )
-    async def models(self, administrator: NamedDependency[Administrator]) -> Models:
+    async def models(self, administrator: NamedDependency[Administrator], cell: CellParameter = None) -> Models:
         """Count."""
-        found = await list_models(administrator.db, patient=False)
+        found = await list_models(await administrator.at(cell), patient=False)
         return Models(configured=administrator.settings.embedding_model or None, models=found)
 
     @get(
@@ -131,9 +159,10 @@ class OperationsController(Controller):
         self,
         administrator: NamedDependency[Administrator],
         days: Annotated[int, QueryParameter(ge=1, le=MAX_DAYS, description="How many days, today included.")] = 30,
+        cell: CellParameter = None,
     ) -> Page[Spending]:
         """Sum up."""
-        found = await spending(administrator.db, app=administrator.app_id, days=days)
+        found = await spending(await administrator.at(cell), app=administrator.app_id, days=days)
         return Page(items=found, next_cursor=None)
 
     @get(
@@ -151,11 +180,11 @@ class OperationsController(Controller):
         in_state: Annotated[State | None, QueryParameter(name="state", description="Only jobs in this state.")] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,
+        cell: CellParameter = None,
     ) -> Page[JobOfUser]:
         """Return one page."""
-        return await jobs_of_app(
-            administrator.db, administrator.app_id, state=in_state, after=begin_of(cursor, None), limit=limit
-        )
+        db = await administrator.at(cell)
+        return await jobs_of_app(db, administrator.app_id, state=in_state, after=begin_of(cursor, None), limit=limit)
 
     @post(
         "/jobs/{job_id:uuid}/retry",
@@ -166,9 +195,11 @@ class OperationsController(Controller):
         response_description="The job, pending.",
         responses=documented(400, 401, 403, 404, 409, 503),
     )
-    async def retry(self, administrator: NamedDependency[Administrator], job_id: FromPath[UUID]) -> Job:
+    async def retry(
+        self, administrator: NamedDependency[Administrator], job_id: FromPath[UUID], cell: CellParameter = None
+    ) -> Job:
         """Retry it."""
-        return await retry_job_of_app(administrator.db, administrator.app_id, job_id)
+        return await retry_job_of_app(await administrator.at(cell), administrator.app_id, job_id)
 
     @get(
         "/dead-letters",
@@ -179,9 +210,9 @@ class OperationsController(Controller):
         response_description="At most 1,000 messages.",
         responses=PATIENCE,
     )
-    async def dead(self, administrator: NamedDependency[Administrator]) -> Page[DeadLetter]:
+    async def dead(self, administrator: NamedDependency[Administrator], cell: CellParameter = None) -> Page[DeadLetter]:
         """List them."""
-        return Page(items=await list_dead(administrator.db), next_cursor=None)
+        return Page(items=await list_dead(await administrator.at(cell)), next_cursor=None)
 
     @post(
         "/dead-letters/{message_id:uuid}/retry",
@@ -192,9 +223,11 @@ class OperationsController(Controller):
         response_description="It is in the queue again.",
         responses=documented(400, 401, 403, 404, 503),
     )
-    async def retry_dead(self, administrator: NamedDependency[Administrator], message_id: FromPath[UUID]) -> None:
+    async def retry_dead(
+        self, administrator: NamedDependency[Administrator], message_id: FromPath[UUID], cell: CellParameter = None
+    ) -> None:
         """Retry it."""
-        await retry_dead(administrator.db, message_id)
+        await retry_dead(await administrator.at(cell), message_id)
 
     @delete(
         "/dead-letters/{message_id:uuid}",
@@ -204,6 +237,8 @@ class OperationsController(Controller):
         response_description="It is gone.",
         responses=documented(400, 401, 403, 404, 503),
     )
-    async def drop_dead(self, administrator: NamedDependency[Administrator], message_id: FromPath[UUID]) -> None:
+    async def drop_dead(
+        self, administrator: NamedDependency[Administrator], message_id: FromPath[UUID], cell: CellParameter = None
+    ) -> None:
         """Drop it."""
-        await drop_dead(administrator.db, message_id)
+        await drop_dead(await administrator.at(cell), message_id)

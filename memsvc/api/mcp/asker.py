@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
 from memsvc.access.keys import Principal, Scope
 from memsvc.access.users import Owner
@@ -26,6 +27,16 @@ class Asker:
     principal: Principal
     extractors: Extractors | None = None
     """Read claims that are verified."""
+    find: Callable[[], Awaitable[Database]] | None = None
+    """Finds the user's database, for an asker who makes many calls; None: it is ``db``."""
+
+    async def found(self) -> Asker:
+        """The asker for one call, with the database that has the user's memory now.
+
+        Raises:
+            UserMovingError, UserUnknownError, DatabaseUnavailableError, OverloadedError: it cannot be found.
+        """
+        return self if self.find is None else replace(self, db=await self.find())
 
     def owner(self, scope: Scope) -> Owner:
         """The user for whom the caller acts.

@@ -165,7 +165,7 @@ class Handlers:
         """Read a resource."""
         uri = str(params.uri)
         with protocol_errors():
-            text = await resources.read(self._find_asker(ctx), uri)
+            text = await resources.read(await self._find_asker(ctx).found(), uri)
         return mcp.ReadResourceResult(
             contents=[mcp.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)]
         )
@@ -192,7 +192,8 @@ class Handlers:
     async def get_prompt(self, ctx: Any, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         """Write a prompt."""
         with protocol_errors():
-            prompt, text = await prompts.written(self._find_asker(ctx), params.name, dict(params.arguments or {}))
+            asker = await self._find_asker(ctx).found()
+            prompt, text = await prompts.written(asker, params.name, dict(params.arguments or {}))
         said = mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))
         return mcp.GetPromptResult(description=prompt.description, messages=[said])
 
@@ -202,5 +203,6 @@ class Handlers:
         if isinstance(params.ref, mcp.PromptReference):
             begun = params.argument
             with protocol_errors():
-                values = await prompts.completed(self._find_asker(ctx), params.ref.name, begun.name, begun.value)
+                asker = await self._find_asker(ctx).found()
+                values = await prompts.completed(asker, params.ref.name, begun.name, begun.value)
         return mcp.CompleteResult(completion=mcp.Completion(values=values))

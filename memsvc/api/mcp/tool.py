@@ -114,8 +114,8 @@ class Tool(Generic[Given]):
     async def use(self, asker: Asker, arguments: Mapping[str, Any]) -> mcp.CallToolResult:
         """Check the scope and the arguments, then run the tool. Raises only when the request is cancelled."""
         try:
-            owner = asker.owner(self.scope)
-            answer = await self.run(asker, owner, self._read(arguments))
+            owner, given = asker.owner(self.scope), self._read(arguments)
+            answer = await self.run(await asker.found(), owner, given)
         except Exception as error:  # noqa: BLE001 - every error becomes one of memsvc's, with a code
             return failed(refusal(error))
         return mcp.CallToolResult(

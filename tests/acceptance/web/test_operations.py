@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
+from memsvc.db.files import head_revision
 from tests.acceptance.killpoints import wait_until
 from tests.acceptance.web.world import HOSTILE, World, assert_clean, sign_in, told
 from tests.browser import Page
@@ -256,3 +260,73 @@ def test_a_link_for_administrators_signs_in_and_its_key_ends_with_the_session(wo
     assert [(act["subject"], act["door"]) for act in told_by_command] == [(revoked[0]["key_id"], "page")]
     assert revoked[0]["key_id"] in world.rig.ok("audit", "--actor", "page")
     assert world.rig.run("audit", "--use").returncode == 0
+
+
+@pytest.fixture
+def east(world: World, boss: str) -> Iterator[str]:
+    """A second database of the deployment, which the running service knows; its URL."""
+    with world.rig.admin() as admin:
+        admin.execute("CREATE DATABASE east TEMPLATE template0")
+        url = make_url(world.rig.admin_url()).set(database="east")
+        with_login = url.render_as_string(hide_password=False)
+        world.rig.ok("db", "upgrade", database_url=with_login)
+        plain = url._replace(username=None, password=None).render_as_string(hide_password=False)
+        world.rig.ok("cells", "add", "east", plain, "--weight", "0")
+        with world.api(boss) as api:
+            wait_until(lambda: len(told(api.get("/v1/operations/cells"))["items"]) == 2)
+        yield with_login
+        world.rig.ok("cells", "remove", "east")
+        admin.execute("DROP DATABASE east WITH (FORCE)")
+
+
+def test_the_cell_is_chosen_where_there_are_several(
+    world: World, chief: Page, boss: str, request: pytest.FixtureRequest
+) -> None:
+    page = chief
+    page.sees("Longest wait for a vector", ".health")
+    assert page.run("document.querySelector('.operations select') === null"), "there is but one cell"
+    url = request.getfixturevalue("east")
+    with psycopg.connect(url, autocommit=True) as there:
+        there.execute("SELECT memsvc.create_user(memsvc.ensure_app('other'), 'x', 'X', 'UTC', 'english')")
+    tab(page, "Keys")
+    page.until("document.querySelector('.keys') !== null")
+    assert page.run("document.querySelector('.operations > .narrow') === null"), "keys are those of all cells"
+    tab(page, "Health")
+    page.until("document.querySelector('.operations > .narrow select') !== null")
+    options = page.run("[...document.querySelectorAll('.operations > .narrow option')].map((one) => one.text)")
+    assert options == ["home, with the keys", "east"]
+    assert_clean(page)
+    pick(page, ".operations > .narrow select", "east")
+    page.until("location.hash === '#/operations/health?cell=east'")
+    page.sees("No worker is running", ".troubles")
+    assert_clean(page)
+    with psycopg.connect(url, autocommit=True) as there:  # seen a few seconds later, as the page reads again
+        there.execute("UPDATE memsvc.schema_version SET version_num = '0001'")
+        tab(page, "Jobs")
+        page.until("location.hash === '#/operations/jobs?cell=east'")
+        page.sees("There are no such jobs.")
+        assert_clean(page)
+        tab(page, "Health")
+        page.sees("The database is not of this version.", ".troubles")
+        there.execute("UPDATE memsvc.schema_version SET version_num = %s", [head_revision()])
+    tab(page, "Usage & costs")
+    page.sees("Keys and their requests are those of all cells", ".narrow")
+    page.resize(390)
+    assert_clean(page)
+    pick(page, ".operations > .narrow select", "home")
+    page.until("location.hash === '#/operations/usage'")
+    page.open(f"{world.rig.url}/#/operations?cell={quote(HOSTILE[1])}")
+    page.sees("There is no cell", "[role=alert]")
+    assert page.run("window.hacked") is None
+    assert_clean(page)
+
+
+def pick(page: Page, selector: str, value: str) -> None:
+    """Choose an option of a list, as a person does."""
+    page.run(
+        "((field) => { Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(field, "
+        "values[1]); field.dispatchEvent(new Event('change', { bubbles: true })); })"
+        "(document.querySelector(values[0]))",
+        selector,
+        value,
+    )

@@ -5,17 +5,17 @@ import { useNotices } from "../ui/notices";
 import { useTimes } from "../ui/times";
 import { useWords } from "../words";
 
-export function DeadLetters({ count }: { count: number }) {
+export function DeadLetters({ count, cell }: { count: number; cell: string | null }) {
   const { operations: texts } = useWords();
   const times = useTimes();
   const act = useAct();
   const { say } = useNotices();
-  const { data, error, again } = useAsked((client) => client.listDeadLetters(), [count]);
+  const { data, error, again } = useAsked((client) => client.listDeadLetters({ query: { cell } }), [count, cell]);
   const done = (text: string) => () => {
     say(text);
     again();
   };
-  const path = ({ message_id }: DeadLetter) => ({ path: { message_id } });
+  const path = ({ message_id }: DeadLetter) => ({ path: { message_id }, query: { cell } });
   if (error) return <p className="said bad" role="alert">{error}</p>;
   if (!data) return null;
   if (data.items.length === 0) return <p className="lead">{texts.noDead}</p>;

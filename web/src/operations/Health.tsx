@@ -8,10 +8,10 @@ import { type Figures, useEvery, useFigures } from "./figures";
 const EVERY_S = 10;
 const LARGEST = 8;
 
-export function Health() {
+export function Health({ cell }: { cell: string | null }) {
   const words = useWords();
   const figures = useFigures();
-  const { data, error, again } = useAsked((client) => client.getOperations(), []);
+  const { data, error, again } = useAsked((client) => client.getOperations({ query: { cell } }), [cell]);
   useEvery(EVERY_S, again);
   if (error) return <p className="said bad" role="alert">{error}</p>;
   if (!data) return <p className="waiting" aria-live="polite">{words.common.loading}</p>;
@@ -19,7 +19,7 @@ export function Health() {
   const { backlog, database } = data;
   return (
     <section className="health" aria-label={texts.tabs.health}>
-      <Troubles data={data} />
+      <Troubles data={data} cell={cell} />
       <div className="columns">
         <List title={texts.now} entries={[
           [texts.waiting, figures.number(backlog.pending)],
@@ -57,10 +57,10 @@ function largest({ database }: Operations, figures: Figures, rows: (n: string) =
   return tables.map(({ name, live }) => [name, rows(figures.number(live))]);
 }
 
-function Troubles({ data }: { data: Operations }) {
+function Troubles({ data, cell }: { data: Operations; cell: string | null }) {
   const { operations: texts } = useWords();
   const { failed, dead_letters: dead, workers } = data.backlog;
-  const jobs = <a href={href(["operations", "jobs"], { state: failed ? "failed" : "" })}>{texts.seeJobs}</a>;
+  const jobs = <a href={href(["operations", "jobs"], { state: failed ? "failed" : "", cell })}>{texts.seeJobs}</a>;
   const bad = [
     !data.current && texts.outdated,
     workers === 0 && texts.noWorker,

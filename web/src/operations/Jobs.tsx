@@ -16,18 +16,19 @@ const STATES = ["pending", "failed", "done", "cancelled"] as const;
 export function Jobs({ query }: { query: URLSearchParams }) {
   const words = useWords();
   const { operations: texts } = words;
-  const now = useAsked((client) => client.getOperations(), []);
+  const cell = query.get("cell");
+  const now = useAsked((client) => client.getOperations({ query: { cell } }), [cell]);
   useEvery(EVERY_S, now.again);
   return (
     <div className="parts">
       {now.error && <p className="said bad" role="alert">{now.error}</p>}
       {now.data && <ByKind kinds={now.data.work.kinds} />}
       {now.data && now.data.work.errors.length > 0 && <Errors errors={now.data.work.errors} />}
-      <AllJobs state={STATES.find((one) => one === query.get("state"))} />
+      <AllJobs state={STATES.find((one) => one === query.get("state"))} cell={cell} />
       <section>
         <h2>{texts.deadTitle}</h2>
         <p className="lead">{texts.deadLead}</p>
-        <DeadLetters count={now.data?.backlog.dead_letters ?? 0} />
+        <DeadLetters count={now.data?.backlog.dead_letters ?? 0} cell={cell} />
       </section>
     </div>
   );
@@ -72,20 +73,20 @@ function Errors({ errors }: { errors: readonly { error_code: string; retrying: n
   );
 }
 
-function AllJobs({ state }: { state: (typeof STATES)[number] | undefined }) {
+function AllJobs({ state, cell }: { state: (typeof STATES)[number] | undefined; cell: string | null }) {
   const words = useWords();
   const { operations: texts } = words;
   const times = useTimes();
   const act = useAct();
   const { say } = useNotices();
   const { items, more, error, data, again } = usePages(
-    (client, cursor) => client.listAllJobs({ query: { limit: PAGE, ...(state && { state }), cursor } }),
-    [state],
+    (client, cursor) => client.listAllJobs({ query: { limit: PAGE, ...(state && { state }), cursor, cell } }),
+    [state, cell],
   );
   const users = useAsked((client) => client.listUsers({ query: { limit: 1000 } }), []);
   const nameOf = new Map(users.data?.items.map((one) => [one.user_id, one.name]));
   const retry = (job: JobOfUser) =>
-    act((client) => client.retryAnyJob({ path: { job_id: job.job_id } }), () => {
+    act((client) => client.retryAnyJob({ path: { job_id: job.job_id }, query: { cell } }), () => {
       say(texts.retried);
       again();
     });
@@ -96,7 +97,7 @@ function AllJobs({ state }: { state: (typeof STATES)[number] | undefined }) {
         <div className="narrow">
           <label>
             <span>{texts.state}</span>
-            <select value={state ?? ""} onChange={(event) => go(["operations", "jobs"], { state: event.target.value }, { replace: true })}>
+            <select value={state ?? ""} onChange={(event) => go(["operations", "jobs"], { state: event.target.value, cell }, { replace: true })}>
               <option value="">{texts.anyState}</option>
               {STATES.map((one) => <option key={one} value={one}>{texts.states[one]}</option>)}
             </select>

@@ -8,11 +8,11 @@ import { Table } from "./Table";
 const EVERY_S = 10;
 const COMMANDS = ["memsvc models build NAME", "memsvc models switch NAME", "memsvc models rollback", "memsvc models retire NAME"];
 
-export function Models() {
+export function Models({ cell }: { cell: string | null }) {
   const words = useWords();
   const { operations: texts } = words;
   const { number } = useFigures();
-  const { data, error, again } = useAsked((client) => client.listEmbeddingModels(), []);
+  const { data, error, again } = useAsked((client) => client.listEmbeddingModels({ query: { cell } }), [cell]);
   useEvery(EVERY_S, () => data?.models.some(({ lacking, state }) => lacking > 0 && state !== "retired") && again());
   if (error) return <p className="said bad" role="alert">{error}</p>;
   if (!data) return <p className="waiting" aria-live="polite">{words.common.loading}</p>;

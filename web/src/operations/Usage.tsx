@@ -16,6 +16,7 @@ export function Usage({ query }: { query: URLSearchParams }) {
   const times = useTimes();
   const span = SPANS.find((one) => one === query.get("days")) ?? "30";
   const days = Number(span);
+  const cell = query.get("cell");
   const use = useAsked((client) => client.listKeyUse({ query: { days } }), [days]);
   const keys = useAsked((client) => client.listKeys({ query: { limit: 1000 } }), []);
   const labels = new Map(keys.data?.items.map((one) => [one.key_id, one.label]));
@@ -31,7 +32,7 @@ export function Usage({ query }: { query: URLSearchParams }) {
         <div className="narrow">
           <label>
             <span>{texts.lastDays}</span>
-            <select value={span} onChange={(event) => go(["operations", "usage"], { days: event.target.value }, { replace: true })}>
+            <select value={span} onChange={(event) => go(["operations", "usage"], { days: event.target.value, cell }, { replace: true })}>
               {SPANS.map((one) => <option key={one} value={one}>{one}</option>)}
             </select>
           </label>
@@ -53,15 +54,15 @@ export function Usage({ query }: { query: URLSearchParams }) {
           </>
         )}
       </section>
-      <Costs days={days} />
+      <Costs days={days} cell={cell} />
     </div>
   );
 }
 
-function Costs({ days }: { days: number }) {
+function Costs({ days, cell }: { days: number; cell: string | null }) {
   const { operations: texts } = useWords();
   const { number, day } = useFigures();
-  const { data, error } = useAsked((client) => client.listCosts({ query: { days } }), [days]);
+  const { data, error } = useAsked((client) => client.listCosts({ query: { days, cell } }), [days, cell]);
   const rows = data?.items ?? [];
   const sum = (of: (one: Spending) => number) => number(rows.reduce((before, one) => before + of(one), 0));
   const seconds = (one: Spending) => Math.round(one.ms / 1_000);

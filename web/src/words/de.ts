@@ -287,7 +287,8 @@ export const de: Words = {
     },
   },
   operations: {
-    title: "Verwaltung", parts: "Teile dieser Seite",
+    title: "Verwaltung", parts: "Teile dieser Seite", cell: "Zelle", cellHome: "Heimat, mit den Schlüsseln",
+    cellUse: "Schlüssel und ihre Anfragen sind die aller Zellen, Kosten die dieser einen.",
     tabs: {
       health: "Zustand", jobs: "Aufträge", models: "Modelle", keys: "Schlüssel", users: "Benutzer", erasures: "Löschungen",
       transfer: "Export & Import", usage: "Nutzung & Kosten", audit: "Protokoll",

@@ -277,7 +277,8 @@ export const en = {
     mind: {} as Record<string, string>,
   },
   operations: {
-    title: "Operations", parts: "Parts of this page",
+    title: "Operations", parts: "Parts of this page", cell: "Cell", cellHome: "home, with the keys",
+    cellUse: "Keys and their requests are those of all cells, costs those of this one.",
     tabs: {
       health: "Health", jobs: "Jobs", models: "Models", keys: "Keys", users: "Users", erasures: "Erasures",
       transfer: "Export & import", usage: "Usage & costs", audit: "Audit log",
