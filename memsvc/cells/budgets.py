@@ -38,6 +38,7 @@ from memsvc.access.budgets import (
 from memsvc.access.users import HOME, find_user
 from memsvc.cells.directory import Cell, Cells, naming
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.db.paging import Page
 from memsvc.errors import NotFoundError, UserMovingError
 
@@ -49,10 +50,7 @@ AGAIN = (
 HOLD = text("SELECT memsvc.hold_limits(:app)")
 TAKE = text("SELECT memsvc.limits_to_bring(:app)::text")
 BRING = text("SELECT memsvc.bring_limits(:app, CAST(:limits AS jsonb))")
-PLACES = text(
-    "SELECT i.user_id, p.cell_id FROM unnest(CAST(:users AS uuid[])) AS i (user_id) "
-    "CROSS JOIN LATERAL memsvc.place_of_user(i.user_id) AS p"
-)
+PLACES = query("places_of_users")
 LIMITS = """
 SELECT a.name, b.whose, b.of_user,
   ARRAY[b.messages_per_day, b.bytes_per_day, b.tokens_per_day, b.cost_per_day]

@@ -100,3 +100,9 @@ WHERE u.user_id = :user_id;
 -- name: resume_memory
 UPDATE memsvc.users AS u SET paused_at = NULL, paused_until = NULL
 WHERE u.user_id = :user_id;
+
+-- name: places_of_users
+-- The cells of some users; without those who are being erased.
+SELECT i.user_id, p.cell_id
+FROM unnest(CAST(:users AS uuid[])) AS i (user_id)
+CROSS JOIN LATERAL memsvc.place_of_user(i.user_id) AS p
