@@ -183,7 +183,8 @@ class Rig:
         # The checkout is not the working folder: nobody's .env there may reach the tests.
         self.cwd = cwd or data.parent
         # No facts are read unless a test is about them: what reads them takes a second to load.
-        mine = {"data_dir": str(data), "port": str(self.port), "extractor": "none", **settings}
+        # Tests share the machine: a worker with a lower priority would wait for all of them.
+        mine = {"data_dir": str(data), "port": str(self.port), "extractor": "none", "worker_nice": "0", **settings}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")},
             **{f"MEMSVC_{name.upper()}": value for name, value in mine.items()},

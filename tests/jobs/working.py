@@ -113,6 +113,7 @@ def process(settings: Settings, *command: str | Path, **variables: str) -> Itera
         "MEMSVC_DATA_DIR": str(settings.data_dir),
         "MEMSVC_DATABASE_URL": settings.database_url.get_secret_value(),
         "MEMSVC_EXTRACTOR": settings.extractor,
+        "MEMSVC_WORKER_NICE": "0",
     }
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("MEMSVC_")}
     started = subprocess.Popen(

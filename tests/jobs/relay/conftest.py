@@ -155,7 +155,7 @@ def process(command: Sequence[str], environment: Mapping[str, str] | None = None
     started = subprocess.Popen(
         command,
         cwd=TOP,
-        env={**os.environ, **(environment or {})},
+        env={"MEMSVC_WORKER_NICE": "0", **os.environ, **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
