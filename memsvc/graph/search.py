@@ -8,7 +8,7 @@ names that begin with the text, then names with a word that begins with it, then
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
@@ -217,7 +217,8 @@ async def find_asked(
 ) -> list[AskedNode]:
     """Return nodes by id, label or name (of any valid time); several for an ambiguous name.
 
-    A name that was not known at ``known_at`` is looked up among those that are known now.
+    A name that was not known at ``known_at`` is looked up among those that are known now. A document, a note or another
+    text has a name only if no person, place or thing has it.
 
     Raises:
         InvalidRequestError, InvalidAliasError: more than 100 of them, or one cannot be a name.
@@ -243,7 +244,21 @@ async def find_asked(
             message = f"There is no node {text}." if text in ids else f"No node is called {text[:60]!r}."
             raise NodeUnknownError(message)
     cards = await glance(connection, owner, [node for _, node in found], as_of, known_at)
+    found = await _without_texts(connection, owner, found, cards)
     return [AskedNode(**msgspec.structs.asdict(cards[node]), asked=text) for text, node in found]
+
+
+async def _without_texts(
+    connection: AsyncConnection, owner: Owner, found: Sequence[tuple[str, UUID]], cards: Mapping[UUID, FoundNode]
+) -> list[tuple[str, UUID]]:
+    """Return what was found for each name, without texts where something else has the name."""
+    names = [text for text, _ in found]
+    if len(set(names)) == len(names):
+        return list(found)
+    asked = {"user_id": owner.user_id, "types": sorted({cards[node].type or "" for _, node in found})}
+    texts = set((await connection.execute(query("types_of_texts"), asked)).scalars())
+    others = {text for text, node in found if cards[node].type not in texts}
+    return [(text, node) for text, node in found if text not in others or cards[node].type not in texts]
 
 
 async def _named(

@@ -103,6 +103,24 @@ async def test_what_several_are_called_is_refused_with_their_ids(
         assert [node["node_id"] for node in found["nodes"]] == [str(nodes["Porto"])]
 
 
+async def test_a_text_has_a_name_only_if_nothing_else_has_it(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, nodes: dict[str, UUID]
+) -> None:
+    texts = [Node(type=kind, label="PORTO") for kind in ("Document", "Note", "Task", "ConceptGroup")]
+    alone = [
+        Node(type="Document", label="Rezept"),
+        Node(type="Note", label="Reise"),
+        Node(type="Document", label="Reise"),
+    ]
+    change = await history.write(db, owner, [*texts, *alone], asserted_by="tests")
+    document, recipe = change.results[0].node_id, change.results[4].node_id
+    for name, node in (("porto", nodes["Porto"]), (str(document), document), ("Rezept", recipe)):
+        found = await walked(ada, "/neighbourhood", node=name, hops=0)
+        assert [one["node_id"] for one in found["nodes"]] == [str(node)]
+    assert (await walked(ada, "/paths", **{"from": "Ada", "to": "porto"}))["paths"]
+    assert (await refused(ada, "/neighbourhood", node="Reise"))[:2] == (409, "node_ambiguous")
+
+
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
