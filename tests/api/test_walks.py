@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.errors import NodeUnknownError
 from memsvc.graph import history
 from memsvc.graph.find import find_node
 from memsvc.graph.operations import Alias, Edge, Node, Operation
@@ -119,6 +120,11 @@ async def test_a_text_has_a_name_only_if_nothing_else_has_it(
         assert [one["node_id"] for one in found["nodes"]] == [str(node)]
     assert (await walked(ada, "/paths", **{"from": "Ada", "to": "porto"}))["paths"]
     assert (await refused(ada, "/neighbourhood", node="Reise"))[:2] == (409, "node_ambiguous")
+    assert await find_node(db, owner, "Rezept", else_made="Note") == recipe
+    assert await find_node(db, owner, str(recipe), else_made="Person") == recipe
+    assert await find_node(db, owner, "porto", else_made="Person") == nodes["Porto"]
+    with pytest.raises(NodeUnknownError):
+        await find_node(db, owner, "Rezept", else_made="Person")
 
 
 @pytest.mark.parametrize(
