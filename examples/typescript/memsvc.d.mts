@@ -191,7 +191,7 @@ export type Note = { note_id: string; version_id: string; title: string; text: s
 export type NoteChange = { title?: string | null; text?: string | null; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; tags?: Array<string> | null; importance?: number | null; evidence?: Array<Evidence> };
 export type NoteIn = { title: string; text?: string; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept"; tags?: Array<string>; about?: Array<string>; evidence?: Array<Evidence>; importance?: number };
 export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType> };
-export type OpenedMemory = { kind: "message" | "chunk" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null; document?: ChunkPlace | null; chunks?: Array<DocumentChunk> };
+export type OpenedMemory = { kind: "message" | "chunk" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_shown_ShownNode | null; block?: Block | null; document?: ChunkPlace | null; chunks?: Array<DocumentChunk> };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
 export type Operations = { version: string; python: string; revision: string | null; current: boolean; extensions: Record<string, string>; components: Array<Component>; backlog: Backlog; work: WorkNow; database: DatabaseState };
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
@@ -211,9 +211,9 @@ export type Page_memsvc_extract_rereading_Rereading_ = { items: Array<Rereading>
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
 export type Page_memsvc_feeds_feeds_Feed_ = { items: Array<Feed>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
-export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
 export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
 export type Page_memsvc_graph_read_Event_ = { items: Array<read_Event>; next_cursor: string | null };
+export type Page_memsvc_graph_shown_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
 export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_cursor: string | null };
 export type Page_memsvc_lessons_critiques_Critique_ = { items: Array<Critique>; next_cursor: string | null };
 export type Page_memsvc_lessons_plans_Plan_ = { items: Array<Plan>; next_cursor: string | null };
@@ -239,7 +239,7 @@ export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, n
 export type PastCall = { number: number; tool: string; told: string; ok: boolean; exit_code: number | null; ms: number | null; document_id: string | null };
 export type PastDocument = { document_id: string; document: string; version: number | null; current_version: number | null; staleness: number | null; wrote: boolean };
 export type PastTurn = { turn_id: string; conversation_id: string; conversation: string; id: string; project: string | null; agent: string; commit: string | null; ok: boolean | null; done: boolean; at: string; request: string; answer: string | null; calls: Array<PastCall>; documents: Array<PastDocument>; score: number; factors: Record<string, number> };
-export type PastWork = { text: string; turns: Array<PastTurn>; degraded: Array<"vector" | "order" | "reranker" | "words"> };
+export type PastWork = { text: string; turns: Array<PastTurn>; degraded: Array<"vector" | "order" | "reranker" | "words">; relevant?: boolean };
 export type PastWorkIn = { query: string; files?: Array<string>; conversation?: string | null; project?: string | null; root?: string | null; ignores_case?: boolean; within_project?: boolean; within_files?: boolean; agent?: string | null; tool?: string | null; ok?: boolean | null; limit?: number; budget?: number };
 export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
 export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
@@ -354,7 +354,7 @@ export type analysis_runs_ShownNode = { node_id: string; type: string | null; la
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed" | "ingest.changed" | "sleep.finished"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
-export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; pinned: boolean; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
+export type graph_shown_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; first_seen: string | null; last_seen: string | null; data: Record<string, unknown>; pinned: boolean; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type identity_review_Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export type recall_usefulness_Used = { door: string; kind: string; given: number; used: number; irrelevant: number; seen: number; echoed: number; share_used: number | null; share_echoed: number | null };
@@ -379,7 +379,7 @@ export class Memsvc {
   /** List what falls into a span of time. */
   readAgenda(input: { query: { "from": string; "to": string; "asked_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AgendaPage>;
   /** List names. */
-  listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
+  listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_shown_ShownName_>;
   /** List analyses. */
   listAnalyses(input?: { query?: { "kind"?: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_analysis_runs_AnalysisRun_>;
   /** Get an analysis. */
@@ -607,7 +607,7 @@ export class Memsvc {
   /** Create a node. */
   addNode(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NodeIn }): Promise<Change>;
   /** Get a node. */
-  describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<graph_describe_ShownNode>;
+  describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<graph_shown_ShownNode>;
   /** Forget a node. */
   forgetNode(input: { path: { "node_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Correct a node's properties. */

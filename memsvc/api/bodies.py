@@ -53,7 +53,7 @@ def decode(body: bytes, into: Any) -> Any:
     try:
         return msgspec.json.decode(body, type=into)
     except msgspec.ValidationError as error:
-        raise invalid_value(error) from error
+        raise invalid_value(error, into) from error
     except UnicodeDecodeError as error:
         raise InvalidTextError("The body is not valid UTF-8.") from error
     except RecursionError as error:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from memsvc.api.problems import invalid_value
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.items import Why
 from memsvc.recall.options import Filters, Mode
@@ -49,7 +50,8 @@ def read_chat_context(header: str | None) -> dict[str, Any]:
         read = msgspec.convert(given, ChatContext, strict=False)
     except msgspec.ValidationError as error:
         names = ", ".join(ChatContext.__struct_fields__)
-        raise InvalidRequestError(f"{HEADER}: {error}.", hint=f"Options are {names}.", field=HEADER) from error
+        said = invalid_value(error, ChatContext).message
+        raise InvalidRequestError(f"{HEADER}: {said}", hint=f"Options are {names}.", field=HEADER) from error
     chosen = {name: value for name, value in msgspec.structs.asdict(read).items() if value is not msgspec.UNSET}
     asked_at = chosen.pop("asked_at", None)
     return chosen if asked_at is None else {**chosen, "filters": Filters(asked_at=read_asked_at(asked_at, HEADER))}

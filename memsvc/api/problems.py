@@ -10,15 +10,19 @@ import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
+from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import ParameterKwarg
 
 from memsvc import observe, tracebacks, traces
+from memsvc.api.choices import allowed
 from memsvc.errors import (
     BadCursorError,
     BodyTooSlowError,
@@ -85,6 +89,13 @@ OF_STATUS = {
     415: Meaning("unsupported_media_type", "The body is not JSON.", "Send Content-Type: application/json, in UTF-8."),
     429: Meaning("too_many_requests", "Too many requests.", "Try again in a moment."),
 }
+NO_ID = Meaning(
+    "not_found",
+    "This address needs a whole id.",
+    "It has 36 characters. GET /v1/memories/{id} opens the short id of a context (m:…, f:…, n:…) and tells it.",
+)
+UNTOLD_TOO_LARGE = RequestEntityTooLarge().detail
+"""What Litestar says of a body that is too large, without a limit."""
 OTHER = Meaning("invalid_request", "The request cannot be answered.", InvalidRequestError.hint)
 VALUE_AT = re.compile(r"^(?P<message>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 NAMED_FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.+?)`")
@@ -92,10 +103,16 @@ IN_BATCH = re.compile(r"^(?:messages|operations)\[(?P<row>\d+)\]\.?(?P<field>.*)
 MAX_DETAIL_CHARS = 500
 
 
-def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
-    """Turn msgspec's error about a body into one with the field's path and, in a batch, the row."""
+def invalid_value(error: msgspec.ValidationError, into: Any = Any) -> InvalidRequestError:
+    """Turn msgspec's error about a body into one with the field's path and, in a batch, the row.
+
+    Args:
+        error: what msgspec says.
+        into: the type of the body, for the words that the field takes.
+    """
     found = VALUE_AT.match(str(error))
     message, path = (found["message"], found["path"] or "") if found else (str(error), "")
+    choices = allowed(message, into, path)
     if named := NAMED_FIELD.search(message):
         path = f"{path}.{named['name']}".lstrip(".")
     details: dict[str, Any] = {}
@@ -107,7 +124,8 @@ def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
     if details == {"field": "cursor"}:
         return BadCursorError(f"{message[:MAX_DETAIL_CHARS]}, at cursor.", field="cursor")
     where = f" in row {details['row']}" if "row" in details else ""
-    return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{f', at {path}' if path else ''}.", **details)
+    at = f", at {path}" if path else ""
+    return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{at}.{choices}", **details)
 
 
 def _problem(meaning: Meaning, status: int, detail: str, request_id: str | None) -> dict[str, Any]:
@@ -166,17 +184,62 @@ def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
     return (definition.name if isinstance(definition, ParameterKwarg) else None) or key
 
 
+def _largest_body(request: Request[Any, Any, Any]) -> int | None:
+    """The most bytes of a body at a request's address."""
+    handler = request.scope.get("route_handler")
+    if isinstance(handler, HTTPRouteHandler):
+        return handler.resolve_request_max_body_size()
+    most = request.app.request_max_body_size
+    return most if isinstance(most, int) else None
+
+
+def _cut_id(request: Request[Any, Any, Any]) -> str | None:
+    """The part of an unknown address that would have to be a whole id; None: no route is like it."""
+    parts = [part for part in request.scope["path"].split("/") if part]
+    for route in request.app.routes:
+        if len(route.path_components) != len(parts):
+            continue
+        wrong = None
+        for asked, part in zip(route.path_components, parts, strict=True):
+            if isinstance(asked, str):
+                if asked != part:
+                    break
+            elif asked.type is UUID and not _is_id(part):
+                wrong = wrong or part
+        else:
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _of_litestar(request: Request[Any, Any, Any], error: HTTPException) -> Response[dict[str, Any]]:
     status = error.status_code
     meaning = OF_STATUS.get(status, OTHER)
     headers = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and error.detail == UNTOLD_TOO_LARGE:
+        most = _largest_body(request)
+        detail = f"The body has more than {most:,} bytes." if most else error.detail
+        return _answer(meaning, status, detail, headers=headers)
+    if status == HTTPStatus.NOT_FOUND and (given := _cut_id(request)) is not None:
+        return _answer(NO_ID, status, f"{given[:60]!r} is not a whole id.", headers=headers)
     first = error.extra[0] if isinstance(error.extra, list) and error.extra else None
     if not isinstance(first, dict) or "key" not in first:
         return _answer(meaning, status, error.detail, headers=headers)
     field = _outer_name(request, str(first["key"]))
     if field == "data":
         return _answer(meaning, status, "The request has no body.", headers=headers)
-    detail = f"{first.get('message', '')}, at {field}."[:MAX_DETAIL_CHARS]
+    parameter = request.route_handler.parsed_fn_signature.parameters.get(str(first["key"]))
+    message = str(first.get("message", ""))
+    choices = allowed(message, parameter.annotation) if parameter is not None else ""
+    detail = f"{f'{message}, at {field}.'[:MAX_DETAIL_CHARS]}{choices}"
     return _answer(meaning, status, detail, {"field": field}, headers)
 
 

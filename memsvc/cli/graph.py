@@ -46,12 +46,15 @@ def _times(as_of: str | None, known_at: str | None, owner: Owner) -> dict[str, A
     return {"as_of": read_as_of(as_of, owner), "known_at": read_known_at(known_at, owner)}
 
 
-async def _one(db: Database, owner: Owner, asked: str) -> UUID:
-    """Return the id of the node with this id, or of the only node with this name; merged nodes keep their own id."""
+async def _one(db: Database, owner: Owner, asked: str, else_made: str | None = None) -> UUID:
+    """Return the id of the node with this id, or of the only node with this name; merged nodes keep their own id.
+
+    ``else_made``: as in ``memsvc.graph.find.find_nodes``.
+    """
     from memsvc.graph.find import find_node
     from memsvc.graph.search import as_id
 
-    return as_id(asked) or await find_node(db, owner, asked)
+    return as_id(asked) or await find_node(db, owner, asked, else_made=else_made)
 
 
 def _line(text: str | None) -> str:
@@ -369,7 +372,7 @@ def assert_fact(
         ends: list[UUID | int] = []
         for asked, new_type in ((from_node, from_type), (to_node, to_type)):
             try:
-                ends.append(await _one(db, owner, asked))
+                ends.append(await _one(db, owner, asked, new_type))
             except NodeUnknownError:
                 if new_type is None:
                     raise

@@ -17,12 +17,13 @@ SHOWN_CHARS = 80
 
 
 async def find_nodes(
-    db: Database, owner: Owner, asked: Sequence[str], *, known_at: datetime | None = None
+    db: Database, owner: Owner, asked: Sequence[str], *, known_at: datetime | None = None, else_made: str | None = None
 ) -> list[UUID]:
     """Return the canonical nodes of those with these ids, names or labels, each once and in this order.
 
     Names and labels of any valid time count; case, accents and spaces do not. A name that was not known at ``known_at``
-    is looked up among those that are known now.
+    is looked up among those that are known now. ``else_made``: the type of the node that the caller makes of an unknown
+    name; if that is no text's, neither are the nodes that are found.
 
     Raises:
         InvalidRequestError, InvalidAliasError, InvalidTextError: more than 100 of them, or one cannot be a name.
@@ -30,7 +31,7 @@ async def find_nodes(
         NodeAmbiguousError: several nodes have the same name; ``details["candidates"]`` lists them.
     """
     async with db.transaction(owner.user_id) as connection:
-        found = await find_asked(connection, owner, asked, known_at=known_at)
+        found = await find_asked(connection, owner, asked, known_at=known_at, else_made=else_made)
     meant: dict[str, dict[UUID, AskedNode]] = {text.strip(): {} for text in asked}
     for node in found:
         meant[node.asked][node.node_id] = node
@@ -40,9 +41,11 @@ async def find_nodes(
     return list(dict.fromkeys(node for nodes in meant.values() for node in nodes))
 
 
-async def find_node(db: Database, owner: Owner, asked: str, *, known_at: datetime | None = None) -> UUID:
+async def find_node(
+    db: Database, owner: Owner, asked: str, *, known_at: datetime | None = None, else_made: str | None = None
+) -> UUID:
     """Return the canonical node of the one with this id, name or label. Raises: as ``find_nodes``."""
-    return (await find_nodes(db, owner, [asked], known_at=known_at))[0]
+    return (await find_nodes(db, owner, [asked], known_at=known_at, else_made=else_made))[0]
 
 
 async def check_edge_types(db: Database, owner: Owner, types: Sequence[str] | None) -> None:

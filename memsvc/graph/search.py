@@ -8,7 +8,7 @@ names that begin with the text, then names with a word that begins with it, then
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
@@ -214,10 +214,13 @@ async def find_asked(
     *,
     as_of: AsOf = None,
     known_at: datetime | None = None,
+    else_made: str | None = None,
 ) -> list[AskedNode]:
     """Return nodes by id, label or name (of any valid time); several for an ambiguous name.
 
-    A name that was not known at ``known_at`` is looked up among those that are known now.
+    A name that was not known at ``known_at`` is looked up among those that are known now. A document, a note or another
+    text has a name only if no person, place or thing has it, and if the caller does not make one of an unknown name, of
+    the type ``else_made``.
 
     Raises:
         InvalidRequestError, InvalidAliasError: more than 100 of them, or one cannot be a name.
@@ -237,13 +240,35 @@ async def find_asked(
     unnamed = [name for name in names if name not in {text for text, _ in found}]
     if unnamed and known_at is not None:  # the name may have been recorded after known_at
         found += await _named(connection, owner, unnamed, None)
+    cards = await glance(connection, owner, [node for _, node in found], as_of, known_at)
+    found = await _without_texts(connection, owner, found, cards, else_made)
     missing = set(wanted) - {text for text, _ in found}
     for text in wanted:
         if text in missing:
             message = f"There is no node {text}." if text in ids else f"No node is called {text[:60]!r}."
             raise NodeUnknownError(message)
-    cards = await glance(connection, owner, [node for _, node in found], as_of, known_at)
     return [AskedNode(**msgspec.structs.asdict(cards[node]), asked=text) for text, node in found]
+
+
+async def _without_texts(
+    connection: AsyncConnection,
+    owner: Owner,
+    found: Sequence[tuple[str, UUID]],
+    cards: Mapping[UUID, FoundNode],
+    else_made: str | None,
+) -> list[tuple[str, UUID]]:
+    """Return what was found for each name, without texts where something else has the name, or is made with it."""
+    names = [text for text, _ in found]
+    if len(set(names)) == len(names) and else_made is None:
+        return list(found)
+    asked = {
+        "user_id": owner.user_id, "types": sorted({else_made or "", *(cards[node].type or "" for _, node in found)})
+    }  # fmt: skip
+    texts = set((await connection.execute(query("types_of_texts"), asked)).scalars())
+    others = {text for text, node in found if cards[node].type not in texts}
+    if else_made is not None and else_made not in texts:
+        others |= {text for text in names if as_id(text) is None}
+    return [(text, node) for text, node in found if text not in others or cards[node].type not in texts]
 
 
 async def _named(

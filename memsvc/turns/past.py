@@ -20,7 +20,8 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError
-from memsvc.recall.options import Filters
+from memsvc.llm.embedders.residents import QueryVector
+from memsvc.recall.options import FITTED_MODELS, LEAST_CONFIDENCE, QUESTION_CHARS, Filters
 from memsvc.recall.order import shipped
 from memsvc.recall.query_words import only_repeats
 from memsvc.recall.results import Degraded
@@ -134,6 +135,8 @@ class PastWork(msgspec.Struct, frozen=True, kw_only=True):
     turns: list[PastTurn]
     degraded: list[Degraded]
     """What did not work: vector (by words alone), words, order."""
+    relevant: bool = True
+    """False: nothing that was done before is clearly near to what is asked, and ``turns`` are the nearest."""
 
 
 async def past_work(
@@ -191,7 +194,16 @@ async def past_work(
     degraded: list[Degraded] = ["vector"] if absent else []
     degraded += ["order"] if shipped() is None else []
     turns = [_turn(row) for row in rows]
-    return PastWork(text=packed(turns, asked.budget, tokenizer()), turns=turns, degraded=degraded)
+    fits = prepared.times.windows or any(turn.factors.get("documents", 0) > 0 for turn in turns)
+    relevant = bool(fits) or not _is_far(query, vectors[0], rows[0].confidence if rows else None)
+    text = packed(turns, asked.budget, tokenizer(), relevant=relevant)
+    return PastWork(text=text, turns=turns, degraded=degraded, relevant=relevant)
+
+
+def _is_far(query: str, vector: QueryVector | None, confidence: float | None) -> bool:
+    """Whether neither words nor vectors of past turns are near to a question, as recall judges it."""
+    judged = vector is not None and vector.model in FITTED_MODELS and len(query) <= QUESTION_CHARS
+    return judged and confidence is not None and confidence < LEAST_CONFIDENCE
 
 
 def _names(asked: PastWorkIn, project: Any) -> dict[str, list[str]]:

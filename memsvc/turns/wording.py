@@ -16,6 +16,7 @@ from memsvc.text.fence import fenced
 from memsvc.text.tokens import Tokenizer
 
 REQUEST_CHARS, ANSWER_CHARS = 400, 700
+NOTHING_NEAR = "* Nothing that was done before clearly fits this. The nearest:"
 MOST_CALLS = 12
 """Of a turn: the failures, then the first ones."""
 
@@ -88,13 +89,14 @@ class Turn(Protocol):
         """To what."""
 
 
-def packed(turns: Sequence[Turn], budget: int, tokens: Tokenizer) -> str:
+def packed(turns: Sequence[Turn], budget: int, tokens: Tokenizer, *, relevant: bool = True) -> str:
     """Return the block; empty if there are no turns, or not even the first fits in short form.
 
     A turn that does not fit is told without what was done that did not fail; the first one that does not fit even so
-    ends the block.
+    ends the block. If nothing is relevant, a remark comes first.
     """
-    body: list[str] = ["# Past work"]
+    body: list[str] = ["# Past work"] if relevant else ["# Past work", NOTHING_NEAR]
+    begun = len(body)
     for turn in turns:
         for brief in (False, True):
             lines = list(_lines(turn, brief=brief))
@@ -104,7 +106,7 @@ def packed(turns: Sequence[Turn], budget: int, tokens: Tokenizer) -> str:
                 break
         else:
             break
-    return fenced("\n".join(body)) if len(body) > 1 else ""
+    return fenced("\n".join(body)) if len(body) > begun else ""
 
 
 def staleness_told(version: int | None, current: int | None) -> str:

@@ -314,6 +314,10 @@ CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[m.node_id], :known_at) A
 WHERE memsvc.normal_form(w.name) <> ''
 ORDER BY w.name, r.canonical_id;
 
+-- name: types_of_texts
+-- Of these types, those of documents, notes and other texts.
+SELECT t.name FROM unnest(CAST(:types AS text [])) AS t (name) WHERE memsvc.is_text_type(:user_id, t.name);
+
 -- name: merges_among
 -- The merges between nodes.
 SELECT m.merge_id, m.node_id, m.canonical_id, m.reason, m.confidence, m.asserted_by, m.recorded_from

@@ -15,20 +15,30 @@ WITH model AS MATERIALIZED (
   ) AS m
 ),
 
+called AS MATERIALIZED (
+  SELECT n.*, memsvc.is_text_type(:user_id, n.type) AS is_text
+  FROM memsvc.names_in_query(
+    :user_id, :query, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), :language
+  ) AS n
+),
+
+-- Documents, notes and other texts make no name ambiguous that a person, a place or a thing has.
+competing AS (
+  SELECT c.*, NOT c.is_text OR bool_and(c.is_text) OVER (PARTITION BY c.name) AS competes FROM called AS c
+),
+
 named AS MATERIALIZED (
   SELECT
-    n.*,
-    count(*) OVER of_name > 1 AND (
+    n.name, n.node_id, n.label, n.type, n.similarity, n.place,
+    n.competes AND count(*) OVER of_name > 1 AND (
       min(n.type) OVER of_name <> max(n.type) OVER of_name OR bool_or(n.type = 'Person' OR NOT EXISTS (
         SELECT FROM memsvc.node_versions AS v
         WHERE v.user_id = :user_id AND v.node_id = n.node_id AND v.recorded_to = 'infinity'
           AND v.data ->> 'named' = 'false'
       )) OVER of_name
     ) AS ambiguous
-  FROM memsvc.names_in_query(
-    :user_id, :query, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), :language
-  ) AS n
-  WINDOW of_name AS (PARTITION BY n.name)
+  FROM competing AS n
+  WINDOW of_name AS (PARTITION BY n.name, n.competes)
 ),
 
 meant AS MATERIALIZED (

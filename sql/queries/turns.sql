@@ -4,7 +4,7 @@
 -- Past turns, as they are shown, best first: those whose texts memsvc.recall finds, as in the statement recall but for
 -- names, and those that touched the documents that the work now touches. Nothing comes from the conversation that asks.
 -- A bare file's name, where no project says where it is, is that of any document with this name. latest: without a
--- question and documents, the last turns.
+-- question and documents, the last turns. confidence: how likely it is that what is alike fits, as recall says it.
 WITH model AS MATERIALIZED (
   SELECT m.*
   FROM memsvc.query_models(
@@ -20,7 +20,9 @@ here AS MATERIALIZED (
 ),
 
 alike AS MATERIALIZED (
-  SELECT coalesce(array_agg(r.memory_id), '{}') AS passages, coalesce(array_agg(r.score), '{}') AS scores
+  SELECT
+    coalesce(array_agg(r.memory_id), '{}') AS passages, coalesce(array_agg(r.score), '{}') AS scores,
+    max(r.confidence) AS confidence
   FROM model
   CROSS JOIN here
   CROSS JOIN LATERAL memsvc.recall(
@@ -74,8 +76,9 @@ found AS MATERIALIZED (
   ) AS p
 )
 
-SELECT f.score, f.factors, s.*
+SELECT f.score, f.factors, a.confidence, s.*
 FROM found AS f
+CROSS JOIN alike AS a
 INNER JOIN memsvc.turns_shown(:user_id, (SELECT array_agg(o.turn_id) FROM found AS o)) AS s ON f.turn_id = s.turn_id
 ORDER BY f.nth;
 

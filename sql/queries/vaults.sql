@@ -138,3 +138,11 @@ WHERE EXISTS (
 )
 GROUP BY n.name, r.canonical_id
 ORDER BY n.name, r.canonical_id;
+
+-- name: derived_nodes
+-- Of these nodes, those that sleep made: groups, summaries, reflections.
+SELECT DISTINCT v.node_id
+FROM memsvc.node_versions AS v
+INNER JOIN memsvc.node_types AS t
+  ON t.user_id IN (memsvc.core_user_id(), :user_id) AND t.name = v.type AND t.category = 'derived'
+WHERE v.user_id = :user_id AND v.node_id = any(CAST(:nodes AS uuid [])) AND v.recorded_to = 'infinity';

@@ -25,7 +25,7 @@ def test_a_vault_is_recognised_written_to_taken_back_and_watched(rig: Rig, tmp_p
     folder = tmp_path / "Notes"
     (folder / ".obsidian").mkdir(parents=True)
     ines, diary = folder / "Ines.md", folder / "2026-11-29.md"
-    ines.write_text("# About her\n\nInes paints. [[nobody]]\n")
+    ines.write_text("# Ines\n\nInes paints. [[nobody]]\n")
     diary.write_text("Tea with [[Ines]].\n- [ ] Call her 📅 2026-12-01\n")
     (folder / "list.csv").write_text("colour,price\nred,3\n")
     rig.run("user", "add", "--name", "Ada")
@@ -41,6 +41,7 @@ def test_a_vault_is_recognised_written_to_taken_back_and_watched(rig: Rig, tmp_p
     rig.run(
         "assert", "Ines", "LIVES_IN", "Porto", "Ines lives in Porto.", "--from-type", "Person", "--to-type", "Place"
     )
+    assert "(Person)" in rig.run("graph", "--about", "Ines").stdout
     before = ines.read_bytes()
     assert "1 notes would be changed." in rig.run("vault", "write", str(folder), "--dry-run").stdout
     assert ines.read_bytes() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -148,8 +149,58 @@ async def test_json_may_name_its_charset(ada: httpx.AsyncClient) -> None:
 
 
 async def test_a_body_beyond_the_limit_is_not_read(ada: httpx.AsyncClient) -> None:
-    answer = await ada.post("/v1/messages", content=b" " * 32_000_001, headers=JSON)
-    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+    for path in ("/v1/messages", "/v1/notes", "/mcp"):
+        answer = await ada.post(path, content=b" " * 32_000_001, headers=JSON)
+        assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+        assert answer.json()["detail"] == "The body has more than 32,000,000 bytes."
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("POST", "/v1/messages", GOOD | {"role": "boss"}, "assistant, "),
+        ("POST", "/v1/messages", {"messages": [GOOD, GOOD | {"role": "boss"}]}, "assistant, "),
+        ("POST", "/v1/notes", {"title": "a", "kind": "boss"}, "concept, decision, fact, "),
+        (
+            "POST",
+            "/v1/links",
+            {"from_node": str(UUID(int=1)), "to_node": str(UUID(int=2)), "relation": "boss"},
+            "answers, ",
+        ),
+        ("POST", "/v1/changes", {"operations": [{"op": "boss"}]}, "node, edge, alias, "),
+        ("POST", "/v1/recall", {"query": "a", "mode": "boss"}, "balanced, deliberate, eager"),
+        ("GET", "/v1/notes?kind=boss", None, "concept, decision, fact, "),
+        ("GET", "/v1/jobs?state=boss", None, "cancelled, done, failed, pending."),
+        (
+            "GET",
+            "/v1/notes/01a2007c-7ed4-7af6-abd2-0a5dd06857e7/linked?relations=supports&relations=boss",
+            None,
+            "answers, ",
+        ),
+    ],
+)
+async def test_a_word_that_may_not_stand_there_brings_those_that_may(
+    ada: httpx.AsyncClient, method: str, path: str, body: Any, words: str
+) -> None:
+    problem = (await ada.request(method, path, json=body)).json()
+    assert problem["status"] == 400
+    assert f"Allowed: {words}" in problem["detail"], problem
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/v1/jobs/abc"), ("DELETE", "/v1/facts/f:6h2mptph977"), ("POST", "/v1/duplicates/x/y/accept"),
+     ("GET", "/v1/erasures/abc"), ("PATCH", "/v1/notes/n:6h2mptph977")],
+)  # fmt: skip
+async def test_what_is_no_whole_id_is_named(ada: httpx.AsyncClient, method: str, path: str) -> None:
+    problem = (await ada.request(method, path)).json()
+    assert (problem["status"], problem["code"]) == (404, "not_found")
+    assert problem["detail"].endswith(" is not a whole id."), problem
+
+
+async def test_an_unknown_address_is_no_id(ada: httpx.AsyncClient) -> None:
+    for path in ("/v1/nothing/abc", "/v1/jobs/abc/nothing/more", "/nothing"):
+        assert (await ada.get(path)).json()["title"] == "No route has this address."
 
 
 QUESTIONS = {

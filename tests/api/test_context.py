@@ -265,6 +265,32 @@ async def test_instructions_come_by_category_and_pinned_ones_always(
     assert await given(filters=Filters(known_at=datetime(2020, 1, 1, tzinfo=UTC))) == (set(), [])
 
 
+async def test_a_text_of_the_same_name_makes_nobody_ambiguous(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, settings: Settings
+) -> None:
+    await said(db, owner, settings, TURNS, day="2026-05-01")
+    kinds = [
+        ("Person", "Lena"),
+        ("Document", "Lena"),
+        ("Note", "lena"),
+        ("ConceptGroup", "Lena"),
+        ("Person", "Tom"),
+        ("Place", "Tom"),
+        ("Document", "Tom"),
+        ("Document", "Reise"),
+        ("Note", "Reise"),
+    ]
+    await write(db, owner, [Node(type=kind, label=label) for kind, label in kinds], asserted_by="user")
+    for query, meant in (
+        ("Where does Lena live?", set()), ("Wo wohnt Lena?", set()), ("What does Tom like?", {"Person", "Place"}),
+        ("Was war mit der Reise?", {"Document", "Note"}),
+    ):  # fmt: skip
+        found = (await ada.post("/v1/recall", json={"query": query})).json()["ambiguous"]
+        assert {one["type"] for name in found for one in name["meanings"]} == meant, query
+        block = (await ada.post("/v1/context", json={"query": query})).json()["text"]
+        assert ("can mean several" in block) == bool(meant)
+
+
 async def test_short_ids_of_a_context_open(
     ada: httpx.AsyncClient, db: Database, owner: Owner, settings: Settings
 ) -> None:

@@ -55,3 +55,22 @@ async def test_bad_requests_are_refused(ada: httpx.AsyncClient, db: Database, ow
     assert (await ada.get("/v1/duplicates", params={"status": "other"})).status_code == 400
     assert (await ada.get("/v1/duplicates", params={"cursor": "x"})).status_code == 400
     assert (await ada.get("/v1/duplicates", params={"state": "merged"})).json()["field"] == "state"
+
+
+async def test_what_a_key_for_all_users_decides_is_the_apps(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, connect: Connect
+) -> None:
+    app = await connect(**{"X-Memsvc-User": str(owner.user_id)})
+    await ada.post("/v1/ontology/node-types", json={"name": "Pet", "description": "An animal."})
+    for client, who in ((ada, "user"), (app, "app")):
+        decided = (await client.post("/v1/ontology/node-types/Pet/approve")).json()
+        assert decided["decided_by"] == who
+        await ada.post("/v1/ontology/node-types/Pet/deprecate")
+        one, two = await suspected(db, owner, "Ana", "Anna")
+        assert (await client.post(f"/v1/duplicates/{one}/{two}/accept")).status_code == 200
+        assert (await ada.get("/v1/changes", params={"limit": 1})).json()["items"][0]["asserted_by"] == who
+        one, two = await suspected(db, owner, "Mila", "Milla")
+        assert (await client.post(f"/v1/duplicates/{one}/{two}/reject")).status_code == 200
+        for status in ("merged", "rejected"):
+            kept = (await ada.get("/v1/duplicates", params={"status": status})).json()["items"]
+            assert {one["decided_by"] for one in kept} == {"user", who}, status

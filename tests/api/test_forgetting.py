@@ -14,6 +14,7 @@ import pytest
 from memsvc.access.users import Owner, add_user
 from memsvc.api.controllers import erasures
 from memsvc.db.engine import Database
+from memsvc.db.short_ids import short_id
 from memsvc.erasing import memories as erase
 from memsvc.erasing import users as erase_users
 from memsvc.graph.history import write
@@ -103,6 +104,23 @@ async def test_what_is_forgotten_is_gone_and_checked(
     assert (found == []) == (what in {"messages", "passages", "sources"})
     facts = admin.execute("SELECT count(*) FROM memsvc.edges WHERE user_id = %s", [owner.user_id]).fetchone()[0]
     assert facts == 0, "what only that supported stayed"
+
+
+@pytest.mark.parametrize("kind", ["messages", "passages"])
+async def test_the_short_id_of_a_context_is_taken(
+    forgetter: httpx.AsyncClient, db: Database, owner: Owner, settings: Any, kind: str
+) -> None:
+    known = await remember(db, owner, settings)
+    asked = f"m:{short_id(known['messages'])}"
+    counted = await forgetter.delete(f"/v1/{kind}/{asked}", params={"preview": True})
+    assert counted.json()["counts"]["passages"] == 1
+    for other in (f"n:{short_id(known['nodes'])}", short_id(known["nodes"]), str(known["nodes"])):
+        assert (await forgetter.delete(f"/v1/{kind}/{other}")).status_code == 404
+    for wrong, status, code in (("abc", 404, "memory_unknown"), ("m:oak!", 400, "invalid_request")):
+        answer = await forgetter.delete(f"/v1/{kind}/{wrong}")
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert (await forgetter.delete(f"/v1/{kind}/{asked}")).json()["state"] == "done"
+    assert (await forgetter.get(f"/v1/memories/{known['messages']}")).status_code == 404
 
 
 async def test_a_forgotten_message_does_not_come_back(
@@ -220,7 +238,7 @@ async def test_any_id_is_unknown_and_never_an_accident(
             assert 400 <= answer.status_code < 500, (name, answer.text)
             assert answer.json()["code"] in {
                 "not_found", "user_unknown", "conversation_unknown", "passage_unknown", "fact_unknown", "node_unknown",
-                "invalid_request", "invalid_text", "method_not_allowed",
+                "memory_unknown", "invalid_request", "invalid_text", "method_not_allowed",
             }, (name, answer.text)  # fmt: skip
 
 

@@ -140,3 +140,19 @@ async def test_too_much_and_what_is_not_there_is_refused(ada: httpx.AsyncClient)
     for wrong in ({"relation": "loves"}, {"strength": 0}, {"strength": 2}):
         answer = await ada.post("/v1/links", json=itself | {"to_node": other["note_id"]} | wrong)
         assert (answer.status_code, answer.json()["field"]) == (400, next(iter(wrong)))
+
+
+async def test_what_a_key_for_all_users_writes_is_the_apps(
+    ada: httpx.AsyncClient, connect: Connect, owner: Owner
+) -> None:
+    app = await connect(**{"X-Memsvc-User": str(owner.user_id)})
+    mine, yours = await made(ada, "Mine"), await made(app, "Yours")
+    assert (mine["asserted_by"], yours["asserted_by"]) == ("user", "app")
+    for client, who in ((ada, "user"), (app, "app")):
+        changed = await client.patch(f"/v1/notes/{mine['note_id']}", json={"text": f"changed by {who}"})
+        assert changed.json()["asserted_by"] == who
+        body = {"from_node": mine["note_id"], "to_node": yours["note_id"], "relation": "supports", "reason": who}
+        link = (await client.post("/v1/links", json=body)).json()
+        assert (await client.post("/v1/links/close", json={"link_id": link["link_id"]})).json()["ended"]
+        newest = (await ada.get("/v1/changes", params={"limit": 3})).json()["items"]
+        assert [one["asserted_by"] for one in newest] == [who] * 3

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.errors import NodeUnknownError
 from memsvc.graph import history
 from memsvc.graph.find import find_node
 from memsvc.graph.operations import Alias, Edge, Node, Operation
@@ -101,6 +102,29 @@ async def test_what_several_are_called_is_refused_with_their_ids(
     for start in ("porto", str(wine), str(nodes["Porto"])):
         found = await walked(ada, "/neighbourhood", node=start, hops=0)
         assert [node["node_id"] for node in found["nodes"]] == [str(nodes["Porto"])]
+
+
+async def test_a_text_has_a_name_only_if_nothing_else_has_it(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, nodes: dict[str, UUID]
+) -> None:
+    texts = [Node(type=kind, label="PORTO") for kind in ("Document", "Note", "Task", "ConceptGroup")]
+    alone = [
+        Node(type="Document", label="Rezept"),
+        Node(type="Note", label="Reise"),
+        Node(type="Document", label="Reise"),
+    ]
+    change = await history.write(db, owner, [*texts, *alone], asserted_by="tests")
+    document, recipe = change.results[0].node_id, change.results[4].node_id
+    for name, node in (("porto", nodes["Porto"]), (str(document), document), ("Rezept", recipe)):
+        found = await walked(ada, "/neighbourhood", node=name, hops=0)
+        assert [one["node_id"] for one in found["nodes"]] == [str(node)]
+    assert (await walked(ada, "/paths", **{"from": "Ada", "to": "porto"}))["paths"]
+    assert (await refused(ada, "/neighbourhood", node="Reise"))[:2] == (409, "node_ambiguous")
+    assert await find_node(db, owner, "Rezept", else_made="Note") == recipe
+    assert await find_node(db, owner, str(recipe), else_made="Person") == recipe
+    assert await find_node(db, owner, "porto", else_made="Person") == nodes["Porto"]
+    with pytest.raises(NodeUnknownError):
+        await find_node(db, owner, "Rezept", else_made="Person")
 
 
 @pytest.mark.parametrize(

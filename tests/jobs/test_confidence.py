@@ -18,6 +18,11 @@ from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.turns import past
+from memsvc.turns.calls import CallIn
+from memsvc.turns.past import PastWorkIn
+from memsvc.turns.storing import TurnIn, record_turn
+from memsvc.turns.wording import NOTHING_NEAR
 from tests.fakes.embedders import TokenWords
 from tests.jobs.changing import Shelf, process, work
 from tests.jobs.working import say
@@ -250,3 +255,25 @@ async def test_weights_of_ones_own_change_the_order_and_not_the_confidence(
     assert linear.degraded == ["order"]
     assert linear.confidence is not None
     assert linear.confidence > learnt.confidence
+
+
+async def test_past_work_says_when_nothing_fits(
+    db: Database, owner: Owner, settings: Settings, models: Residents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(past, "FITTED_MODELS", {"small"})
+    patient = settings.model_copy(update={"query_embedding_ms": 5_000})
+    call = CallIn(tool="Read", arguments={"file_path": "auth.py"}, result="def login")
+    turn = TurnIn(conversation="monday", project="shop", request="Fix the login test", answer="Done.", calls=[call])
+    await record_turn(db, owner, turn, settings)
+    await work(db, models)
+    for query, files, fits in (
+        ("bake a cake", [], False), ("Back einen Kuchen", [], False), ("repair the login test", [], True),
+        ("login", [], True), ("bake a cake", ["auth.py"], True), ("", [], True), ("what did I do today?", [], True),
+        ("bake a cake " * 200, [], True),
+    ):  # fmt: skip
+        asked = PastWorkIn(query=query, files=files, project="shop")
+        found = await past.past_work(db, owner, asked, patient, models)
+        assert (len(found.turns), found.relevant) == (1, fits), query
+        assert "Fix the login test" in found.text
+        assert (NOTHING_NEAR in found.text) is not fits
+    assert (await past.past_work(db, owner, PastWorkIn(query="bake the login"), patient)).relevant

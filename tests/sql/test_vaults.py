@@ -229,6 +229,37 @@ async def test_what_is_written_back_is_a_fixed_point_and_touches_sections_alone(
     assert not is_written(shelf.folder)
 
 
+async def test_groups_and_links_are_not_written_into_notes(shelf: Shelf) -> None:
+    await shelf.bring({"People/Lena.md": "# Lena\n\nSee [[Tom Berger]].", "People/Tom Berger.md": "# Tom Berger\n"})
+    vault = read_vault(shelf.folder)
+    assert await contents(shelf.db, shelf.owner, shelf.folder, vault) == {}
+    kinds = [
+        ("Person", "Lena"),
+        ("Person", "Tom Berger"),
+        ("ConceptGroup", "Lena, Tom Berger and 2026-11-29"),
+        ("ConceptGroup", "People"),
+        ("Summary", "Lena in May"),
+        ("Note", "Oak"),
+        ("Place", "Porto"),
+    ]
+    nodes = [Node(type=kind, label=label) for kind, label in kinds]
+    told = [
+        (0, "PART_OF", 2, "Lena belongs to Lena, Tom Berger and 2026-11-29"),
+        (0, "EXAMPLE_OF", 3, "Lena is an example of People"), (4, "ABOUT", 0, "Lena in May is about Lena."),
+        (5, "MENTIONS", 0, "Oak mentions Lena."), (5, "LINKS_TO", 0, "Oak links to Lena."),
+        (0, "LIVES_IN", 6, "Lena lives in Porto."), (0, "KNOWS", 1, "Lena knows Tom Berger."),
+        (0, "PART_OF", 6, "Lena belongs to the choir of Porto."),
+    ]  # fmt: skip
+    facts = [Edge(from_node=begin, type=kind, to_node=end, fact=fact) for begin, kind, end, fact in told]
+    await write(shelf.db, shelf.owner, [*nodes, *facts], asserted_by="user")
+    said = await contents(shelf.db, shelf.owner, shelf.folder, vault)
+    assert {path: set(content.facts) for path, content in said.items()} == {
+        "People/Lena.md": {"Lena lives in Porto.", "Lena knows Tom Berger.", "Lena belongs to the choir of Porto."},
+        "People/Tom Berger.md": {"Lena knows Tom Berger."},
+    }
+    assert {link.text for content in said.values() for link in content.links} == {"Lena knows Tom Berger."}
+
+
 async def called(shelf: Shelf) -> UUID:
     [found] = {one.node_id for one in await read.called(shelf.db, shelf.owner, ["Nessa"])}
     return found

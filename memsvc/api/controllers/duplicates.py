@@ -68,7 +68,7 @@ class DuplicatesController(Controller):
     )
     async def accept(self, writer: NamedDependency[Caller], node_id: One, other_id: Other) -> Decision:
         """Merge them."""
-        return await accept(writer.db, writer.owner, node_id, other_id)
+        return await accept(writer.db, writer.owner, node_id, other_id, by=writer.asserted_by)
 
     @post(
         "/{node_id:uuid}/{other_id:uuid}/reject",
@@ -83,7 +83,7 @@ class DuplicatesController(Controller):
     )
     async def reject(self, writer: NamedDependency[Caller], node_id: One, other_id: Other) -> Decision:
         """Keep them apart."""
-        return await reject(writer.db, writer.owner, node_id, other_id)
+        return await reject(writer.db, writer.owner, node_id, other_id, by=writer.asserted_by)
 
     @post(
         "/{node_id:uuid}/{other_id:uuid}/reopen",
@@ -120,4 +120,4 @@ class DuplicatesController(Controller):
         node_id: Annotated[UUID, PathParameter(description="The node, or one that is merged with it.")],
     ) -> Split:
         """Split it."""
-        return await split(writer.db, writer.owner, node_id, data.sources)
+        return await split(writer.db, writer.owner, node_id, data.sources, by=writer.asserted_by)

@@ -17,7 +17,8 @@ from memsvc.api.problems import documented
 from memsvc.cells.people import erase_user_anywhere, preview_user_anywhere, user_erasure_anywhere
 from memsvc.db.paging import Page
 from memsvc.erasing.memories import Kind, Receipt, erase, erasure, erasures, preview
-from memsvc.errors import NotFoundError
+from memsvc.errors import MemoryUnknownError, NotFoundError
+from memsvc.sources.opening import find_memory
 from memsvc.sources.read import find_conversation
 
 BY = "api"
@@ -55,6 +56,23 @@ async def _forget(caller: Caller, kind: Kind, subject: UUID, *, only_count: bool
     return _receipt(receipt, f"/v1/erasures/{receipt.erasure_id}")
 
 
+async def _passage(caller: Caller, asked: str) -> UUID:
+    """Return the passage that a whole or short id means.
+
+    Raises:
+        InvalidRequestError: it is no id.
+        MemoryUnknownError: there is no such passage, or the short id means something else.
+        MemoryAmbiguousError: several memories have the short id.
+    """
+    try:
+        return UUID(asked)
+    except ValueError:
+        found = await find_memory(caller.db, caller.owner, asked)
+    if found.kind != "message":
+        raise MemoryUnknownError(f"{asked[:60]!r} is the id of a {found.kind}, not of a message or a passage.")
+    return found.memory_id
+
+
 class ForgetController(Controller):
     """Erasing memories."""
 
@@ -63,7 +81,7 @@ class ForgetController(Controller):
     status_code = 200
 
     @delete(
-        "/messages/{passage_id:uuid}",
+        "/messages/{passage_id:str}",
         status_code=200,
         operation_id="forgetMessage",
         summary="Forget a message",
@@ -77,14 +95,20 @@ class ForgetController(Controller):
     async def message(
         self,
         forgetter: NamedDependency[Caller],
-        passage_id: Annotated[UUID, PathParameter(description="passage_id of the message or of any of its parts.")],
+        passage_id: Annotated[
+            str,
+            PathParameter(
+                description="passage_id of the message or of any of its parts, or its short id as a context shows it."
+            ),
+        ],
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
         """Forget it."""
-        return await _forget(forgetter, "message", passage_id, only_count=preview)
+        subject = await _passage(forgetter, passage_id)
+        return await _forget(forgetter, "message", subject, only_count=preview)
 
     @delete(
-        "/passages/{passage_id:uuid}",
+        "/passages/{passage_id:str}",
         status_code=200,
         operation_id="forgetPassage",
         summary="Forget a passage",
@@ -96,11 +120,14 @@ class ForgetController(Controller):
     async def passage(
         self,
         forgetter: NamedDependency[Caller],
-        passage_id: FromPath[UUID],
+        passage_id: Annotated[
+            str, PathParameter(description="The passage's id, or its short id as a context shows it.")
+        ],
         preview: Previewed = False,
     ) -> Response[Receipt | Preview]:
         """Forget it."""
-        return await _forget(forgetter, "passage", passage_id, only_count=preview)
+        subject = await _passage(forgetter, passage_id)
+        return await _forget(forgetter, "passage", subject, only_count=preview)
 
     @delete(
         "/sources/{source_id:uuid}",

@@ -131,7 +131,7 @@ class NotesController(Controller):
         """Write it."""
         fields = {name: getattr(data, name) for name in NoteIn.__struct_fields__}
         once = Once.of("createNote", idempotency_key, data)
-        return await create_note(writer.db, writer.owner, **fields, once=once)
+        return await create_note(writer.db, writer.owner, **fields, asserted_by=writer.asserted_by, once=once)
 
     @get(
         operation_id="listNotes",
@@ -199,7 +199,7 @@ class NotesController(Controller):
     ) -> Note:
         """Change it."""
         fields = {name: getattr(data, name) for name in NoteChange.__struct_fields__}
-        return await update_note(writer.db, writer.owner, note_id, **fields)
+        return await update_note(writer.db, writer.owner, note_id, **fields, asserted_by=writer.asserted_by)
 
     @get(
         "/{note_id:uuid}/linked",
@@ -273,7 +273,7 @@ class LinksController(Controller):
     ) -> Link:
         """Link them."""
         fields = {name: getattr(data, name) for name in LinkIn.__struct_fields__}
-        return await create_link(writer.db, writer.owner, **fields)
+        return await create_link(writer.db, writer.owner, **fields, asserted_by=writer.asserted_by)
 
     @post(
         "/close",
@@ -292,5 +292,7 @@ class LinksController(Controller):
         writer: NamedDependency[Caller],
     ) -> LinkEnded:
         """End it."""
-        ended = await unlink(writer.db, writer.owner, data.link_id, evidence=data.evidence)
+        ended = await unlink(
+            writer.db, writer.owner, data.link_id, evidence=data.evidence, asserted_by=writer.asserted_by
+        )
         return LinkEnded(link_id=data.link_id, ended=ended)

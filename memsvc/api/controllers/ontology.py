@@ -167,7 +167,7 @@ class OntologyController(Controller):
         decision: Annotated[Literal["approve", "reject", "deprecate"], PathParameter(description="The decision.")],
     ) -> NodeType | EdgeType:
         """Decide."""
-        return await decide(writer.db, writer.owner, KINDS[types], name, STATUSES[decision], by="user")
+        return await decide(writer.db, writer.owner, KINDS[types], name, STATUSES[decision], by=writer.asserted_by)
 
     @patch(
         "/{types:str}/{name:str}",

@@ -63,7 +63,7 @@ class ProposalsController(Controller):
     )
     async def accept(self, writer: NamedDependency[Caller], proposal_id: ProposalId) -> Decision:
         """Do it."""
-        return await accept(writer.db, writer.owner, proposal_id)
+        return await accept(writer.db, writer.owner, proposal_id, by=writer.asserted_by)
 
     @post(
         "/{proposal_id:uuid}/reject",
@@ -78,7 +78,7 @@ class ProposalsController(Controller):
     )
     async def reject(self, writer: NamedDependency[Caller], proposal_id: ProposalId) -> Decision:
         """Reject it."""
-        return await reject(writer.db, writer.owner, proposal_id)
+        return await reject(writer.db, writer.owner, proposal_id, by=writer.asserted_by)
 
     @post(
         "/{proposal_id:uuid}/reopen",

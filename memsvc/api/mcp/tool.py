@@ -19,6 +19,7 @@ from memsvc import observe
 from memsvc.access.keys import Scope
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import DOOR, Asker
+from memsvc.api.problems import invalid_value
 from memsvc.errors import BadCursorError, InvalidRequestError, MemsvcError
 from memsvc.text.fence import fenced
 
@@ -130,6 +131,7 @@ class Tool(Generic[Given]):
             message = f"{str(error)[:MAX_DETAIL_CHARS]}."
             if "`$.cursor`" in message:
                 raise BadCursorError(message, field="cursor") from error
+            message = invalid_value(error, self.given).message
             raise InvalidRequestError(message, hint=f"Compare the arguments with the schema of {self.name}.") from error
 
 

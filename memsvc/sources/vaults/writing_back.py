@@ -28,6 +28,8 @@ from memsvc.sources.vaults.wanted import LINKS_TO
 from memsvc.text.characters import flat
 
 HISTORY = Path(".memsvc", "history.jsonl")
+ABOUT_TEXTS = frozenset((LINKS_TO, "MENTIONS", "DERIVED_FROM", "SUPERSEDES", "VERSION_OF", "TOOL_CALL"))
+"""Types of facts that only say which text names, follows or uses another one."""
 MOST_FACTS = 20
 """In one note; the newest. The same for links."""
 REFUSED = (NoteChangedError, NoteConflictError, NoteReadOnlyError)
@@ -52,7 +54,7 @@ async def contents(db: Database, owner: Owner, folder: Path, vault: Vault) -> di
     nodes = sorted({node for found in subjects.values() for node in found})
     if not nodes:
         return {}
-    facts = [fact for fact in await read.facts(db, owner, nodes) if fact.type != LINKS_TO]
+    facts = await _facts(db, owner, nodes)
     also = await read.names(db, owner, nodes)
     about: dict[UUID, list[read.Fact]] = defaultdict(list)
     for fact in facts:
@@ -72,6 +74,19 @@ async def contents(db: Database, owner: Owner, folder: Path, vault: Vault) -> di
         if content != Content():
             written[note.path] = content
     return written
+
+
+async def _facts(db: Database, owner: Owner, nodes: Sequence[UUID]) -> list[read.Fact]:
+    """Return what is known about nodes, without what only says that something stands in a note or in a group.
+
+    Links of notes are in the notes already. Groups, summaries and reflections are made by sleep, from what is known.
+    """
+    found = [fact for fact in await read.facts(db, owner, nodes) if fact.type not in ABOUT_TEXTS]
+    ends = sorted({end for fact in found for end in (fact.from_node, fact.to_node)})
+    async with db.transaction(owner.user_id) as connection:
+        asked = {"user_id": owner.user_id, "nodes": ends}
+        derived = set((await connection.execute(query("derived_nodes"), asked)).scalars())
+    return [fact for fact in found if derived.isdisjoint((fact.from_node, fact.to_node))]
 
 
 @dataclass(frozen=True, slots=True)

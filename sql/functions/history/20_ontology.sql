@@ -331,3 +331,18 @@ BEGIN ATOMIC
   );
 END;
 COMMENT ON FUNCTION memsvc.tells_of_all(uuid, text) IS 'Whether a type of nodes has words of everything that it rests on.';
+
+-- Whether nodes of this type are texts, or what was made of texts: documents, notes, tasks, summaries, instructions.
+-- They stand back when a person, a place or a thing has the same name. False for a type that is not known.
+CREATE OR REPLACE FUNCTION memsvc.is_text_type(p_user_id uuid, p_type text) RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT EXISTS (
+    SELECT FROM memsvc.node_types AS t
+    WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = p_type AND t.category <> 'entity'
+  );
+END;
+COMMENT ON FUNCTION memsvc.is_text_type(uuid, text) IS 'Whether nodes of this type are texts, or what was made of texts.';
