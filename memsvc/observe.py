@@ -107,7 +107,7 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
     rendering: list[Processor] = (
         [structlog.processors.ExceptionRenderer(tracebacks.dictionaries), structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(exception_formatter=tracebacks.write)]
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=tracebacks.write)]
     )
     out: Any = stream or _ToStandardError()
     structlog.configure(

@@ -26,6 +26,7 @@ from memsvc.server.upgrade import Upgrade, upgrade
 from memsvc.settings import Settings
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}", re.ASCII)
+HOME_NAME = "home"
 MOST_WEIGHT = 1_000
 MOST_IDS = 20
 """The most users, or budgets, that a finding names."""
@@ -165,8 +166,18 @@ def add_cell(admin_url: str, settings: Settings, name: str, url: str, weight: in
             has other secrets, or already has users.
         DatabaseUnavailableError: the database does not answer.
     """
-    if not NAME.fullmatch(name) or name == "home":
-        raise InvalidRequestError("A cell's name is lower case letters, digits and hyphens.", field="name")
+    if name == HOME_NAME:
+        raise InvalidRequestError(
+            "The name 'home' is taken by the database with the directory and the keys, which is always a cell.",
+            hint="Give the new cell another name. 'memsvc cells weight home N' sets the home's share of new users.",
+            field="name",
+        )
+    if not NAME.fullmatch(name):
+        raise InvalidRequestError(
+            f"{name[:60]!r} cannot be a cell's name.",
+            hint="A name has up to 40 lower case letters, digits and hyphens, and begins with a letter.",
+            field="name",
+        )
     _check_weight(weight)
     plain = _without_login(url)
     known = {cell.name: cell for cell in read_cells(admin_url)}

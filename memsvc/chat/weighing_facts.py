@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import UUID
 
-from memsvc.access.users import Owner
+from memsvc.access.users import Owner, valid_zone
 from memsvc.chat.weighing import ClaimEvidence, Verdict, Weighed
 from memsvc.chat.wording import LIMITING, OWN, telling_words, written_out
 from memsvc.db.engine import Database
@@ -23,6 +23,7 @@ from memsvc.extract.extraction import Change
 from memsvc.extract.names import folded
 from memsvc.extract.offline.lexicon_places import COUNTRIES, REGIONS
 from memsvc.graph import read
+from memsvc.graph.draw import day
 from memsvc.graph.operations import BESIDE
 from memsvc.times.untold import begin_is_untold, end_is_untold, told_begin
 
@@ -131,7 +132,7 @@ async def weigh_facts(
     elif "contradicted" in verdicts:
         weighed.verdict = "contradicted"
         place = [verdict for verdict in verdicts if verdict != "unknown"].index("contradicted")
-        weighed.reason = _reason(deciding[place], known.at, over=over)
+        weighed.reason = _reason(deciding[place], known.at, valid_zone(owner.time_zone), over=over)
     elif set(verdicts) == {"supported"}:
         weighed.verdict, weighed.reason = "supported", "It is a known fact."
     return weighed
@@ -275,14 +276,14 @@ def _covered(
     return covered
 
 
-def _reason(fact: read.Fact, at: datetime, *, over: bool) -> str:
+def _reason(fact: read.Fact, at: datetime, zone: tzinfo, *, over: bool) -> str:
     if fact.valid_to is not None and fact.valid_to <= at:
         word = "by" if end_is_untold(fact.valid_to, fact.data) else "on"
-        return f"It ended {word} {fact.valid_to.date().isoformat()}."
+        return f"It ended {word} {day(fact.valid_to, zone, clock=False)}."
     if over:
         return "It still holds."
     begun = told_begin(fact.valid_from, fact.data)
-    since = f" since {begun.date().isoformat()}" if begun is not None else ""
+    since = f" since {day(begun, zone, clock=False)}" if begun is not None else ""
     return f"Something else holds{since}."
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+import typer
+
 from memsvc.cli.app import app
-from memsvc.errors import MemsvcError
+from memsvc.errors import InvalidRequestError, MemsvcError
 
 INTERRUPTED = 130
 
@@ -37,8 +39,21 @@ def main() -> None:
         _end(plain)
 
 
+def _advice(error: MemsvcError) -> str:
+    """Return what to do about an error; where the API refers to its schema, the command's help."""
+    if error.advice != InvalidRequestError.hint:
+        return error.advice
+    path, command = ["memsvc"], typer.main.get_command(app)
+    for word in sys.argv[1:]:
+        found = getattr(command, "commands", {}).get(word)
+        if found is None:
+            break
+        path, command = [*path, word], found
+    return f"'{' '.join(path)} --help' says what it takes."
+
+
 def _end(error: MemsvcError) -> NoReturn:
     print(f"memsvc: {error.message}", file=sys.stderr)
-    if error.advice:
-        print(f"        {error.advice}", file=sys.stderr)
+    if advice := _advice(error):
+        print(f"        {advice}", file=sys.stderr)
     sys.exit(error.exit_code)

@@ -10,6 +10,7 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
+    clock,
     embedders,
     note_missing,
     owner_at_home,
@@ -20,6 +21,7 @@ from memsvc.cli.common import (
 from memsvc.cli.memories import AskedAt
 
 if TYPE_CHECKING:
+    from memsvc.access.users import Owner
     from memsvc.chat.answering import MemoryAnswer
     from memsvc.chat.verifying import Verified
     from memsvc.chat.weighing import ClaimEvidence
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 def ask(
     question: str = typer.Argument(help="The question to answer from memory."),
     user: str | None = UserRef,
-    budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of memories to read: 50 to 100,000."),
+    budget: int = typer.Option(
+        1_500, "--budget", "-b", min=50, max=100_000, help="Most tokens of memories to read: 50 to 100,000."
+    ),
     only: list[str] = typer.Option([], "--only", help="Only memories of this conversation; repeatable."),
     asked_at: str | None = AskedAt,
     quotes: bool = typer.Option(False, "--quotes", help="Quote memories instead of asking the language model."),
@@ -84,7 +88,7 @@ def verify(
 ) -> None:
     """Say whether memory supports a claim, contradicts it or does not know, with the memories for and against it."""
 
-    async def work(db: Database, settings: Settings) -> Verified:
+    async def work(db: Database, settings: Settings) -> tuple[Verified, Owner]:
         from memsvc.chat.verifying import When, verify
         from memsvc.extract.run import Extractors
         from memsvc.sources.moments import read_known_at, read_moment
@@ -94,9 +98,10 @@ def verify(
         with embedders(settings) as models:
             if models is not None:
                 await models.ready(db)
-            return await verify(db, owner, claim, settings, extractors=Extractors(settings), embedder=models, when=when)
+            extractors = Extractors(settings)
+            return await verify(db, owner, claim, settings, extractors=extractors, embedder=models, when=when), owner
 
-    found = with_database(work)
+    found, owner = with_database(work)
     note_missing(found.degraded)
     if as_json:
         print_json(found)
@@ -104,16 +109,16 @@ def verify(
     print(f"{found.verdict}: {found.reason}")
     for sign, listed in (("+", found.supporting), ("-", found.contradicting), ("?", found.related)):
         for evidence in listed:
-            print(plain(f"  {sign} [{evidence.id}] {_dated(evidence)}{evidence.text}".replace("\n", " ")))
+            print(plain(f"  {sign} [{evidence.id}] {_dated(evidence, owner)}{evidence.text}".replace("\n", " ")))
 
 
-def _dated(evidence: ClaimEvidence) -> str:
+def _dated(evidence: ClaimEvidence, owner: Owner) -> str:
     """Who said a message and when, or from when until when a fact holds."""
     if evidence.said_at is not None:
         return f"{evidence.speaker}, {evidence.said_at.date().isoformat()}: ".removeprefix(", ")
     from memsvc.times.untold import span_in_words
 
     bounds = (evidence.valid_from, evidence.valid_to)
-    begin, end = (None if moment is None else moment.date().isoformat() for moment in bounds)
+    begin, end = (clock(moment, owner, time=False) for moment in bounds)
     span = span_in_words(begin, end, begin_untold=evidence.begin_untold, end_untold=evidence.end_untold)
     return f"{span}: " if span else ""

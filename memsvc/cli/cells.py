@@ -61,11 +61,17 @@ def add(
 @cells.command("weight")
 def weigh(name: str = Name, weight: int = typer.Argument(min=0, max=1_000, help="Its share of new users.")) -> None:
     """Set a cell's share of new users."""
-    from memsvc.cells.managing import weigh_cell
+    from memsvc.cells.managing import HOME_NAME, read_cells, weigh_cell
 
     with opened() as (admin_url, _settings):
         weigh_cell(admin_url, name, weight)
-    print(f"New users come to {name} with the weight {weight}.")
+        total = sum(cell.weight for cell in read_cells(admin_url))
+    if total == 0:
+        print(f"The cell {name} has the weight 0, and no cell has more: new users still come to {HOME_NAME}.")
+    elif weight == 0:
+        print(f"No new users come to {name}; it keeps those that it has.")
+    else:
+        print(f"New users come to {name} with the weight {weight} of {total}.")
 
 
 @cells.command("drain")

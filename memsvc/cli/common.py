@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from memsvc.access.users import Owner, User
@@ -45,10 +46,12 @@ WithoutBackup = typer.Option(
     False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
 )
 WITHOUT = {
+    "vector": "The embedding model gave no vector, or not in time: ask again. 'memsvc doctor' checks it; "
+    "MEMSVC_QUERY_EMBEDDING_MS is the longest wait.",
     "words": "It has no words that recall can look for: ask in other words.",
     "order": "The learnt order of this installation cannot be used: install memsvc again.",
 }
-"""What helps where a search had to do without something that is no model; 'memsvc doctor' checks models."""
+"""What helps where a search had to do without something that is no model; 'memsvc doctor' checks the other models."""
 
 
 def note(line: str) -> None:
@@ -68,7 +71,8 @@ def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
     from memsvc.settings import settings
 
     chosen = settings().model_copy(update=changed) if changed else settings()
-    configure_logging(chosen)  # to standard error: standard output is for results
+    # To standard error, because standard output is for results; for people, unless the settings say JSON.
+    configure_logging(chosen.model_copy(update={"log_format": "console"}) if chosen.log_format == "auto" else chosen)
     with ready(chosen, note) as admin_url:
         yield admin_url, chosen
 
@@ -179,6 +183,15 @@ def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Await
     return for_owner_with(user, app, lambda db, owner, _settings: act(db, owner))
 
 
+def for_owner_shown(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> tuple[T, Owner]:
+    """Do ``for_owner``, and return also the owner, on whose clock the result is shown."""
+
+    async def both(db: Database, owner: Owner) -> tuple[T, Owner]:
+        return await act(db, owner), owner
+
+    return for_owner(user, app, both)
+
+
 def for_owner_with(user: str | None, app: str, act: Callable[[Database, Owner, Settings], Awaitable[T]]) -> T:
     """Do ``for_owner`` for work that needs the settings."""
 
@@ -223,6 +236,22 @@ def as_uuid(value: str, what: str) -> UUID:
         return UUID(value)
     except ValueError as error:
         raise NotFoundError(f"{value!r} is not a valid {what} id.") from error
+
+
+def clock(moment: datetime | None, owner: Owner, *, time: bool = True) -> str:
+    """Return a moment on the user's clock: a date, with the time of day unless that is midnight; empty for None.
+
+    A message's time is another matter: it is shown on the clock of who said it, as it was written.
+
+    Args:
+        moment: an aware time, such as the begin of a fact.
+        owner: whose clock it is.
+        time: False: only the date.
+    """
+    from memsvc.access.users import valid_zone
+    from memsvc.graph.draw import day
+
+    return "" if moment is None else day(moment, valid_zone(owner.time_zone), clock=time)
 
 
 def print_json(value: Any) -> None:

@@ -6,12 +6,15 @@ Operators can also read totals over all users, with a login that sees no memorie
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperCommand
 
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, note, on_database, opened, print_json, print_table
 
@@ -33,11 +36,26 @@ Analyst = typer.Option(
 Cypher = typer.Option(
     False, "--cypher", help="As memsvc_cypher: a user's graph through cypher(), no tables (docs/cypher.md)."
 )
+COMMENT_FIRST = re.compile(r"--[^\s=]*\s")
+"""How a statement begins that begins with a comment; no option of a command has a space in its name."""
 NO_TERMINAL = ("-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help")
 
 
+class Statement(TyperCommand):
+    """A command whose argument is SQL, which may begin with a comment: '--' does not make an option of it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; a space in front of a comment means nothing in SQL, and is no option."""
+        return super().parse_args(ctx, [f" {one}" if COMMENT_FIRST.match(one) else one for one in args])
+
+
 def sql(
-    statement: str = typer.Argument(help="One SQL statement that only reads; '-' reads it from standard input."),
+    statement: str | None = typer.Argument(
+        None, help="One SQL statement that only reads; '-' reads it from standard input."
+    ),
+    file: Path | None = typer.Option(
+        None, "--file", "-f", exists=True, dir_okay=False, help="Read the statement from this file."
+    ),
     user: str | None = UserRef,
     limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="Most rows to print."),
     as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a header line."),
@@ -52,7 +70,7 @@ def sql(
     """
     from memsvc.server.reader import ask
 
-    text = sys.stdin.read() if statement == "-" else statement
+    text = _statement(statement, file)
     with opened() as (admin_url, settings):
         url, found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
         zone, user_id = (found.time_zone, found.user_id) if found else ("UTC", None)
@@ -65,6 +83,22 @@ def sql(
         print_table(answer.columns, [[shown(value) for value in row] for row in answer.rows])
     if answer.cut:
         note(f"There are more than these {limit:,} rows; --limit shows more.")
+
+
+def _statement(given: str | None, file: Path | None) -> str:
+    """Return the statement, wherever it stands.
+
+    Raises:
+        typer.BadParameter: none was given, or two; or the file is not text.
+    """
+    if (given is None) == (file is None):
+        raise typer.BadParameter("Give one statement, or --file with a file that has one.", param_hint="STATEMENT")
+    if file is None:
+        return sys.stdin.read() if given == "-" else given or ""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(f"{str(file)!r} is not a text file in UTF-8.", param_hint="--file") from error
 
 
 def _meant(

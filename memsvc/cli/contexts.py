@@ -10,6 +10,7 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
+    clock,
     embedders,
     note_missing,
     owner_at_home,
@@ -19,6 +20,7 @@ from memsvc.cli.common import (
 from memsvc.cli.memories import AskedAt, Mode
 
 if TYPE_CHECKING:
+    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.recall.items import Context
     from memsvc.settings import Settings
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 def context(
     question: str = typer.Argument(help="The question that the assistant is about to answer."),
     user: str | None = UserRef,
-    budget: int = typer.Option(1_500, "--budget", "-b", help="Most tokens of the context: 50 to 100,000."),
+    budget: int = typer.Option(
+        1_500, "--budget", "-b", min=50, max=100_000, help="Most tokens of the context: 50 to 100,000."
+    ),
     form: str = typer.Option("text", "--format", "-f", help="text, markdown, json, or messages for chat models."),
     tokenizer: str | None = typer.Option(
         None, "--tokenizer", help="Tokenizer that counts the tokens; default: MEMSVC_TOKENIZER."
@@ -145,13 +149,13 @@ def show(
 ) -> None:
     """Show a memory: a message with its neighbours and the facts that it supports, a fact with evidence, or a node."""
 
-    async def work(db: Database, _settings: Settings) -> OpenedMemory:
+    async def work(db: Database, _settings: Settings) -> tuple[OpenedMemory, Owner]:
         from memsvc.sources.opening import open_memory
 
         db, owner = await owner_at_home(db, user, app)
-        return await open_memory(db, owner, memory, before=around, after=around)
+        return await open_memory(db, owner, memory, before=around, after=around), owner
 
-    opened = with_database(work)
+    opened, owner = with_database(work)
     if as_json:
         print_json(opened)
     elif opened.source is not None:
@@ -159,11 +163,11 @@ def show(
     elif opened.document is not None:
         _show_chunk(opened, opened.document)
     elif opened.fact is not None:
-        _show_fact(opened)
+        _show_fact(opened, owner)
     elif opened.block is not None:
         from memsvc.cli.profile import show_block
 
-        show_block(opened.block)
+        show_block(opened.block, owner)
     else:
         _show_node(opened)
 
@@ -203,7 +207,7 @@ def _show_chunk(opened: OpenedMemory, place: ChunkPlace) -> None:
         print(flat(f"{fact.stance}: {fact.fact} (fact {fact.edge_id})"))
 
 
-def _show_fact(opened: OpenedMemory) -> None:
+def _show_fact(opened: OpenedMemory, owner: Owner) -> None:
     from memsvc.db.short_ids import short_id
     from memsvc.text.characters import flat
 
@@ -212,11 +216,10 @@ def _show_fact(opened: OpenedMemory) -> None:
         return
     print(flat(f"fact {fact.edge_id}: {fact.from_label} {fact.type} {fact.to_label}"))
     for version in fact.versions:
-        begin = f"{version.valid_from:%Y-%m-%d}" if version.valid_from else "…"
-        end = f"{version.valid_to:%Y-%m-%d}" if version.valid_to else "…"
-        known = f"recorded {version.recorded_from:%Y-%m-%d}"
+        begin, end = (clock(moment, owner, time=False) or "…" for moment in (version.valid_from, version.valid_to))
+        known = f"recorded {clock(version.recorded_from, owner, time=False)}"
         if version.recorded_to is not None:
-            known += f", believed until {version.recorded_to:%Y-%m-%d}"
+            known += f", believed until {clock(version.recorded_to, owner, time=False)}"
         mark = ">" if version.version_id == opened.memory_id else " "
         print(flat(f"{mark} {begin} to {end}: {version.fact}"))
         print(f"    {known}, by {flat(version.asserted_by)}")

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    clock,
+    for_owner,
+    for_owner_shown,
+    note,
+    plain,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -107,7 +119,7 @@ def history(
 
         return await read_document(db, owner, document, limit=1)
 
-    found = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(found.versions)
         return
@@ -115,9 +127,8 @@ def history(
         ["version", "stored", "until", "title", "chunks", "bytes", "path"],
         [
             [
-                one.version, f"{one.recorded_from:%Y-%m-%d %H:%M}",
-                f"{one.recorded_to:%Y-%m-%d %H:%M}" if one.recorded_to else "", one.title, one.chunks, one.bytes,
-                one.path,
+                one.version, clock(one.recorded_from, owner), clock(one.recorded_to, owner), one.title, one.chunks,
+                one.bytes, one.path,
             ]
             for one in found.versions
         ],

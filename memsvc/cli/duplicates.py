@@ -8,6 +8,7 @@ import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, print_json
 from memsvc.cli.deciding import Cursor, Most, chosen, show_page, show_undo
+from memsvc.cli.references import id_of
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -57,11 +58,11 @@ def list_pairs(
 @duplicates.command("accept")
 def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
     """Merge two nodes that are the same."""
-    one, two = as_uuid(node, "node"), as_uuid(other, "node")
 
     async def act(db: Database, owner: Owner) -> Decision:
         from memsvc.identity.review import accept
 
+        one, two = [await id_of(db, owner, each, "node") for each in (node, other)]
         return await accept(db, owner, one, two)
 
     decision = for_owner(user, app, act)
@@ -72,11 +73,11 @@ def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef,
 @duplicates.command("reject")
 def reject_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
     """Record that two nodes are different, so that the pair is never proposed again."""
-    one, two = as_uuid(node, "node"), as_uuid(other, "node")
 
     async def act(db: Database, owner: Owner) -> Decision:
         from memsvc.identity.review import reject
 
+        one, two = [await id_of(db, owner, each, "node") for each in (node, other)]
         return await reject(db, owner, one, two)
 
     for_owner(user, app, act)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -14,7 +14,6 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    as_uuid,
     every_cell,
     note,
     owner_at_home,
@@ -22,12 +21,14 @@ from memsvc.cli.common import (
     print_table,
     with_database,
 )
+from memsvc.cli.references import id_of
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from memsvc.access.users import Owner
     from memsvc.cells.directory import Cells
+    from memsvc.cli.references import Kind as Meant
     from memsvc.db.engine import Database
     from memsvc.erasing.memories import Kind, Receipt
     from memsvc.settings import Settings
@@ -56,7 +57,7 @@ def forget(
     source: str | None = typer.Option(
         None, "--source", metavar="ID", help="A conversation by id or identifier, or a document by id or path."
     ),
-    fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A fact with all its versions, by edge id."),
+    fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A fact with all its versions."),
     node: str | None = typer.Option(None, "--node", metavar="ID", help="A node with its facts, by id or name."),
     everything: bool = typer.Option(False, "--everything", help="The user with all data; needs --user."),
     preview: bool = typer.Option(False, "--preview", help="Only show what would be erased."),
@@ -67,7 +68,8 @@ def forget(
 ) -> None:
     """Erase memories permanently, with the facts that only they support, and print the receipt.
 
-    Shows what would be erased and asks for confirmation first. May be interrupted and run again.
+    Ids may be short, as a context or recall shows them (m:…, f:…, n:…). Shows what would be erased and asks for
+    confirmation first. May be interrupted and run again.
     """
     from memsvc.errors import InvalidRequestError, UserRequiredError
 
@@ -121,8 +123,6 @@ async def _whole_user(cells: Cells, wish: Wish) -> Receipt | dict[str, int]:
 
 
 async def _memory(db: Database, wish: Wish) -> Receipt | dict[str, int]:
-    from typing import cast
-
     from memsvc.erasing.memories import erase, preview
 
     db, owner = await owner_at_home(db, wish.user, wish.app)
@@ -141,16 +141,14 @@ async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
 
     Raises:
         NotFoundError: nothing has this id or name.
-        InvalidRequestError: several nodes have this name.
+        NodeAmbiguousError: several nodes have this name.
     """
     from memsvc.errors import (
         ConversationUnknownError,
         DocumentUnknownError,
-        InvalidRequestError,
-        NodeUnknownError,
         NotFoundError,
     )
-    from memsvc.graph.read import called
+    from memsvc.graph.find import find_node
     from memsvc.sources.document_reads import find_document
     from memsvc.sources.read import find_conversation
 
@@ -162,19 +160,13 @@ async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
                 with suppress(DocumentUnknownError):
                     return await find_document(connection, owner, name)
                 raise
+    meant: Meant = "message" if kind == "passage" else cast("Meant", kind)
     try:
-        return as_uuid(name, kind)
+        return await id_of(db, owner, name, meant, kind)
     except NotFoundError:
         if kind != "node":
             raise
-    nodes: list[UUID] = sorted({one.node_id for one in await called(db, owner, [name])})
-    if not nodes:
-        raise NodeUnknownError(f"No node has the name {name!r}.")
-    if len(nodes) > 1:
-        raise InvalidRequestError(
-            f"Several nodes have the name {name!r}.", hint=f"Choose one by id: {', '.join(str(one) for one in nodes)}."
-        )
-    return nodes[0]
+    return await find_node(db, owner, name)
 
 
 def _ask(wish: Wish, what: str, counts: dict[str, int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -11,6 +12,7 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     as_uuid,
+    clock,
     finding,
     for_owner,
     note,
@@ -20,9 +22,9 @@ from memsvc.cli.common import (
     print_table,
     with_database,
 )
+from memsvc.cli.references import evidence_of, id_of, is_short
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from uuid import UUID
 
     from memsvc.access.users import Owner
@@ -51,10 +53,16 @@ async def _one(db: Database, owner: Owner, asked: str, else_made: str | None = N
 
     ``else_made``: as in ``memsvc.graph.find.find_nodes``.
     """
+    from memsvc.errors import MemoryUnknownError
     from memsvc.graph.find import find_node
     from memsvc.graph.search import as_id
 
-    return as_id(asked) or await find_node(db, owner, asked, else_made=else_made)
+    if (whole := as_id(asked)) is not None:
+        return whole
+    if is_short(asked):
+        with suppress(MemoryUnknownError):  # then it is a name
+            return await id_of(db, owner, asked, "node")
+    return await find_node(db, owner, asked, else_made=else_made)
 
 
 def _line(text: str | None) -> str:
@@ -68,21 +76,12 @@ def _span(version: Version | Event, owner: Owner) -> str:
     from memsvc.graph.read import Fact
     from memsvc.times.untold import begin_is_untold, end_is_untold
 
-    begin, end = _clock(version.valid_from, owner) or "…", _clock(version.valid_to, owner) or "…"
+    begin, end = clock(version.valid_from, owner) or "…", clock(version.valid_to, owner) or "…"
     if isinstance(version, Fact) and begin_is_untold(version.valid_from, version.data):
         begin = f"known since {begin}"
     if isinstance(version, Fact) and end_is_untold(version.valid_to, version.data):
         end = f"ended by {end}"
     return f"{begin} – {end}"
-
-
-def _clock(moment: datetime | None, owner: Owner) -> str:
-    from zoneinfo import ZoneInfo
-
-    if moment is None:
-        return ""
-    local = moment.astimezone(ZoneInfo(owner.time_zone))
-    return f"{local:%Y-%m-%d}" if (local.hour, local.minute, local.second) == (0, 0, 0) else f"{local:%Y-%m-%d %H:%M}"
 
 
 def facts(
@@ -213,7 +212,7 @@ def node(
             ["recorded", "event", "kind", "true", "content", "by"],
             [
                 [
-                    _clock(e.at, owner),
+                    clock(e.at, owner),
                     e.event,
                     e.kind,
                     _span(e, owner),
@@ -243,7 +242,7 @@ def _show_node(shown: ShownNode, owner: Owner) -> None:
     names = [_line(name.alias) for name in shown.aliases]
     print(f"names: {', '.join(names) or 'none'}")
     if shown.first_seen is not None:
-        print(f"first seen: {_clock(shown.first_seen, owner)} | last seen: {_clock(shown.last_seen, owner)}")
+        print(f"first seen: {clock(shown.first_seen, owner)} | last seen: {clock(shown.last_seen, owner)}")
     for same in shown.same:
         print(f"same: {same.node_id} is merged into {same.canonical_id} ({_line(same.reason) or 'no reason given'})")
     print()
@@ -288,7 +287,7 @@ def changes(
             [
                 [
                     c.change_id,
-                    _clock(c.recorded_at, owner),
+                    clock(c.recorded_at, owner),
                     _line(c.asserted_by),
                     " ".join(c.operations),
                     c.undoes,
@@ -311,7 +310,7 @@ def undo(change: str = typer.Argument(metavar="CHANGE"), user: str | None = User
 
 
 def annotate(
-    fact: str = typer.Argument(help="Id of the fact's edge, as 'memsvc facts --json' and 'memsvc show' have it."),
+    fact: str = typer.Argument(help="The fact's id: f:…, or its edge's, as 'memsvc facts' shows it."),
     stance: str = typer.Argument(help="validated or disputed.", metavar="validated|disputed"),
     reason: str = typer.Argument(help="Why, in words."),
     user: str | None = UserRef,
@@ -333,8 +332,9 @@ def annotate(
                 hint=f"One of: {', '.join(get_args(Mark))}.",
                 field="stance",
             )
-        annotation = Annotation(edge_id=as_uuid(fact, "fact"), stance=cast("Mark", stance), reason=reason)
         db, owner = await owner_at_home(db, user, app)
+        edge = await id_of(db, owner, fact, "fact")
+        annotation = Annotation(edge_id=edge, stance=cast("Mark", stance), reason=reason)
         return await annotate_fact(db, owner, settings, annotation, asserted_by=ACTOR)
 
     change = with_database(work)
@@ -365,17 +365,23 @@ def assert_fact(
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.errors import NodeUnknownError
         from memsvc.graph import history
-        from memsvc.graph.operations import Edge, Evidence, Node, Operation
+        from memsvc.graph.find import check_edge_types
+        from memsvc.graph.operations import Edge, Node, Operation
         from memsvc.sources.moments import read_moment
 
+        await check_edge_types(db, owner, [fact_type])
         operations: list[Operation] = []
         ends: list[UUID | int] = []
-        for asked, new_type in ((from_node, from_type), (to_node, to_type)):
+        for asked, option, new_type in (
+            (from_node, "--from-type", from_type),
+            (to_node, "--to-type", to_type),
+        ):
             try:
                 ends.append(await _one(db, owner, asked, new_type))
-            except NodeUnknownError:
+            except NodeUnknownError as error:
                 if new_type is None:
-                    raise
+                    hint = f"Check the spelling, or create it with {option} TYPE; 'memsvc ontology' lists the types."
+                    raise NodeUnknownError(error.message, hint=hint) from error
                 ends.append(len(operations))
                 operations.append(Node(type=new_type, label=asked))
         edge = Edge(
@@ -385,7 +391,7 @@ def assert_fact(
             fact=fact,
             valid_from=read_moment(since, owner, "from"),
             valid_to=read_moment(until, owner, "to"),
-            evidence=[Evidence(passage_id=as_uuid(one, "passage")) for one in passage],
+            evidence=await evidence_of(db, owner, passage),
         )
         return await history.write(db, owner, [*operations, edge], asserted_by=ACTOR)
 
@@ -426,7 +432,7 @@ def unmerge(
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph import history
 
-        return await history.unmerge(db, owner, as_uuid(which, "node"), asserted_by=ACTOR)
+        return await history.unmerge(db, owner, await id_of(db, owner, which, "node"), asserted_by=ACTOR)
 
     change = for_owner(user, app, do)
     outcome = "is separate again" if change.results[0].outcome == "closed" else "was not merged"

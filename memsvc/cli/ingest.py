@@ -238,7 +238,21 @@ def ingest(
             _show_preview(file, owner)
     else:
         show_totals(report)
+        if not not_me:
+            _note_strangers(report)
     end_with(report)
+
+
+def _note_strangers(report: Report) -> None:
+    """Say of which chats the user is none of several speakers, where roles and names decided that without asking."""
+    for file in report.files:
+        if file.outcome != "stored" or file.document is not None or file.preview.owner:
+            continue
+        people = [plain(one.speaker) for one in file.preview.speakers if one.role == "other" and one.speaker]
+        if len(people) > 1 and file.created:
+            more = f" and {len(people) - SHOWN:,} more" if len(people) > SHOWN else ""
+            note(f"{plain(file.file)}: you are none of the speakers: {', '.join(people[:SHOWN])}{more}.")
+            note("If you are one of them, forget the conversation, and store it again with --me NAME.")
 
 
 def end_with(report: Report) -> None:

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    clock,
+    for_owner,
+    for_owner_shown,
+    note,
+    plain,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -135,7 +147,7 @@ def add_plan_(
 
         return await add_plan(db, owner, task, step, id=client_id)
 
-    _show_plan(for_owner(user, app, act), as_json=as_json)
+    _show_plan(*for_owner_shown(user, app, act), as_json=as_json)
 
 
 @plans.command("list")
@@ -179,7 +191,7 @@ def show_plan(plan: str = PlanId, user: str | None = UserRef, app: str = AppName
 
         return await get_plan(db, owner, wanted)
 
-    _show_plan(for_owner(user, app, act), as_json=as_json)
+    _show_plan(*for_owner_shown(user, app, act), as_json=as_json)
 
 
 @plans.command("change")
@@ -216,10 +228,10 @@ def change(
             raise InvalidRequestError(f"{error}.", field="state") from error
         return await change_plan(db, owner, wanted, what)
 
-    _show_plan(for_owner(user, app, act), as_json=as_json)
+    _show_plan(*for_owner_shown(user, app, act), as_json=as_json)
 
 
-def _show_plan(found: Plan, *, as_json: bool) -> None:
+def _show_plan(found: Plan, owner: Owner, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
@@ -227,7 +239,7 @@ def _show_plan(found: Plan, *, as_json: bool) -> None:
     for number, one in enumerate(found.steps, 1):
         told = ": ".join(filter(None, (one.state, one.outcome)))
         print(plain(f"  {number}. {one.text} ({told})"))
-    print(f"plan {found.plan_id} | revision {len(found.revisions)} | since {found.recorded_from:%Y-%m-%d %H:%M}")
+    print(f"plan {found.plan_id} | revision {len(found.revisions)} | since {clock(found.recorded_from, owner)}")
 
 
 def _tried(found: Plan) -> int:

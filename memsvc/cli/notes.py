@@ -11,14 +11,16 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    as_uuid,
+    clock,
     finding,
     for_owner,
+    for_owner_shown,
     note_missing,
     plain,
     print_json,
     print_table,
 )
+from memsvc.cli.references import id_of
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -34,14 +36,14 @@ NoteId = typer.Argument(help="The note's id.", metavar="NOTE")
 KINDS = "fact, preference, decision, insight, question or concept"
 
 
-def _show(found: Note) -> None:
+def _show(found: Note, owner: Owner) -> None:
     tags = " ".join(f"#{tag}" for tag in found.tags)
     print(plain(f"{found.title}  ({found.kind}{', ' + tags if tags else ''})"))
     if found.text:
         print(plain(found.text))
     if found.about:
         print(f"about: {', '.join(map(str, found.about))}")
-    print(f"note {found.note_id} | since {found.recorded_from:%Y-%m-%d %H:%M} | by {found.asserted_by}")
+    print(f"note {found.note_id} | since {clock(found.recorded_from, owner)} | by {found.asserted_by}")
 
 
 @notes.command("add")
@@ -59,21 +61,21 @@ def add(
 ) -> None:
     """Write a note."""
     content = sys.stdin.read() if text == "-" else text or ""
-    nodes = [as_uuid(node, "node") for node in about]
 
     async def act(db: Database, owner: Owner) -> Note:
         from memsvc.graph.notes import create_note
 
+        nodes = [await id_of(db, owner, node, "node") for node in about]
         kinds: Any = kind
         return await create_note(db, owner, title, content, kind=kinds, tags=tag, about=nodes, importance=importance)
 
-    found: Note = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if id_alone:
         print(found.note_id)
     elif as_json:
         print_json(found)
     else:
-        _show(found)
+        _show(found, owner)
 
 
 @notes.command("list")
@@ -88,13 +90,15 @@ def list_notes(
 ) -> None:
     """List notes, newest first; with --query, notes that are about it without saying it come last."""
 
-    async def act(db: Database, owner: Owner, settings: Settings, models: Residents | None) -> FoundPage[FoundNote]:
+    async def act(
+        db: Database, owner: Owner, settings: Settings, models: Residents | None
+    ) -> tuple[FoundPage[FoundNote], Owner]:
         from memsvc.recall.find import find_notes
 
         asked: dict[str, Any] = {"kind": kind, "tag": tag, "q": q, "limit": limit}
-        return await find_notes(db, owner, settings, embedder=models, **asked)
+        return await find_notes(db, owner, settings, embedder=models, **asked), owner
 
-    page = finding(user, app, act)
+    page, owner = finding(user, app, act)
     note_missing(page.degraded)
     found = page.items
     if as_json:
@@ -102,25 +106,24 @@ def list_notes(
     else:
         print_table(
             ["note", "since", "kind", "title", "tags"],
-            [[n.note_id, f"{n.recorded_from:%Y-%m-%d %H:%M}", n.kind, n.title, ",".join(n.tags)] for n in found],
+            [[n.note_id, clock(n.recorded_from, owner), n.kind, n.title, ",".join(n.tags)] for n in found],
         )
 
 
 @notes.command("show")
 def show(note: str = NoteId, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
     """Show a note."""
-    wanted = as_uuid(note, "note")
 
     async def act(db: Database, owner: Owner) -> Note:
-        from memsvc.graph.notes import note
+        from memsvc.graph.notes import note as read_note
 
-        return await note(db, owner, wanted)
+        return await read_note(db, owner, await id_of(db, owner, note, "node", "note"))
 
-    found: Note = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(found)
     else:
-        _show(found)
+        _show(found, owner)
 
 
 @notes.command("link")
@@ -137,11 +140,11 @@ def link(
     as_json: bool = AsJson,
 ) -> None:
     """Link two notes, or change a link's strength and reason."""
-    start, end = as_uuid(from_note, "node"), as_uuid(to_note, "node")
 
     async def act(db: Database, owner: Owner) -> Link:
         from memsvc.graph.links import create_link
 
+        start, end = [await id_of(db, owner, one, "node") for one in (from_note, to_note)]
         relations: Any = relation
         return await create_link(db, owner, start, end, relations, strength=strength, reason=reason)
 
@@ -157,12 +160,11 @@ def unlink_notes(
     link: str = typer.Argument(help="The link's id.", metavar="LINK"), user: str | None = UserRef, app: str = AppName
 ) -> None:
     """End a link; the history keeps it."""
-    wanted = as_uuid(link, "link")
 
     async def act(db: Database, owner: Owner) -> bool:
         from memsvc.graph.links import unlink
 
-        return await unlink(db, owner, wanted)
+        return await unlink(db, owner, await id_of(db, owner, link, "fact", "link"))
 
     print("The link has ended." if for_owner(user, app, act) else "The link had already ended.")
 
@@ -181,11 +183,11 @@ def linked(
     as_json: bool = AsJson,
 ) -> None:
     """Show the notes linked to a note, nearest first, then strongest."""
-    wanted = as_uuid(note, "note")
 
     async def act(db: Database, owner: Owner) -> list[LinkedNote]:
         from memsvc.graph.links import get_linked_notes
 
+        wanted = await id_of(db, owner, note, "node", "note")
         relations: Any = relation or None
         return await get_linked_notes(
             db, owner, wanted, radius=radius, relations=relations, min_strength=min_strength, limit=limit

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, print_json, print_table
+from memsvc.cli.common import AppName, AsJson, UserRef, clock, for_owner, print_json, print_table
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -88,7 +88,7 @@ def show(
 ) -> None:
     """Show where a node is and was, newest first."""
 
-    async def act(db: Database, owner: Owner) -> list[Location]:
+    async def act(db: Database, owner: Owner) -> tuple[list[Location], Owner]:
         from memsvc.graph.find import find_node
         from memsvc.graph.places import locations
         from memsvc.graph.read import ALWAYS
@@ -96,15 +96,15 @@ def show(
 
         known = read_known_at(known_at, owner)
         found = await find_node(db, owner, node, known_at=known)
-        return await locations(db, owner, found, as_of=ALWAYS, known_at=known)
+        return await locations(db, owner, found, as_of=ALWAYS, known_at=known), owner
 
-    found: list[Location] = for_owner(user, app, act)
+    found, owner = for_owner(user, app, act)
     if as_json:
         print_json(found)
         return
     print_table(
         ["lat", "lon", "radius", "since", "until"],
-        [[one.latitude, one.longitude, f"{one.radius_m:g} m", *_span(one)] for one in found],
+        [[one.latitude, one.longitude, f"{one.radius_m:g} m", *_span(one, owner)] for one in found],
     )
 
 
@@ -130,13 +130,14 @@ def nearby(
 
     where = area(latitude, longitude, radius)
 
-    async def act(db: Database, owner: Owner) -> Nearby:
+    async def act(db: Database, owner: Owner) -> tuple[Nearby, Owner]:
         from memsvc.sources.moments import read_as_of, read_known_at
 
         moments = {"as_of": read_as_of(as_of, owner) if as_of else None, "known_at": read_known_at(known_at, owner)}
-        return await search(db, owner, where, types=type_ or None, limit=limit, **moments)  # type: ignore[arg-type]
+        found = await search(db, owner, where, types=type_ or None, limit=limit, **moments)  # type: ignore[arg-type]
+        return found, owner
 
-    found: Nearby = for_owner(user, app, act)
+    found, owner = for_owner(user, app, act)
     if geojson:
         print_json(as_geojson(found))
     elif as_json:
@@ -144,7 +145,7 @@ def nearby(
     else:
         print_table(
             ["away", "label", "type", "since", "until", "node"],
-            [[_far(one.metres), one.label, one.type, *_span(one), one.node_id] for one in found.items],
+            [[_far(one.metres), one.label, one.type, *_span(one, owner), one.node_id] for one in found.items],
         )
         if found.truncated:
             print("… and more: --limit shows them.")
@@ -154,9 +155,6 @@ def _far(metres: float) -> str:
     return f"{metres:,.0f} m" if metres < NEAR_M else f"{metres / 1000:,.1f} km"
 
 
-def _span(one: Location | Near) -> tuple[str, str]:
-    """Return since and until when it was there; empty if unbounded."""
-    return (
-        f"{one.valid_from:%Y-%m-%d %H:%M}" if one.valid_from else "",
-        f"{one.valid_to:%Y-%m-%d %H:%M}" if one.valid_to else "",
-    )
+def _span(one: Location | Near, owner: Owner) -> tuple[str, str]:
+    """Return since and until when it was there, on the user's clock; empty if unbounded."""
+    return clock(one.valid_from, owner), clock(one.valid_to, owner)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
+from memsvc.cli.common import AppName, AsJson, UserRef, clock, for_owner_shown, note, plain, print_json, print_table
+from memsvc.cli.references import id_of
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.erasing.memories import Receipt
-    from memsvc.profiles.blocks import Block, Place, Profile
+    from memsvc.profiles.blocks import Block, Profile
     from memsvc.profiles.changes import Change
 
 profile = typer.Typer(
@@ -31,19 +34,17 @@ Expected = typer.Option(None, "--expect", min=0, help="Change it only if it has 
 Evidence = typer.Option([], "--evidence", metavar="ID", help="A passage that supports the new lines; repeatable.")
 
 
-def show_block(block: Block) -> None:
+def show_block(block: Block, owner: Owner) -> None:
     """Print a block for people."""
     about = f" of {block.node}" if block.node else ""
     print(plain(f"{block.name}{about}  ({block.kind}, version {block.version}, {block.tokens} tokens)"))
     for line in block.text.split("\n"):
         print(f"    {plain(line)}")
-    print(f"{block.id} | since {block.recorded_from:%Y-%m-%d %H:%M} | by {plain(block.asserted_by)}")
+    print(f"{block.id} | since {clock(block.recorded_from, owner)} | by {plain(block.asserted_by)}")
 
 
-def _place(name: str, conversation: str | None, node: str | None) -> Place:
-    from memsvc.profiles.blocks import Place
-
-    return Place(name, conversation, as_uuid(node, "node") if node is not None else None)
+async def _about(db: Database, owner: Owner, node: str | None) -> UUID | None:
+    return await id_of(db, owner, node, "node") if node is not None else None
 
 
 def _text_of(text: str) -> str:
@@ -64,19 +65,20 @@ def show(
     async def act(db: Database, owner: Owner) -> Profile | Block:
         from memsvc.profiles.read import read_block, read_profile
 
-        about = as_uuid(node, "node") if node is not None else None
+        about = await _about(db, owner, node)
         if name is None:
             return await read_profile(db, owner, conversation=conversation, node=about)
         return await read_block(db, owner, name, conversation=conversation, node=about)
 
-    found: Any = for_owner(user, app, act)
+    shown: tuple[Any, Owner] = for_owner_shown(user, app, act)
+    found, owner = shown
     if as_json:
         print_json(found)
     elif name is not None:
-        show_block(found)
+        show_block(found, owner)
     else:
         for block in found.blocks:
-            show_block(block)
+            show_block(block, owner)
         if found.working_truncated:
             note("Older blocks of working memory are left out; --conversation shows all blocks of one conversation.")
         if not found.blocks:
@@ -104,9 +106,7 @@ def set_(
     from memsvc.profiles.changes import Set
 
     more = {"kind": kind, "limit_tokens": limit, "hours": hours}
-    _change(
-        _place(name, conversation, node), Set(text=_text_of(text)), expect, evidence, user, app, as_json=as_json, **more
-    )
+    _change((name, conversation, node), Set(text=_text_of(text)), expect, evidence, user, app, as_json=as_json, **more)
 
 
 @profile.command("append")
@@ -124,7 +124,7 @@ def append(
     """Add lines to a block; create the block if it does not exist."""
     from memsvc.profiles.changes import Append
 
-    _change(_place(name, conversation, node), Append(text=_text_of(text)), expect, evidence, user, app, as_json=as_json)
+    _change((name, conversation, node), Append(text=_text_of(text)), expect, evidence, user, app, as_json=as_json)
 
 
 @profile.command("replace")
@@ -143,11 +143,11 @@ def replace(
     """Replace a part of a block's text."""
     from memsvc.profiles.changes import Replace
 
-    _change(_place(name, conversation, node), Replace(old=old, new=new), expect, evidence, user, app, as_json=as_json)
+    _change((name, conversation, node), Replace(old=old, new=new), expect, evidence, user, app, as_json=as_json)
 
 
 def _change(
-    place: Place,
+    where: tuple[str, str | None, str | None],
     change: Change,
     expect: int | None,
     evidence: list[str],
@@ -157,24 +157,28 @@ def _change(
     as_json: bool,
     **more: Any,
 ) -> None:
-    passages = [as_uuid(passage, "passage") for passage in evidence]
+    """Change the block with this name, conversation and node."""
 
     async def act(db: Database, owner: Owner) -> Block:
+        from memsvc.profiles.blocks import Place
         from memsvc.profiles.write import Wish, change_block
         from memsvc.settings import settings
 
+        name, conversation, node = where
+        place = Place(name, conversation, await _about(db, owner, node))
+        passages = [await id_of(db, owner, passage, "message", "passage") for passage in evidence]
         window = settings().passage_tokens
         wish = Wish(change=change, expected_version=expect, evidence=passages, passage_tokens=window, **more)
         return await change_block(db, owner, place, wish)
 
-    _print(for_owner(user, app, act), as_json=as_json)
+    _print(*for_owner_shown(user, app, act), as_json=as_json)
 
 
-def _print(block: Block, *, as_json: bool) -> None:
+def _print(block: Block, owner: Owner, *, as_json: bool) -> None:
     if as_json:
         print_json(block)
     else:
-        show_block(block)
+        show_block(block, owner)
 
 
 @profile.command("history")
@@ -188,20 +192,20 @@ def history(
     as_json: bool = AsJson,
 ) -> None:
     """Show the versions of a block, newest first."""
-    place = _place(name, conversation, node)
 
     async def act(db: Database, owner: Owner) -> list[Block]:
         from memsvc.profiles.read import history
 
-        return await history(db, owner, name, conversation=conversation, node=place.node, limit=limit)
+        about = await _about(db, owner, node)
+        return await history(db, owner, name, conversation=conversation, node=about, limit=limit)
 
-    found: list[Block] = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(found)
     else:
         print_table(
             ["version", "since", "kind", "by", "text"],
-            [[b.version, f"{b.recorded_from:%Y-%m-%d %H:%M}", b.kind, b.asserted_by, b.text] for b in found],
+            [[b.version, clock(b.recorded_from, owner), b.kind, b.asserted_by, b.text] for b in found],
         )
 
 
@@ -220,19 +224,19 @@ def move(
     as_json: bool = AsJson,
 ) -> None:
     """Move a block to another tier; it keeps its history."""
-    place = _place(name, None, node)
 
     async def act(db: Database, owner: Owner) -> Block:
         from memsvc.profiles.write import move
         from memsvc.settings import settings
 
         tier: Any = kind
+        about = await _about(db, owner, node)
         return await move(
-            db, owner, name, tier, conversation=conversation, node=place.node, expected_version=expect, hours=hours,
+            db, owner, name, tier, conversation=conversation, node=about, expected_version=expect, hours=hours,
             passage_tokens=settings().passage_tokens,
         )  # fmt: skip
 
-    _print(for_owner(user, app, act), as_json=as_json)
+    _print(*for_owner_shown(user, app, act), as_json=as_json)
 
 
 @profile.command("forget")
@@ -248,7 +252,6 @@ def forget(
     """Erase a block permanently, with all its versions, and print the receipt."""
     from memsvc.errors import InvalidRequestError
 
-    place = _place(name, conversation, node)
     if not yes:
         if not sys.stdin.isatty():
             raise InvalidRequestError("Cannot ask for confirmation without a terminal.", hint="Add --yes to erase.")
@@ -259,9 +262,10 @@ def forget(
     async def act(db: Database, owner: Owner) -> Receipt:
         from memsvc.profiles.write import forget_block
 
-        return await forget_block(db, owner, name, conversation=conversation, node=place.node, requested_by=BY)
+        about = await _about(db, owner, node)
+        return await forget_block(db, owner, name, conversation=conversation, node=about, requested_by=BY)
 
-    receipt: Receipt = for_owner(user, app, act)
+    receipt, _owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(receipt)
     else:

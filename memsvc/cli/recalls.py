@@ -9,9 +9,6 @@ import typer
 from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, plain, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.profiles.blocks import Block
@@ -21,18 +18,19 @@ if TYPE_CHECKING:
 
 def feedback(
     recall_id: str = typer.Argument(help="The answer's recall_id."),
-    used: list[str] = typer.Option([], help="Id of a memory that was useful; repeatable."),
-    irrelevant: list[str] = typer.Option([], help="Id of a memory that was irrelevant; repeatable."),
+    used: list[str] = typer.Option([], help="Id of a memory that was useful, short or in full; repeatable."),
+    irrelevant: list[str] = typer.Option([], help="Id of a memory that was irrelevant, short or in full; repeatable."),
     user: str | None = UserRef,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
     """Record which memories of an answer were useful and which were irrelevant. Repeating it counts once."""
-    recall, good, bad = as_uuid(recall_id, "recall"), _ids(used), _ids(irrelevant)
+    recall = as_uuid(recall_id, "recall")
 
     async def act(db: Database, owner: Owner) -> FeedbackReceipt:
-        from memsvc.recall.signals import feedback
+        from memsvc.recall.signals import feedback, memories_meant
 
+        good, bad = [await memories_meant(db, owner, recall, given) for given in (used, irrelevant)]
         return await feedback(db, owner, recall, used=good, irrelevant=bad)
 
     receipt = for_owner(user, app, act)
@@ -42,10 +40,6 @@ def feedback(
     print(f"{len(receipt.used)} used, {len(receipt.irrelevant)} irrelevant; {receipt.changed} of these are new.")
     if receipt.erased:
         print(f"{len(receipt.erased)} have been erased since and are ignored.")
-
-
-def _ids(given: Sequence[str]) -> list[UUID]:
-    return [as_uuid(one, "memory") for one in given]
 
 
 def top_of_mind(

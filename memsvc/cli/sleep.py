@@ -19,6 +19,7 @@ from memsvc.cli.common import (
     print_json,
     print_table,
 )
+from memsvc.cli.references import id_of
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -93,7 +94,7 @@ def _run(
         from memsvc.sources.moments import read_moment
 
         scope = Scope(
-            from_node=as_uuid(from_node, "node") if from_node is not None else None,
+            from_node=await id_of(db, owner, from_node, "node") if from_node is not None else None,
             since=read_moment(since, owner, "since"),
         )
         if dry_run:
@@ -222,7 +223,7 @@ def _show_report(user: str | None, app: str, date: str | None, *, as_json: bool)
         from memsvc.sleep.report_text import markdown
 
         found = await read(db, owner, read_day(date) if date is not None else None)
-        return found, markdown(found, valid_zone(owner.time_zone))
+        return found, markdown(found, valid_zone(owner.time_zone), asked=date is not None)
 
     found, page = for_owner(user, app, act)
     if as_json:

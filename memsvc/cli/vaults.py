@@ -14,8 +14,10 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
+    clock,
     embedders,
     for_owner,
+    for_owner_shown,
     for_owner_with,
     note,
     plain,
@@ -70,7 +72,7 @@ def list_(user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson
 
         return await list_vaults(db, owner)
 
-    found = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(found)
         return
@@ -79,7 +81,7 @@ def list_(user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson
         [
             [
                 ", ".join(one.flavours), one.notes, one.links, one.broken, one.tasks,
-                f"{one.read_at:%Y-%m-%d %H:%M}" if one.read_at else "never", one.folder,
+                clock(one.read_at, owner) or "never", one.folder,
             ]
             for one in found
         ],
@@ -95,13 +97,13 @@ def status(folder: Path = Named, user: str | None = UserRef, app: str = AppName,
 
         return await get_vault(db, owner, folder)
 
-    found = for_owner(user, app, act)
+    found, owner = for_owner_shown(user, app, act)
     if as_json:
         print_json(found)
         return
     print(plain(f"{found.folder}  ({', '.join(found.flavours)})"))
     print(f"{found.notes:,} notes, {found.links:,} links, {found.broken:,} broken, {found.tasks:,} open dated tasks")
-    print(f"read {found.read_at:%Y-%m-%d %H:%M}" if found.read_at else "never read to its end")
+    print(f"read {clock(found.read_at, owner)}" if found.read_at else "never read to its end")
     print(f"sections: {found.write_back}")
     if found.odd:
         print(f"left out: {', '.join(f'{count:,} {what}' for what, count in found.odd.items())}")

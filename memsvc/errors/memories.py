@@ -38,7 +38,7 @@ class ClaimIsQuestionError(InvalidRequestError):
     """The claim is a question."""
 
     code = "claim_is_question"
-    hint = "Send a statement, such as 'Ines lives in Porto'. POST /v1/answer answers questions."
+    hint = "Send a statement, such as 'Ines lives in Porto'. POST /v1/answer and 'memsvc ask' answer questions."
 
 
 class PassageUnknownError(NotFoundError):

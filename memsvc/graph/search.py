@@ -8,6 +8,7 @@ names that begin with the text, then names with a word that begins with it, then
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -20,6 +21,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Moment, Number, Page, check_page, read_cursor, write_cursor
+from memsvc.db.short_ids import id_range
 from memsvc.errors import BadCursorError, InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
 from memsvc.graph.operations import MAX_NAME_CHARS
 from memsvc.graph.read import AsOf, times
@@ -29,6 +31,8 @@ from memsvc.text.storable import check_storable
 Match = Literal["exact", "prefix", "word", "part"]
 Matched = Literal["name", "words", "meaning"]
 MATCHES: tuple[Match, ...] = ("exact", "prefix", "word", "part")
+NODE_PREFIX = "n:"
+SHORT_NODE = re.compile(rf"{NODE_PREFIX}[0-9a-zA-Z-]{{1,40}}")
 MOST_ASKED = 100
 """Most names or ids in one request."""
 MOST_NAMESAKES = 100
@@ -216,7 +220,7 @@ async def find_asked(
     known_at: datetime | None = None,
     else_made: str | None = None,
 ) -> list[AskedNode]:
-    """Return nodes by id, label or name (of any valid time); several for an ambiguous name.
+    """Return nodes by id (in full, or n:…), label or name (of any valid time); several for an ambiguous name.
 
     A name that was not known at ``known_at`` is looked up among those that are known now. A document, a note or another
     text has a name only if no person, place or thing has it, and if the caller does not make one of an unknown name, of
@@ -229,13 +233,15 @@ async def find_asked(
     wanted = list(dict.fromkeys(text.strip() for text in asked))
     if len(wanted) > MOST_ASKED:
         raise InvalidRequestError(f"{len(wanted):,} nodes; at most {MOST_ASKED} can be given in one request.")
-    ids = {text: node for text in wanted if (node := as_id(text)) is not None}
+    ids = {text: [node] for text in wanted if (node := as_id(text)) is not None}
+    ids |= await _short(connection, owner, [text for text in wanted if SHORT_NODE.fullmatch(text)])
     names = [text for text in wanted if text not in ids]
     for name in names:
         check_name(name)
     parameters = {"user_id": owner.user_id, "known_at": known_at}
-    known = set((await connection.execute(query("known_nodes"), {**parameters, "nodes": list(ids.values())})).scalars())
-    found: list[tuple[str, UUID]] = [(text, one) for text, one in ids.items() if one in known]
+    given = [one for nodes in ids.values() for one in nodes]
+    known = set((await connection.execute(query("known_nodes"), {**parameters, "nodes": given})).scalars())
+    found: list[tuple[str, UUID]] = [(text, one) for text, nodes in ids.items() for one in nodes if one in known]
     found += await _named(connection, owner, names, known_at)
     unnamed = [name for name in names if name not in {text for text, _ in found}]
     if unnamed and known_at is not None:  # the name may have been recorded after known_at
@@ -267,8 +273,20 @@ async def _without_texts(
     texts = set((await connection.execute(query("types_of_texts"), asked)).scalars())
     others = {text for text, node in found if cards[node].type not in texts}
     if else_made is not None and else_made not in texts:
-        others |= {text for text in names if as_id(text) is None}
+        others |= {text for text in names if as_id(text) is None and not SHORT_NODE.fullmatch(text)}
     return [(text, node) for text, node in found if text not in others or cards[node].type not in texts]
+
+
+async def _short(connection: AsyncConnection, owner: Owner, asked: Sequence[str]) -> dict[str, list[UUID]]:
+    """Return the nodes of short ids; one that no node has may still be a name."""
+    found: dict[str, list[UUID]] = {}
+    for text in asked:
+        first, last = id_range(text[len(NODE_PREFIX) :]) or (None, None)
+        if first is not None:
+            parameters = {"user_id": owner.user_id, "first": first, "last": last}
+            nodes = list((await connection.execute(query("nodes_between"), parameters)).scalars())
+            found |= {text: nodes} if nodes else {}
+    return found
 
 
 async def _named(

@@ -37,6 +37,11 @@ LOGIN, CYPHER, ANALYST = "memsvc_reader", "memsvc_cypher", "memsvc_analyst"
 MAJOR = 18
 """The oldest suitable psql; one that is older than the server does not know all of the server's catalogs."""
 BIND = "SELECT set_config('memsvc.identity', %s, true), set_config('TimeZone', %s, true), memsvc.current_user_id()"
+NOT_UPDATABLE, READ_ONLY = "55000", "25006"
+"""Of PostgreSQL: a view cannot be written, nor anything else in this transaction."""
+READ_INSTEAD = (
+    "'memsvc sql' and the views are for reading. 'memsvc forget' erases; 'memsvc ingest' and 'memsvc assert' add."
+)
 AS_TEXT = ("timestamptz", "timestamp", "date", "time", "timetz", "interval", "uuid", "bytea", "tsvector")
 """Types shown in PostgreSQL's text form: Python cannot hold all their values (infinity), or objects are of no use."""
 SECRET_OPTIONS = ("user", "password", "options", "sslpassword", "passfile", "service")
@@ -154,7 +159,8 @@ def _refused(error: Exception) -> Exception:
     if isinstance(error, psycopg.Error) and error.sqlstate:
         said, position = error.diag.message_primary or "", error.diag.statement_position
         where = f" (at character {position})" if position else ""
-        return SqlRefusedError(f"{said}{where}", hint=error.diag.message_hint or "")
+        writes = error.sqlstate in {NOT_UPDATABLE, READ_ONLY}  # PostgreSQL advises triggers for views
+        return SqlRefusedError(f"{said}{where}", hint=READ_INSTEAD if writes else error.diag.message_hint or "")
     if isinstance(error, (psycopg.ProgrammingError, psycopg.InternalError, UnicodeEncodeError)):
         return SqlRefusedError("The statement gives no rows.", hint="Send one SELECT, WITH, VALUES, TABLE or EXPLAIN.")
     return error

@@ -16,15 +16,20 @@ LONGEST = 300
 """Characters of a text that a report shows."""
 
 
-def markdown(report: SleepReport, zone: ZoneInfo) -> str:
+def markdown(report: SleepReport, zone: ZoneInfo, *, asked: bool = False) -> str:
     """Return a report as Markdown: a heading, a sentence or two, and sections for what there is.
 
     Args:
         report: the report.
         zone: the user's time zone.
+        asked: whether somebody asked for this day; it may be another one than that of the last night.
     """
     sections = list(_sections(report, zone))
-    lines = [f"# Night of {report.date:%A}, {day(_noon(report))}", "", _summary(report, zone, empty=not sections)]
+    lines = [
+        f"# Night of {report.date:%A}, {day(_noon(report))}",
+        "",
+        _summary(report, zone, asked=asked, empty=not sections),
+    ]
     for heading, items in sections:
         lines += ["", f"## {heading}", "", *(f"- {item}" for item in items)]
     return "\n".join(lines) + "\n"
@@ -34,10 +39,10 @@ def _noon(report: SleepReport) -> datetime:
     return datetime(report.date.year, report.date.month, report.date.day, 12)  # noqa: DTZ001 - only its day is told
 
 
-def _summary(report: SleepReport, zone: ZoneInfo, *, empty: bool) -> str:
+def _summary(report: SleepReport, zone: ZoneInfo, *, asked: bool, empty: bool) -> str:
     """Say in a sentence what the night brought."""
     if report.until is None:
-        return "Sleep has not run yet."
+        return "Sleep did not run on this day, or on any day before it." if asked else "Sleep has not run yet."
     told = [
         _count(report.learnt, "new fact"),
         _count(report.ended, "change of mind", "changes of mind"),
@@ -110,7 +115,7 @@ def _waiting(report: SleepReport) -> Iterator[str]:
     if report.facts_to_review:
         yield f"{_count(report.facts_to_review, 'doubtful fact')}: `memsvc review list`"
     if report.duplicates_to_review:
-        yield f"{_count(report.duplicates_to_review, 'pair')} that may be the same: `memsvc duplicates`"
+        yield f"{_count(report.duplicates_to_review, 'pair')} that may be the same: `memsvc duplicates list`"
     if report.lessons_to_review:
         yield f"{_count(report.lessons_to_review, 'lesson')}: `memsvc lessons list`"
     if report.proposals_to_review:

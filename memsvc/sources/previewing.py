@@ -43,7 +43,8 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     owner: list[str]
     """The names of the speakers who are the owner of the memory; empty: none is."""
     must_ask: bool
-    """Whether several people speak and it is not known which of them is the owner."""
+    """Whether several people speak and it is not known which of them is the owner. Where roles say it, only if the
+    caller named the owner, and nobody has that name."""
     odd: dict[str, int]
     """What is left out or looks strange, each with how often."""
 
@@ -156,6 +157,7 @@ class Reader:
                 last = moment if last is None else max(last, moment)
         owners = [speaker for (speaker, role), _ in speakers.most_common() if role == "user"]
         people = {speaker for speaker, role in speakers if role in {"user", "other"}}
+        asks = (source.kind.has_people or bool(self.choices.me)) and not self.choices.is_nobody
         return Preview(
             messages=speakers.total(),
             conversations=len(conversations),
@@ -165,7 +167,7 @@ class Reader:
             first_said_at=first,
             last_said_at=last,
             owner=owners,
-            must_ask=source.kind.has_people and not owners and len(people) > 1 and not self.choices.is_nobody,
+            must_ask=asks and not owners and len(people) > 1,
             odd={what: count for what, count in odd.most_common() if count},
         )
 

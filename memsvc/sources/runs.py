@@ -136,6 +136,8 @@ class Run:
     dry_run: bool = False
     """Look at sources and store nothing."""
     report: Report = field(default_factory=Report)
+    is_alone: bool = False
+    """Whether there is only one source, so that who was named as the owner must speak in it."""
 
     async def over(self, found: Iterable[Found]) -> Report:
         """Do all that was found.
@@ -144,6 +146,7 @@ class Run:
             MemsvcError: the only source is refused, or the database cannot be used.
         """
         given = list(found)
+        self.is_alone = len(given) == 1
         self.watcher.found(sum(not isinstance(one, Unread) for one in given))
         for one in given:
             await self.take(one)
@@ -181,7 +184,7 @@ class Run:
                 return self._note(
                     FileOutcome(file=name, outcome="previewed", kind=kind, preview=preview, message=one.why)
                 )
-            if preview.must_ask:
+            if preview.must_ask or self._is_misnamed(preview):
                 reader = self._with_owner(preview, name)
             await self.watcher.begins(name, preview)
             counts = await store(self.db, self.settings, reader, one, self.watcher, start=start)
@@ -230,6 +233,12 @@ class Run:
         self.report.files.append(outcome)
         return outcome
 
+    def _is_misnamed(self, preview: Preview) -> bool:
+        """Return whether the owner was named, and the only person of the only source has another name."""
+        choices = self.reader.choices
+        named = [one for one in preview.speakers if one.role == "other" and one.speaker]
+        return self.is_alone and bool(choices.me and named) and not (preview.owner or choices.is_nobody)
+
     def _with_owner(self, preview: Preview, name: str) -> Reader:
         """Return a reader that knows who of several people is the owner.
 
@@ -241,8 +250,10 @@ class Run:
         if me is None:
             listed = ", ".join(f"{flat(one.speaker)} ({one.messages:,})" for one in people[:SHOWN])
             more = f" and {len(people) - SHOWN:,} more" if len(people) > SHOWN else ""
+            given = " or ".join(repr(flat(one)) for one in self.reader.choices.me[:SHOWN])
+            why = f"no speaker is called {given}" if given else "several people speak, and none has your name"
             raise OwnerRequiredError(
-                f"{name}: several people speak, and none has your name: {listed}{more}.",
+                f"{name}: {why}: {listed}{more}.",
                 hint=f'Nothing of it was stored. Add --me "{flat(people[0].speaker)}" if that is you, or --not-me.',
             )
         choices = self.reader.choices

@@ -23,6 +23,12 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 MAX_ZIP_ENTRIES = 200_000
 
 
+NO_EXPORT = (
+    "Nothing was stored. 'memsvc import' reads what 'memsvc export' wrote; 'memsvc ingest' stores chats, exports of "
+    "other programs, and documents."
+)
+
+
 class Archive:
     """An export opened for reading. Nothing is unpacked, and only files of the manifest are opened."""
 
@@ -33,7 +39,11 @@ class Archive:
             ImportInvalidError: it is not an export, or not one that this version can read.
         """
         self._open = open_file
-        with self.open(MANIFEST) as file:
+        try:
+            file = self.open(MANIFEST)
+        except ImportInvalidError as error:
+            raise ImportInvalidError(error.message, hint=NO_EXPORT, **error.details) from error
+        with file:
             raw = self.read(file, MANIFEST, MAX_MANIFEST_BYTES + 1)
         if len(raw) > MAX_MANIFEST_BYTES:
             raise ImportInvalidError(f"{MANIFEST}: the file is too large.", file=MANIFEST)
@@ -115,6 +125,11 @@ def open_archive(source: Path, key: Key | None = None) -> Iterator[Archive]:
         check_sealed(source, key)
         with ExitStack() as stack:
             whole: Any = stack.enter_context(closing(Rewinding(source, key))) if key is not None else source
+            if key is None and not zipfile.is_zipfile(source):
+                raise ImportInvalidError(
+                    f"{source.name}: the file cannot be read (it is not a zip file, or only a part of one).",
+                    hint=NO_EXPORT,
+                )
             with plain_reading(source.name):
                 packed = stack.enter_context(zipfile.ZipFile(whole))
             _check_entries(packed)

@@ -67,6 +67,14 @@ SELECT n.node_id
 FROM memsvc.nodes AS n
 WHERE n.user_id = :user_id AND n.node_id = any(CAST(:nodes AS uuid []));
 
+-- name: nodes_between
+-- Nodes with ids in a range, which is the meaning of a short id: seldom more than one.
+SELECT n.node_id
+FROM memsvc.nodes AS n
+WHERE n.user_id = :user_id AND n.node_id >= CAST(:first AS uuid) AND n.node_id <= CAST(:last AS uuid)
+ORDER BY n.node_id
+LIMIT 20;
+
 -- name: node_history
 -- What was recorded of a node and the nodes merged with it now, newest first.
 SELECT

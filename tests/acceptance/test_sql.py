@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import pytest
 
+from memsvc.db.files import folder
 from memsvc.errors import EmbeddedMissingError, PsqlMissingError
 from memsvc.server import embedded
 from memsvc.server.reader import find_psql, psql_session
@@ -65,6 +66,48 @@ def test_columns_are_named_where_there_are_no_rows(rig: Rig) -> None:
     assert asked(rig, statement) == "text  wann gesagt\n"
     assert asked(rig, "--csv", statement).splitlines() == ["text,wann gesagt"]
     assert json.loads(asked(rig, "--json", statement)) == []
+
+
+def test_a_statement_may_begin_with_a_comment(rig: Rig) -> None:
+    statement = "-- Who spoke = said something, --limit 5\nSELECT count(*) AS n FROM messages"
+    assert asked(rig, statement) == asked(rig, "--", statement) == "n\n1\n"
+    assert asked(rig, "--json\nSELECT 1 AS one") == "one\n1\n"
+    said = refused(rig, 2, "No such option", "sql", "--user", "Ada", "--limitt", "5", "SELECT 1")
+    assert "--limit" in said
+
+
+@pytest.mark.parametrize("path", sorted((folder("sql") / "analytics").glob("*.sql")), ids=lambda path: path.stem)
+def test_each_ready_made_statement_runs_as_text_and_as_a_file(rig: Rig, path: Path) -> None:
+    who = ["--analyst"] if path.stem.startswith("service_") else ["--user", "Ada"]
+    table = rig.ok("sql", *who, "--file", str(path))
+    assert table
+    assert rig.ok("sql", *who, path.read_text()) == table
+
+
+def test_one_statement_is_wanted_and_a_file_is_text(rig: Rig, tmp_path: Path) -> None:
+    (tmp_path / "bytes.sql").write_bytes(b"SELECT '\xff'")
+    (tmp_path / "marked.sql").write_text("\ufeffSELECT 'ä' AS a")
+    assert asked(rig, "-f", str(tmp_path / "marked.sql")) == "a\nä\n"
+    refused(rig, 2, "Give one statement", "sql", "--user", "Ada")
+    refused(rig, 2, "Give one statement", "sql", "--user", "Ada", "SELECT 1", "-f", str(tmp_path / "marked.sql"))
+    refused(rig, 2, "not a text file", "sql", "--user", "Ada", "-f", str(tmp_path / "bytes.sql"))
+    refused(rig, 2, "does not exist", "sql", "--user", "Ada", "-f", str(tmp_path / "none.sql"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM messages",
+        "UPDATE people SET name = ''",
+        "INSERT INTO facts_current (fact) VALUES ('a')",
+        "WITH gone AS (DELETE FROM messages RETURNING 1) SELECT 1",
+        "DROP TABLE messages",
+    ],
+)
+def test_a_statement_that_writes_is_told_what_writes(rig: Rig, statement: str) -> None:
+    said = refused(rig, 2, "for reading", "sql", "--user", "Ada", statement)
+    assert "memsvc forget" in said
+    assert "INSTEAD" not in said
 
 
 def test_json_and_csv_hold_values_in_full_and_a_table_is_safe_to_look_at(rig: Rig) -> None:

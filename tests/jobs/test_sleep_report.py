@@ -55,6 +55,9 @@ async def test_a_user_with_nothing_new_gets_one_sentence(db: Database, owner: Ow
     today = f"{datetime.now(UTC):%A}, "
     assert page(found).startswith(f"# Night of {today}")
     assert page(found).endswith("\n\nSleep has not run yet.\n")
+    then = await report(db, owner, date(2020, 1, 1))
+    never = "\n\nSleep did not run on this day, or on any day before it.\n"
+    assert markdown(then, ZoneInfo("UTC"), asked=True).endswith(never)
     await sleep(db, owner, ["duplicates"], settings=settings)
     found = await report(db, owner)
     assert page(found).partition("\n\n")[2] == "Nothing new, and nothing is due or waits for you.\n"

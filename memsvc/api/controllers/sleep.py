@@ -221,9 +221,8 @@ class SleepController(Controller):
         headers = {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
         if chosen == "json":
             return Response(found, headers=headers)
-        page: Response[Any] = Response(
-            markdown(found, valid_zone(reader.owner.time_zone)).encode(), media_type=MARKDOWN, headers=headers
-        )
+        text = markdown(found, valid_zone(reader.owner.time_zone), asked=date is not None)
+        page: Response[Any] = Response(text.encode(), media_type=MARKDOWN, headers=headers)
         return page
 
     @get(

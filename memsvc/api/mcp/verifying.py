@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta
 
-from memsvc.access.users import Owner
+from memsvc.access.users import Owner, valid_zone
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.chat.verifying import MOST_CHARS, When
 from memsvc.chat.verifying import verify as check
 from memsvc.chat.weighing import ClaimEvidence, Verdict
-from memsvc.recall.times_in_words import day
+from memsvc.recall.times_in_words import day, on_clock_of
 from memsvc.sources.moments import read_moment
 from memsvc.text.characters import flat
 from memsvc.text.fence import fenced
@@ -50,12 +51,13 @@ async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
         embedder=asker.embedder,
         when=When(as_of=read_moment(given.as_of, owner, "as_of")),
     )
+    zone = valid_zone(owner.time_zone)
     content = Verification(
         verdict=found.verdict,
         reason=found.reason,
-        supporting=[_line(one) for one in found.supporting],
-        contradicting=[_line(one) for one in found.contradicting],
-        related=[_line(one) for one in found.related],
+        supporting=[_line(one, zone) for one in found.supporting],
+        contradicting=[_line(one, zone) for one in found.contradicting],
+        related=[_line(one, zone) for one in found.related],
     )
     lines = [
         f"{word}: {line}"
@@ -68,9 +70,12 @@ async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
     return Answer(f"{verdict}\n{fenced(chr(10).join(lines))}" if lines else verdict, content)
 
 
-def _line(evidence: ClaimEvidence) -> str:
+def _line(evidence: ClaimEvidence, zone: ZoneInfo) -> str:
     said_on = "" if evidence.said_at is None else f"said on {day(evidence.said_at)}"
-    begin, end = (None if moment is None else day(moment) for moment in (evidence.valid_from, evidence.valid_to))
+    begin, end = (
+        None if moment is None else day(on_clock_of(moment, zone))
+        for moment in (evidence.valid_from, evidence.valid_to)
+    )
     span = span_in_words(begin, end, begin_untold=evidence.begin_untold, end_untold=evidence.end_untold)
     dates = [part for part in (said_on, span) if part]
     said = f"{flat(evidence.speaker)}: " if evidence.speaker else ""
