@@ -84,6 +84,63 @@ LEFT JOIN memsvc.overtaken(
 ) AS t ON f.memory_id = t.passage_id
 ORDER BY f.rank;
 
+-- name: said_at_times
+-- What was said at times, for a question that asks for no more: the days take turns, and each gives the latest first.
+-- Of one role where it said anything then (null: of all), without what was given before.
+WITH said AS MATERIALIZED (
+  SELECT
+    p.passage_id,
+    p.role,
+    p.said_at,
+    p.ordinal,
+    p.part
+  FROM memsvc.match_times(
+    :user_id, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []), 3000,
+    jsonb_populate_record(memsvc.scope(), CAST(:scope AS jsonb))
+  ) AS t
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM memsvc.passages AS r
+    WHERE r.user_id = :user_id AND r.passage_id = t.matched_id
+    OFFSET 0
+  ) AS p
+),
+
+turned AS (
+  SELECT
+    s.passage_id,
+    s.said_at,
+    row_number() OVER (
+      PARTITION BY (s.said_at AT TIME ZONE CAST(:zone AS text))::date
+      ORDER BY s.said_at DESC, s.ordinal DESC, s.part DESC, s.passage_id DESC
+    ) AS turn
+  FROM said AS s
+  WHERE
+    s.passage_id <> all(CAST(:given AS uuid []))
+    AND (s.role = CAST(:role AS text) OR NOT EXISTS (SELECT FROM said AS o WHERE o.role = CAST(:role AS text)))
+),
+
+best AS MATERIALIZED (
+  SELECT array_agg(b.passage_id ORDER BY b.turn ASC, b.said_at DESC, b.passage_id ASC) AS ids
+  FROM (
+    SELECT o.* FROM turned AS o
+    ORDER BY o.turn ASC, o.said_at DESC, o.passage_id ASC
+    LIMIT :limit
+  ) AS b
+)
+
+SELECT
+  s.*,
+  t.remark,
+  t.whole
+FROM best AS b
+CROSS JOIN LATERAL memsvc.memories_shown(
+  :user_id, b.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS s
+LEFT JOIN memsvc.overtaken(
+  :user_id, b.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS t ON s.memory_id = t.passage_id
+ORDER BY s.place;
+
 -- name: known_words
 -- The words of a query that a user's passages of these kinds hold, the 64 rarest, as match_words compares them.
 WITH wanted AS (
