@@ -7,12 +7,13 @@ about ("What did I say about the garden last week?"), or asks for one thing that
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
-from memsvc.recall.options import QUESTION_CHARS, Filters, Weights
+from memsvc.recall.options import LEARNT, QUESTION_CHARS, Filters, Weights
 from memsvc.recall.times_in_words import day, days
-from memsvc.times.reading import QueryTimes, TimeWindow
+from memsvc.times.reading import QueryTimes, TimeWindow, read_times
 
 FIRST_YEAR = 1900
 """A time that begins earlier has no begin: "before May"."""
@@ -82,6 +83,7 @@ BOTH = re.compile(r"\b(?:you and i|i and you|we|wir|du und ich|ich und du)\b", r
 OWN = re.compile(r"\b(?:i|i['’]ve|ich)\b", re.IGNORECASE)
 YOURS = re.compile(r"\b(?:you|you['’]ve|du)\b", re.IGNORECASE)
 Role = Literal["user", "assistant"]
+NOTHING_THEN = "Nothing that was said at that time is stored."
 
 
 class SaidThen(NamedTuple):
@@ -133,6 +135,12 @@ def said_then(question: str, times: QueryTimes, now: datetime, filters: Filters,
     if not BOTH.search(rest):
         role = "user" if OWN.search(rest) else "assistant" if YOURS.search(rest) else None
     return SaidThen(windows, role)
+
+
+def asks_of_a_time(question: str) -> bool:
+    """Whether a question asks for no more than what was said at a time."""
+    now, zone = datetime.now(UTC), ZoneInfo("UTC")
+    return said_then(question, read_times(question, now, zone), now, Filters(), LEARNT) is not None
 
 
 def _lies_in(one: TimeWindow, other: TimeWindow) -> bool:

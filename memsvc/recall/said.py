@@ -10,108 +10,120 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 from sqlalchemy import Row
 
+from memsvc.access.users import Owner
+from memsvc.db.files import query as named
+from memsvc.db.together import Together
 from memsvc.recall.answer import Asked
 from memsvc.recall.asks_said import SaidThen
 from memsvc.recall.cursor import Place, next_cursor
-from memsvc.recall.options import FACTORS
+from memsvc.recall.kinds import Kind
+from memsvc.recall.options import FACTORS, Filters
 from memsvc.recall.reasons import AT_THE_TIME, reason
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import memory_of
-from memsvc.recall.with_summaries import InShort, with_summaries
+from memsvc.recall.with_summaries import LOOKED_AT, Quotes, with_summaries
+from memsvc.summaries.stored import WRITER
 
 SPOKEN = ("message", "trace")
 """Kinds of what was said."""
-BEHIND = frozenset({"fact", "note"})
+BEHIND: tuple[Kind, ...] = ("fact", "note")
 """Kinds of other memories that come behind it, if they are of that time."""
 
 
-def asked(then: SaidThen, values: Mapping[str, Any], zone: str, limit: int) -> dict[str, Any]:
-    """What the statement ``said_at_times`` is given.
+class Beside(NamedTuple):
+    """What tells of a time beside what was said then."""
+
+    summaries: Sequence[Memory] = ()
+    quotes: Mapping[UUID, Quotes] = MappingProxyType({})
+    """What the summaries quote."""
+    known: Sequence[Memory] = ()
+    """Of other kinds, best first; not all of it is of that time."""
+
+
+def ask_times(
+    trip: Together, owner: Owner, then: SaidThen | None, filters: Filters, values: Mapping[str, Any], *, limit: int
+) -> tuple[list[Any], list[Any]]:
+    """Ask for what was said at a time, and for the summaries of that time.
 
     Args:
-        then: what is asked for.
+        trip: asked here, and sent by the caller.
+        owner: whose memory; days are those of this user's clock.
+        then: what is asked for; None: nothing.
+        filters: of the request; where they narrow, there are no summaries, which tell more than the filters let.
         values: the parameters of the statement ``recall`` for the same question.
-        zone: the user's time zone, on whose days turns are taken.
-        limit: rows.
+        limit: at most so many messages.
     """
-    scope = msgspec.json.decode(values["scope"])
-    kinds = [kind for kind in values["kinds"] if kind in SPOKEN]
-    return {
-        "user_id": values["user_id"],
+    if then is None:
+        return [], []
+    times = {
+        "user_id": owner.user_id,
         "begins": [one.begin for one in then.windows],
         "ends": [one.end for one in then.windows],
-        "scope": msgspec.json.encode({**scope, "kinds": kinds}).decode(),
-        "role": then.role,
-        "zone": zone,
-        "given": values["given"],
-        "limit": limit,
         "as_of": values["as_of"],
-        "known_at": values["known_at"],
     }
+    kinds = [kind for kind in values["kinds"] if kind in SPOKEN]
+    scope = msgspec.json.encode({**msgspec.json.decode(values["scope"]), "kinds": kinds}).decode()
+    rest = {"scope": scope, "role": then.role, "given": values["given"], "known_at": values["known_at"], "limit": limit}
+    said = trip.ask(named("said_at_times"), {**times, **rest, "zone": owner.time_zone})
+    narrowed = filters.narrows or any(
+        (filters.kinds, filters.conversations, filters.not_conversations, filters.said_from, filters.said_to,
+         filters.known_at)
+    )  # fmt: skip
+    if narrowed:
+        return said, []
+    return said, trip.ask(named("summaries_of_times"), {**times, "writer": WRITER, "limit": LOOKED_AT})
 
 
 def memories_of(rows: Sequence[Row[Any]], then: SaidThen, now: datetime) -> list[Memory]:
-    """The rows of ``said_at_times`` as memories, in the order of the rows."""
+    """The rows of ``said_at_times`` or ``summaries_of_times`` as memories, in the order of the rows."""
     points = FACTORS["time"].weight
     found = []
     for row in rows:
         memory = memory_of(row, score=points, why="", factors={"time": points}, now=now)
-        phrase = next((one.phrase for one in then.windows if one.begin <= row.said_at < one.end), "")
-        arms = {"time": {"name": phrase, "score": 1.0}}
+        inside = (one.phrase for one in then.windows if one.begin <= row.said_at < one.end)
+        arms = {"time": {"name": next(inside, then.windows[0].phrase), "score": 1.0}}
         why = reason([], arms, memory.factors, [], memory.kind)
         found.append(msgspec.structs.replace(memory, arms=arms, why=why))
     return found
 
 
-def with_said(
-    told: Recalled,
-    said: Sequence[Memory],
-    then: SaidThen,
-    asked: Asked,
-    in_short: InShort,
-) -> Recalled:
-    """An answer of what was said at a time, in its order, and behind it of what else is known of that time.
+def with_said(told: Recalled, said: Sequence[Memory], asked: Asked, beside: Beside) -> Recalled:
+    """An answer of what was said at a time, in its order, with what else tells of that time.
 
     Args:
         told: the answer that recall gives otherwise.
         said: what was said then, in the order in which it gets room; more than the limit where not all of it fits.
-        then: the time.
         asked: what was asked.
-        in_short: summaries that were recalled, and what they quote; those of that time stand before what was said where
-            not all of that fits.
+        beside: summaries of that time, which stand before what was said where not all of that fits; and what was
+            recalled of other kinds, of which the rest of the answer is what fits the time.
     """
-    summaries, quotes = in_short
     chosen = list(said[: asked.limit])
-    if len(said) > asked.limit and summaries:
-        of_then = [one for one in summaries if then.is_in(one.said_at)]
-        chosen = with_summaries("overview", of_then, said, quotes, asked.limit)
-    summed = [one for one in chosen if one.kind == "summary"]
-    chosen = [*summed, *sorted((one for one in chosen if one.kind != "summary"), key=_place)]
-    known = [one for one in told.memories if one.kind in BEHIND and _fits(one)]
-    memories = [*chosen, *known][: asked.limit]
+    if len(said) > asked.limit:
+        chosen = with_summaries("overview", beside.summaries, said, beside.quotes, asked.limit)
+    first = [one for one in chosen if one.kind == "summary"]
+    spoken = sorted((one for one in chosen if one.kind != "summary"), key=_place)
+    memories = [*first, *spoken, *filter(_fits, beside.known)][: asked.limit]
     explanation = told.explanation
     if explanation is not None:
         kept = {one.memory_id for one in memories}
         cut = [one for one in explanation.cut if one.memory.memory_id not in kept]
         explanation = msgspec.structs.replace(explanation, cut=cut)
     begun = asked.place or Place(known_at=asked.known_at or datetime.now(UTC), given=(), relevant=bool(said))
+    given, more = [one.memory_id for one in memories], asked.mode == "deliberate" and len(said) > asked.limit
     return msgspec.structs.replace(
         told,
         memories=memories,
         relevant=bool(said),
         confidence=None,
         explanation=explanation,
-        next_cursor=next_cursor(
-            begun,
-            [one.memory_id for one in memories],
-            asked.question,
-            more=asked.mode == "deliberate" and len(said) > asked.limit,
-        ),
+        next_cursor=next_cursor(begun, given, asked.question, more=more),
     )
 
 
@@ -126,10 +138,11 @@ def _place(memory: Memory) -> tuple[datetime, str, int, int]:
 
 
 def by_turns(memories: Sequence[Memory]) -> list[Memory]:
-    """Memories in the order in which they get room: the days take turns, and each gives the latest first."""
+    """Memories in the order in which they get room: what was said, of each day in turn the latest; then all others."""
     turns: Counter[object] = Counter()
     order: list[tuple[int, int, Memory]] = []
-    for one in sorted(memories, key=_place, reverse=True):
+    others = [one for one in memories if one.kind not in SPOKEN]
+    for one in sorted((one for one in memories if one.kind in SPOKEN), key=_place, reverse=True):
         order.append((turns[one.said_at.date()], len(order), one))
         turns[one.said_at.date()] += 1
-    return [one for *_, one in sorted(order, key=lambda place: place[:2])]
+    return [*(one for *_, one in sorted(order, key=lambda place: place[:2])), *others]

@@ -9,11 +9,12 @@ it, where they are asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -33,6 +34,7 @@ from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
 from memsvc.recall.answer import Asked, answer
 from memsvc.recall.asks_said import said_then
+from memsvc.recall.kinds import Kind
 from memsvc.recall.options import (
     CHOICES,
     CUT_SHOWN,
@@ -52,14 +54,12 @@ from memsvc.recall.order import weights as weights_of
 from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Memory, Recalled
-from memsvc.recall.said import asked as asked_of_times
-from memsvc.recall.said import memories_of, with_said
+from memsvc.recall.said import BEHIND, Beside, ask_times, memories_of, with_said
 from memsvc.recall.signals import new_recall_id
 from memsvc.recall.with_summaries import (
     LOOKED_AT,
     POOL,
     Asks,
-    InShort,
     Quotes,
     asks_summaries,
     quotes_of,
@@ -305,17 +305,39 @@ async def query_vectors(
     return (active, leaving), active is None
 
 
-async def _quotes(db: Database, owner: Owner, summaries: Sequence[Memory]) -> dict[UUID, Quotes]:
-    async with db.transaction(owner.user_id) as connection:
-        return await quotes_of(connection, owner, summaries)
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What else answers a question: memories of other kinds, looked up after the answer is known."""
 
+    db: Database
+    owner: Owner
+    filters: Filters
+    recall: Callable[..., Awaitable[Recalled]]
+    """The same question once more, with other filters."""
 
-def _with_summaries(told: Recalled, asks: Asks, in_short: InShort, limit: int) -> Recalled:
-    """An answer with summaries beside other memories."""
-    summaries, quotes = in_short
-    kept = with_summaries(asks, summaries, told.memories, quotes, limit)
-    relevant = told.relevant or (asks == "overview" and bool(quotes))
-    return msgspec.structs.replace(told, memories=kept, relevant=relevant)
+    async def in_short(self, told: Recalled, asks: Asks, limit: int) -> Recalled:
+        """An answer of ``limit`` memories with summaries."""
+        summaries = await self._of_kinds(["summary"])
+        quotes = await self._quotes(summaries)
+        kept = with_summaries(asks, summaries, told.memories, quotes, limit)
+        relevant = told.relevant or (asks == "overview" and bool(quotes))
+        return msgspec.structs.replace(told, memories=kept, relevant=relevant)
+
+    async def of_that_time(
+        self, told: Recalled, said: Sequence[Memory], summaries: Sequence[Memory], asked: Asked
+    ) -> Recalled:
+        """An answer to a question that asks for what was said at a time, with summaries where not all of that fits."""
+        if len(said) > asked.limit:
+            return with_said(told, said, asked, Beside(summaries, await self._quotes(summaries)))
+        kinds = [kind for kind in BEHIND if kind in self.filters.searched]
+        return with_said(told, said, asked, Beside(known=await self._of_kinds(kinds) if kinds else ()))
+
+    async def _of_kinds(self, kinds: Sequence[Kind]) -> list[Memory]:
+        return (await self.recall(filters=msgspec.structs.replace(self.filters, kinds=kinds))).memories
+
+    async def _quotes(self, summaries: Sequence[Memory]) -> dict[UUID, Quotes]:
+        async with self.db.transaction(self.owner.user_id) as connection:
+            return await quotes_of(connection, self.owner, summaries)
 
 
 async def recall(
@@ -413,11 +435,7 @@ async def recall(
     rows = trip.ask(named("recall"), values)
     words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
     told_in_short = trip.ask(named("has_summaries"), {"user_id": owner.user_id}) if asks is not None else []
-    said = (
-        trip.ask(named("said_at_times"), asked_of_times(then, values, owner.time_zone, limit + 1))
-        if then is not None
-        else []
-    )
+    said, short = ask_times(trip, owner, then, chosen, values, limit=limit + 1)
     async with _stage("wait"):
         turn = await db.recalls.turn(owner.user_id)
     with turn:
@@ -446,15 +464,13 @@ async def recall(
         told = await answer(rows, asked, reranker)
     for name in told.degraded:
         observe.DEGRADED.labels(name).inc()
-    in_short: InShort = ((), {})
-    if asks is not None and (then is None or len(said) > limit):
-        tells = await recall(
-            db, owner, query, settings, embedder=_Computed(vectors), limit=LOOKED_AT, form=form, mode=mode,
-            weights=weights, filters=msgspec.structs.replace(chosen, kinds=["summary"]),
-        )  # fmt: skip
-        in_short = tells.memories, await _quotes(db, owner, tells.memories)
+    others = _Others(db, owner, chosen, partial(
+        recall, db, owner, query, settings, embedder=_Computed(vectors), limit=LOOKED_AT, form=form, mode=mode,
+        weights=weights,
+    ))  # fmt: skip
     if then is not None:
-        told = with_said(told, memories_of(said, then, chosen.then or now), then, asked, in_short)
+        moment = chosen.then or now
+        told = await others.of_that_time(told, memories_of(said, then, moment), memories_of(short, then, moment), asked)
     elif asks is not None:
-        told = _with_summaries(told, asks, in_short, asked_for)
+        told = await others.in_short(told, asks, asked_for)
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

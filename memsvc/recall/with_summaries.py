@@ -58,10 +58,6 @@ class Quotes(NamedTuple):
     passages: frozenset[UUID]
 
 
-InShort = tuple[Sequence[Memory], Mapping[UUID, Quotes]]
-"""Summaries that were recalled, best first, and what they quote."""
-
-
 def asks_summaries(question: str) -> Asks | None:
     """What a question wants summaries for; None: for nothing."""
     if asks_overview(question):

@@ -141,6 +141,51 @@ LEFT JOIN memsvc.overtaken(
 ) AS t ON s.memory_id = t.passage_id
 ORDER BY s.place;
 
+-- name: summaries_of_times
+-- Summaries that stand and whose periods lie in one of some times, the longest periods first; WRITER's alone.
+WITH best AS MATERIALIZED (
+  SELECT
+    b.version_id,
+    row_number() OVER (ORDER BY b.lasts DESC, b.period_end DESC, b.version_id ASC) AS nth
+  FROM (
+    SELECT
+      v.version_id,
+      t.period_end,
+      t.period_end - t.period_start AS lasts
+    FROM memsvc.node_versions AS v
+    CROSS JOIN LATERAL (
+      SELECT
+        CASE
+          WHEN pg_input_is_valid(v.data ->> 'period_start', 'timestamptz')
+            THEN CAST(v.data ->> 'period_start' AS timestamptz)
+        END AS period_start,
+        CASE
+          WHEN pg_input_is_valid(v.data ->> 'period_end', 'timestamptz')
+            THEN CAST(v.data ->> 'period_end' AS timestamptz)
+        END AS period_end
+    ) AS t
+    WHERE
+      v.user_id = :user_id AND v.type = 'Summary' AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+      AND v.asserted_by = :writer
+      AND (CAST(:as_of AS timestamptz) IS NULL OR v.valid_from <= CAST(:as_of AS timestamptz))
+      AND EXISTS (
+        SELECT FROM unnest(CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz [])) AS w (begins, ends)
+        WHERE t.period_start >= w.begins AND t.period_end <= w.ends
+      )
+  ) AS b
+  ORDER BY nth
+  LIMIT :limit
+)
+
+SELECT
+  s.*,
+  NULL AS remark,
+  FALSE AS whole
+FROM memsvc.memories_shown(
+  :user_id, (SELECT array_agg(b.version_id ORDER BY b.nth) FROM best AS b), CAST(:as_of AS timestamptz)
+) AS s
+ORDER BY s.place;
+
 -- name: known_words
 -- The words of a query that a user's passages of these kinds hold, the 64 rarest, as match_words compares them.
 WITH wanted AS (

@@ -12,16 +12,20 @@ from sqlalchemy import TextClause
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.together import Together
+from memsvc.graph.history import write
+from memsvc.graph.operations import Edge, Node
 from memsvc.recall import search
 from memsvc.recall.context import NOTHING_LIKELY, ContextOptions, build_context
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Recalled
 from memsvc.settings import Settings
+from memsvc.sleep.runner import sleep
 from memsvc.sources.messages import MessageIn, append
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 ASKED = Filters(asked_at=NOW)
 LAST_WEEK = ["I quit drinking coffee", "Noted.", "The bike has a new chain", "Tea is fine"]
+MANY = ("apple", "pear", "plum", "quince", "currant", "cherry", "medlar", "sloe")
 TALK = "What did we talk about last week? I said that last week we would talk."
 
 
@@ -116,6 +120,63 @@ async def test_of_much_talk_each_day_gives_some_and_pages_give_all(
     assert told == sorted(told, key=["quiet", "calm", *(text for text, *_ in busy)].index)
     assert 3 < len(told) < 30
     assert told[-1] == "busy 39"
+
+
+async def test_summaries_of_the_time_come_first_where_not_all_fits(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    old = [
+        (
+            f"In spring we planted a {word} tree behind the old shed, beside the {place} red posts of the river fence.",
+            200 - place / 100,
+            "user",
+        )
+        for place, word in enumerate(MANY)
+    ]
+    new = [
+        (
+            f"The {word} tree is green now, and Ines picked {place + 3} baskets from it for the market in Leipzig.",
+            4 - place / 100,
+            "user",
+        )
+        for place, word in enumerate(MANY)
+    ]
+    await say(db, owner, settings, *old, *new)
+    await sleep(db, owner, ["summaries"], settings=settings)
+    found = await recall(db, owner, "What did we talk about last week?", settings, limit=4)
+    kinds = [memory.kind for memory in found.memories]
+    assert kinds == sorted(kinds, reverse=True)
+    assert {"message", "summary"} == set(kinds)
+    assert all("green" in memory.text for memory in found.memories)
+    told = [memory.said_at for memory in found.memories if memory.kind == "message"]
+    assert told == sorted(told)
+    all_of_it = await recall(db, owner, "What did we talk about last week?", settings, limit=20)
+    assert texts(all_of_it) == [text for text, *_ in new]
+    block = await build_context(
+        db, owner, "Was habe ich letzte Woche gesagt?", settings, options=ContextOptions(filters=ASKED)
+    )
+    [overview] = [item for section in block.sections if section.name == "overview" for item in section.items]
+    assert "green" in overview.text
+    assert "planted" not in overview.text
+
+
+async def test_facts_and_notes_of_the_time_come_behind(db: Database, year: Owner, settings: Settings) -> None:
+    ada, lyon = (
+        await write(db, year, [Node(type="Person", label="Ada"), Node(type="Place", label="Lyon")], asserted_by="tests")
+    ).results
+    ends: dict[str, Any] = {"from_node": ada.node_id, "to_node": lyon.node_id}
+    moved = Edge(type="LIVES_IN", fact="Ada lives in Lyon.", valid_from=NOW - timedelta(5), **ends)
+    liked = Edge(type="LIKES", fact="Ada likes Lyon.", valid_from=NOW - timedelta(500), **ends)
+    await write(db, year, [moved, liked], asserted_by="tests")
+    query = "What did we talk about last week?"
+    asked = Filters(asked_at=NOW)
+    found = await recall(db, year, query, settings, filters=asked)
+    assert texts(found) == [*LAST_WEEK, "Ada lives in Lyon."]
+    block = await build_context(db, year, query, settings, options=ContextOptions(filters=asked))
+    assert [section.name for section in block.sections if section.name in {"facts", "memories"}] == [
+        "facts",
+        "memories",
+    ]
 
 
 async def test_filters_hold(db: Database, year: Owner, settings: Settings) -> None:
