@@ -33,11 +33,11 @@ LEADS = re.compile(
 """How somebody asks to be told; what is asked for stands behind it."""
 SAYS = re.compile(
     r"\b(?:sa(?:y|id|ying)|t(?:ell|old|elling)|talk(?:s|ed|ing)?|sp(?:eak|oke|oken|eaking)|mention(?:ed|ing)?"
-    r"|discuss(?:ed|ing|ions?)?|chat(?:s|ted|ting)?|wr(?:ite|ote|itten)|shared?|conversations?|messages?|topics?"
-    r"|subjects?|recap|summar(?:y|ies|i[sz]e)|overview|c(?:ame|ome) up|br(?:ing|ought) up|cover(?:ed)?"
+    r"|discuss(?:ed|ing|ions?)?|chat(?:s|ted|ting)?|wr(?:ite|ote|itten)|shared?|ask(?:ed|ing)?|sen[dt]"
+    r"|conversations?|messages?|topics?|subjects?|recap|summar(?:y|ies|i[sz]e)|overview|c(?:ame|ome) up|br(?:ing|ought) up|cover(?:ed)?"
     r"|catch (?:me|us) up"
-    r"|gesagt|sagten?|erzählt(?:en?)?|gesprochen|sprachen?|besprochen|besprachen?|geredet|redeten|erwähnt(?:en?)?"
-    r"|geschrieben|schrieben?|diskutiert(?:en)?|unterhalten|unterhielten|unterhaltung(?:en)?|gesprächen?|gespräche?s?"
+    r"|gesagt|gefragt|fragten?|sagten?|erzählt(?:en?)?|gesprochen|sprachen?|besprochen|besprachen?|geredet|redeten"
+    r"|erwähnt(?:en?)?|geschrieben|schrieben?|diskutiert(?:en)?|unterhalten|unterhielten|unterhaltung(?:en)?|gesprächen?|gespräche?s?"
     r"|berichtet|mitgeteilt|themen|thema|nachrichten|zusammenfassung|zusammenfassen|überblick|übersicht|rückblick"
     r"|fasse? (?:bitte )?(?:(?:die|den|das) )?\0 (?:bitte )?(?:kurz )?zusammen|wor(?:um|über) (?:ging|geht))\b",
     re.IGNORECASE,
@@ -49,14 +49,16 @@ _PLAIN = """
     a an and or any some so far please again exactly just there each other together main key most important short brief
     quick full whole complete list order up catch back between earlier
     say said saying tell told telling talk talks talked talking speak spoke spoken speaking mention mentioned mentioning
-    discuss discussed discussing discussion discussions chat chats chatted chatting write wrote written share shared
+    discuss discussed discussing discussion discussions ask asked asking sent send chat chats chatted
+    chatting write wrote written share shared log history already
     conversation conversations message messages topic topics subject subjects recap summary summaries summarize
     summarise overview come came bring brought cover covered points
     was worüber wovon worum welche welches welchen alles irgendetwas irgendwas etwas dinge sachen habe hab haben hast
     hatte hatten hattest ich wir du mir mich uns dir dich euch miteinander zusammen über von vom im in am an aus zu zum
     zur bei mit der die das den dem des ein eine einen einer und oder denn eigentlich so noch mal nochmal nochmals
-    genau alle bisher wichtigsten kurz kurze kurzen kurzer bitte sind waren unsere unserem unseren unserer meine meinen
+    genau alle bisher wichtigsten kurz kurze kurzen kurzer bitte sind waren unser unsere unserem unseren unserer meine meinen
     ging geht es gab rede fass fasse zusammenfassen um mach mache
+    war waren wurde wurden worden für schon bislang jetzt gesendet geschickt gefragt fragte
     gesagt sagte sagten erzählt erzählte erzählten gesprochen sprach sprachen besprochen besprach besprachen geredet
     redeten erwähnt erwähnte erwähnten geschrieben schrieb schrieben diskutiert diskutierten unterhalten unterhielten
     unterhaltung unterhaltungen gespräch gespräche gesprächen berichtet mitgeteilt thema themen nachricht nachrichten
@@ -73,7 +75,7 @@ ABOUT_THE_TIME = re.compile(
 """The time is what is talked about: "What did I say about last week?"."""
 ONE_OF_IT = re.compile(
     r"\b(?:i|we|ich|wir)\b(?<!you and i).*\b(?:i|we|ich|wir)\b|\bto do\b|\bdo (?:i|we|you)\b"
-    r"|\bha(?:ve|d|s) to\b|\bam i\b",
+    r"|\bha(?:ve|d|s) to\b|\bam i\b|^(?:message|cover|share|write|bring|ask|send)\b(?! (?:me )?(?:an?|the)\b)",
     re.IGNORECASE,
 )
 """What was said tells of what is asked for: "What did I say we did last week?"."""

@@ -116,7 +116,13 @@ turned AS (
   FROM said AS s
   WHERE
     s.passage_id <> all(CAST(:given AS uuid []))
-    AND (s.role = CAST(:role AS text) OR NOT EXISTS (SELECT FROM said AS o WHERE o.role = CAST(:role AS text)))
+    AND (
+      s.role = CAST(:role AS text)
+      OR NOT EXISTS (
+        SELECT FROM said AS o
+        WHERE o.role = CAST(:role AS text)
+      )
+    )
 ),
 
 best AS MATERIALIZED (
@@ -142,7 +148,7 @@ LEFT JOIN memsvc.overtaken(
 ORDER BY s.place;
 
 -- name: summaries_of_times
--- Summaries that stand and whose periods lie in one of some times, the longest periods first; WRITER's alone.
+-- Summaries that stand, by one writer, whose periods lie in one of some times; the longest periods first.
 WITH best AS MATERIALIZED (
   SELECT
     b.version_id,

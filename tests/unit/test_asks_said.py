@@ -46,6 +46,11 @@ def asked(question: str, filters: Filters | None = None, weights: Weights | None
         ("Kannst du mir sagen, was wir am 26. November 2026 besprochen haben?", "26 November 2026", None),
         ("Weißt du noch, was ich vorgestern gesagt habe?", "28 November 2026", "user"),
         ("Gib mir einen Überblick über November 2026", "November 2026", None),
+        ("Was war gestern unser Thema?", "29 November 2026", None),
+        ("Über was wurde letzte Woche geredet?", "23 to 29 November 2026", None),
+        ("Was habe ich dich gestern gefragt?", "29 November 2026", "user"),
+        ("What did I ask you yesterday?", "29 November 2026", "user"),
+        ("Write me a summary of last week", "23 to 29 November 2026", None),
         ("Fasse bitte die letzte Woche zusammen", "23 to 29 November 2026", None),
     ],
 )
@@ -70,7 +75,8 @@ def test_a_time_and_words_of_saying_ask_for_what_was_said_then(question: str, da
         "Was habe ich letzte Woche über den Garten gesagt?", "Was habe ich über letzte Woche gesagt?",
         "Was hat Ines gestern gesagt?", "Mit wem habe ich gestern gesprochen?", "Wann habe ich gestern gesprochen?",
         "Was habe ich Anna gestern erzählt?", "Was habe ich gestern gemacht?", "Was muss ich dir heute sagen?",
-        "What am I to say today?", "What did I say yesterday? " + "Well? " * 40,
+        "What am I to say today?", "Message me on Friday", "Ask me on Monday",
+        "What did I say yesterday? " + "Well? " * 40,
     ],
 )  # fmt: skip
 def test_other_questions_keep_their_order(question: str) -> None:
