@@ -34,8 +34,8 @@ LEADS = re.compile(
 SAYS = re.compile(
     r"\b(?:sa(?:y|id|ying)|t(?:ell|old|elling)|talk(?:s|ed|ing)?|sp(?:eak|oke|oken|eaking)|mention(?:ed|ing)?"
     r"|discuss(?:ed|ing|ions?)?|chat(?:s|ted|ting)?|wr(?:ite|ote|itten)|shared?|ask(?:ed|ing)?|sen[dt]"
-    r"|conversations?|messages?|topics?|subjects?|recap|summar(?:y|ies|i[sz]e)|overview|c(?:ame|ome) up|br(?:ing|ought) up|cover(?:ed)?"
-    r"|catch (?:me|us) up"
+    r"|conversations?|messages?|topics?|subjects?|recap|summar(?:y|ies|i[sz]e)|overview"
+    r"|c(?:ame|ome) up|br(?:ing|ought) up|cover(?:ed)?|catch (?:me|us) up"
     r"|gesagt|gefragt|fragten?|sagten?|erzählt(?:en?)?|gesprochen|sprachen?|besprochen|besprachen?|geredet|redeten"
     r"|erwähnt(?:en?)?|geschrieben|schrieben?|diskutiert(?:en)?|unterhalten|unterhielten|unterhaltung(?:en)?|gesprächen?|gespräche?s?"
     r"|berichtet|mitgeteilt|themen|thema|nachrichten|zusammenfassung|zusammenfassen|überblick|übersicht|rückblick"
@@ -56,8 +56,8 @@ _PLAIN = """
     was worüber wovon worum welche welches welchen alles irgendetwas irgendwas etwas dinge sachen habe hab haben hast
     hatte hatten hattest ich wir du mir mich uns dir dich euch miteinander zusammen über von vom im in am an aus zu zum
     zur bei mit der die das den dem des ein eine einen einer und oder denn eigentlich so noch mal nochmal nochmals
-    genau alle bisher wichtigsten kurz kurze kurzen kurzer bitte sind waren unser unsere unserem unseren unserer meine meinen
-    ging geht es gab rede fass fasse zusammenfassen um mach mache
+    genau alle bisher wichtigsten kurz kurze kurzen kurzer bitte sind waren unser unsere unserem unseren unserer meine
+    meinen ging geht es gab rede fass fasse zusammenfassen um mach mache
     war waren wurde wurden worden für schon bislang jetzt gesendet geschickt gefragt fragte
     gesagt sagte sagten erzählt erzählte erzählten gesprochen sprach sprachen besprochen besprach besprachen geredet
     redeten erwähnt erwähnte erwähnten geschrieben schrieb schrieben diskutiert diskutierten unterhalten unterhielten

@@ -56,7 +56,7 @@ from memsvc.text.characters import flat
 from memsvc.text.storable import check_storable
 from memsvc.text.tokens import Estimate, tokenizer
 from memsvc.times.elapsed import last_spoke
-from memsvc.times.reading import read_times
+from memsvc.times.reading import QueryTimes, read_times
 
 T = TypeVar("T")
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
@@ -221,7 +221,8 @@ async def build_context(
         why=chosen.why or ("none" if chosen.format == "messages" else "short"),
         all_around=effort.all_around,
     )
-    then = said_then(query, read_times(query, packer.now, zone), packer.now, chosen.filters, chosen.weights)
+    times = read_times(query, packer.now, zone) if len(query) <= QUESTION_CHARS else QueryTimes()
+    then = said_then(query, times, packer.now, chosen.filters, chosen.weights)
     asked = _Asked(db, owner, query, chosen, packer, then if chosen.memories else None)
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     standing = asked.standing(trip)
