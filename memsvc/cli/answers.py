@@ -45,7 +45,7 @@ def show(found: Recalled, question: str, owner: Owner) -> None:
     else:
         for line in ambiguous_lines(found.ambiguous):
             print(line)
-        if says := verdict(found):
+        if says := verdict(found, question):
             print(says)
         for number, memory in enumerate(found.memories, 1):
             print(lines_of(memory, number, datetime.now(UTC), zone))

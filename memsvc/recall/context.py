@@ -25,6 +25,7 @@ from memsvc.db.files import query as named
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.recall.asks import asks
+from memsvc.recall.asks_said import SaidThen, said_then
 from memsvc.recall.block import GroupBy
 from memsvc.recall.changes import later_words
 from memsvc.recall.due import NOT_ALL, Due, plans_asked
@@ -55,6 +56,7 @@ from memsvc.text.characters import flat
 from memsvc.text.storable import check_storable
 from memsvc.text.tokens import Estimate, tokenizer
 from memsvc.times.elapsed import last_spoke
+from memsvc.times.reading import QueryTimes, read_times
 
 T = TypeVar("T")
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
@@ -219,7 +221,9 @@ async def build_context(
         why=chosen.why or ("none" if chosen.format == "messages" else "short"),
         all_around=effort.all_around,
     )
-    asked = _Asked(db, owner, query, chosen, packer)
+    times = read_times(query, packer.now, zone) if len(query) <= QUESTION_CHARS else QueryTimes()
+    then = said_then(query, times, packer.now, chosen.filters, chosen.weights)
+    asked = _Asked(db, owner, query, chosen, packer, then if chosen.memories else None)
     trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     standing = asked.standing(trip)
     # What comes unasked need not be what these filters let through.
@@ -231,7 +235,8 @@ async def build_context(
     stands = standing()
     present = Present(chosen.present, settings.passage_tokens)
     kept = without_present(found.memories, present, chosen.said, stands.source_id)
-    found = msgspec.structs.replace(found, memories=kept)
+    relevant = found.relevant and (asked.then is None or any(asked.then.is_in(one.said_at) for one in kept))
+    found = msgspec.structs.replace(found, memories=kept, relevant=relevant)
     minded = asked.minded(without_present(minds, present, chosen.said, stands.source_id))
     material = await asked.material(found, minded, stands, present)
     packed = await _packed(packer, material)
@@ -300,6 +305,8 @@ class _Asked:
     query: str
     options: ContextOptions
     packer: Packer
+    then: SaidThen | None
+    """What was said then is asked for, whatever it was about."""
 
     async def recalled(self, settings: Settings, embedder: QueryEmbedder | None, trip: Together) -> Recalled:
         """What is recalled, if that is wanted; the trip is sent."""
@@ -308,7 +315,7 @@ class _Asked:
             await trip.send()
             return Recalled(memories=[], degraded=[])
         filters = options.filters
-        if not filters.kinds and not filters.narrows and asks_overview(self.query):
+        if not filters.kinds and not filters.narrows and (self.then is not None or asks_overview(self.query)):
             # The overview chooses lines of all summaries, by what is near to the question and not by what they leave.
             filters = msgspec.structs.replace(filters, kinds=list(RECALLED))
         return await recall(
@@ -390,12 +397,16 @@ class _Asked:
         if options.profile:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.then)
         asked = (trip, owner, self.query, options.filters, self.packer.now)
-        overview = overview_asked(*asked) if options.memories else None
-        due = plans_asked(*asked) if options.memories and overview is None else None
+        overview = overview_asked(*asked, said=self.then) if options.memories else None
+        due = plans_asked(*asked) if options.memories and overview is None and self.then is None else None
         await trip.send()
         talked = await asyncio.to_thread(overview, found.memories) if overview is not None else []
         agenda, truncated = await asyncio.to_thread(due) if due is not None else Due([], truncated=False)
         found = msgspec.structs.replace(found, relevant=found.relevant or bool(agenda or talked))
+        remarks = [
+            *filter(None, [stands.meeting, NOT_ALL if truncated else None]),
+            *_notes(found, self.query, self.then),
+        ]
         return Material(
             memories=[one for one in found.memories if not talked or one.kind != "summary"],
             recent=without_words(recent(), present, stands.source_id),
@@ -407,15 +418,16 @@ class _Asked:
             salient=minded,
             most_salient=options.salient,
             neighbours={memory: without_words(items, present, stands.source_id) for memory, items in near().items()},
-            notes=[*filter(None, [stands.meeting, NOT_ALL if truncated else None]), *_notes(found, self.query)],
+            notes=remarks,
             asked=options.memories,
             worth=self._worth(found),
+            by_turns=self.then is not None,
             later=later_words(found.memories),
         )
 
     def _worth(self, found: Recalled) -> Worth | None:
         """How far behind the best a memory may lie; None: no matter, as points of other orders mean something else."""
-        if self.options.fill or self.options.weights or "order" in found.degraded:
+        if self.options.fill or self.options.weights or "order" in found.degraded or self.then is not None:
             return None
         worth = WORTH if len(self.query) <= QUESTION_CHARS else WORTH_TO_A_TEXT
         return worth._replace(points=worth.points * EFFORTS[self.options.mode].wide).at(found.confidence)
@@ -464,10 +476,12 @@ def _neither() -> tuple[list[Item], list[Item]]:
     return [], []
 
 
-def _notes(found: Recalled, query: str) -> list[str]:
+def _notes(found: Recalled, query: str, then: SaidThen | None) -> list[str]:
     """What an assistant should know of the answer as a whole."""
     notes = []
-    if "words" in found.degraded and not found.memories:
+    if then is not None:
+        notes += [] if found.relevant else [then.nothing]
+    elif "words" in found.degraded and not found.memories:
         notes.append(NOTHING_TO_LOOK_FOR)
     elif not found.relevant and asks(query):
         notes.append(NOTHING_LIKELY)

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memsvc.graph.draw import one_line
+from memsvc.recall.asks_said import NOTHING_THEN, asks_of_a_time
 from memsvc.recall.options import FACTORS
 from memsvc.recall.query_words import NOTHING_TO_LOOK_FOR
 from memsvc.recall.reasons import AT_THE_TIME
@@ -202,8 +203,10 @@ def _left_out(cut: Sequence[Cut], zone: tzinfo) -> Table:
     return table
 
 
-def verdict(recalled: Recalled) -> str | None:
+def verdict(recalled: Recalled, query: str = "") -> str | None:
     """What stands before memories that do not answer; None where they may."""
+    if not recalled.relevant and recalled.confidence is None and asks_of_a_time(query):
+        return f"{NOTHING_THEN} What else is known of that time:" if recalled.memories else NOTHING_THEN
     if not recalled.memories:
         return NOTHING_TO_LOOK_FOR if "words" in recalled.degraded else "No memory matches."
     return None if recalled.relevant else "Nothing in memory answers this; the nearest are:"
@@ -235,7 +238,7 @@ def table(recalled: Recalled, query: str, zone: tzinfo) -> RenderableType:
         head.add_row(label, Text(told))
     parts: list[RenderableType] = [Text(f"? {_line(query, TEXT_CHARS)}", style="bold"), head]
     parts += [Text(line) for line in ambiguous_lines(recalled.ambiguous)]
-    if says := verdict(recalled):
+    if says := verdict(recalled, query):
         parts.append(Text(f"\n{says}", style="bold"))
     if recalled.memories:
         parts.append(_answer(recalled.memories, zone))

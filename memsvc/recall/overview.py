@@ -23,6 +23,7 @@ from memsvc.access.users import Owner, valid_zone
 from memsvc.db.files import query as named
 from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
+from memsvc.recall.asks_said import SaidThen
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
@@ -108,7 +109,7 @@ def wanted_overview(question: str, now: datetime, owner: Owner) -> Wanted | None
 
 
 def overview_asked(
-    trip: Together, owner: Owner, question: str, filters: Filters, now: datetime
+    trip: Together, owner: Owner, question: str, filters: Filters, now: datetime, *, said: SaidThen | None = None
 ) -> Callable[[Sequence[Memory]], list[Item]] | None:
     """Ask for the summaries that a question wants an overview of; None: it asks for something else.
 
@@ -119,12 +120,15 @@ def overview_asked(
         question: in natural language.
         filters: of the request; where they narrow what may be recalled, nothing is given.
         now: the moment of asking, on the user's clock.
+        said: what was said then is asked for, whatever it was about.
     """
     narrowed = filters.narrows or any(
         (filters.kinds, filters.conversations, filters.not_conversations, filters.said_from, filters.said_to,
          filters.known_at, filters.least_score is not None)
     )  # fmt: skip
     wanted = None if narrowed else wanted_overview(question, now, owner)
+    if said is not None and not narrowed:
+        wanted = Wanted(tuple((one.begin, min(one.end, now)) for one in said.windows), frozenset())
     if wanted is None:
         return None
     begins = min((begin for begin, _ in wanted.spans), default=None)

@@ -27,6 +27,7 @@ from memsvc.recall.block import Block, Shape, Turn, order_of, turn_of
 from memsvc.recall.items import CHANCE, ChatMessage, Item, Section, SectionName, memory_item
 from memsvc.recall.options import LEAST_GIVEN, Worth
 from memsvc.recall.results import Memory
+from memsvc.recall.said import by_turns
 from memsvc.recall.sameness import Said, asks_at_its_end
 from memsvc.recall.shortening import shortened
 
@@ -79,6 +80,8 @@ class Material:
     worth: Worth | None = None
     """How far behind the best memory one may lie; None: no matter how far."""
 
+    by_turns: bool = False
+    """Memories stand in the order in which they were said, and days get room in turns (``memsvc.recall.said``)."""
     later: Mapping[UUID, Memory] = field(default_factory=dict)
     """What may have changed a memory, by that one's id (``memsvc.recall.changes``)."""
 
@@ -223,6 +226,9 @@ class Packer(Shape):
             and memory.memory_id not in due
             and ((item := memory_item(memory, self.now, self.zone)).kind == "fact" or turn_of(item) not in turns)
         ]
+        if material.by_turns:
+            turn = {memory.memory_id: place for place, memory in enumerate(by_turns(material.memories))}
+            new.sort(key=lambda one: turn[one[1].memory_id])
         chosen = self._chosen(block, material, new)
         if chosen or (material.asked and material.memories and not new):
             block.fallback = []

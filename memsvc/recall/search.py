@@ -9,11 +9,12 @@ it, where they are asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -32,6 +33,8 @@ from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
 from memsvc.recall.answer import Asked, answer
+from memsvc.recall.asks_said import said_then
+from memsvc.recall.kinds import Kind
 from memsvc.recall.options import (
     CHOICES,
     CUT_SHOWN,
@@ -50,9 +53,18 @@ from memsvc.recall.order import counting, shipped
 from memsvc.recall.order import weights as weights_of
 from memsvc.recall.query_words import can_be_split, has_words, only_repeats
 from memsvc.recall.rerank import ResidentReranker
-from memsvc.recall.results import Degraded, Recalled
+from memsvc.recall.results import Degraded, Memory, Recalled
+from memsvc.recall.said import BEHIND, Beside, ask_times, memories_of, with_said
 from memsvc.recall.signals import new_recall_id
-from memsvc.recall.with_summaries import LOOKED_AT, POOL, asks_summaries, quotes_of, with_summaries
+from memsvc.recall.with_summaries import (
+    LOOKED_AT,
+    POOL,
+    Asks,
+    Quotes,
+    asks_summaries,
+    quotes_of,
+    with_summaries,
+)
 from memsvc.settings import Settings
 from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
@@ -118,6 +130,11 @@ async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequenc
     if missing:
         raise ConversationUnknownError(f"There is no conversation {missing[0]!r}.", conversation=missing[0])
     return list(found.values())
+
+
+def _around(filters: Filters) -> Area | None:
+    near = filters.near
+    return area(near.latitude, near.longitude, near.radius_m) if near is not None else None
 
 
 async def _narrowed(
@@ -288,6 +305,41 @@ async def query_vectors(
     return (active, leaving), active is None
 
 
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What else answers a question: memories of other kinds, looked up after the answer is known."""
+
+    db: Database
+    owner: Owner
+    filters: Filters
+    recall: Callable[..., Awaitable[Recalled]]
+    """The same question once more, with other filters."""
+
+    async def in_short(self, told: Recalled, asks: Asks, limit: int) -> Recalled:
+        """An answer of ``limit`` memories with summaries."""
+        summaries = await self._of_kinds(["summary"])
+        quotes = await self._quotes(summaries)
+        kept = with_summaries(asks, summaries, told.memories, quotes, limit)
+        relevant = told.relevant or (asks == "overview" and bool(quotes))
+        return msgspec.structs.replace(told, memories=kept, relevant=relevant)
+
+    async def of_that_time(
+        self, told: Recalled, said: Sequence[Memory], summaries: Sequence[Memory], asked: Asked
+    ) -> Recalled:
+        """An answer to a question that asks for what was said at a time, with summaries where not all of that fits."""
+        if len(said) > asked.limit:
+            return with_said(told, said, asked, Beside(summaries, await self._quotes(summaries)))
+        kinds = [kind for kind in BEHIND if kind in self.filters.searched]
+        return with_said(told, said, asked, Beside(known=await self._of_kinds(kinds) if kinds else ()))
+
+    async def _of_kinds(self, kinds: Sequence[Kind]) -> list[Memory]:
+        return (await self.recall(filters=msgspec.structs.replace(self.filters, kinds=kinds))).memories
+
+    async def _quotes(self, summaries: Sequence[Memory]) -> dict[UUID, Quotes]:
+        async with self.db.transaction(self.owner.user_id) as connection:
+            return await quotes_of(connection, self.owner, summaries)
+
+
 async def recall(
     db: Database,
     owner: Owner,
@@ -341,17 +393,10 @@ async def recall(
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
     cursors.check_mode(cursor, mode)
-    question = b""
-    if mode == "deliberate":
-        question = cursors.question(
-            owner.user_id,
-            query=query,
-            form=form,
-            weights=weights_of(weights, shipped()),
-            filters=chosen,
-            diversity=diversity,
-            reranked=reranker is not None,
-        )
+    question = b"" if mode != "deliberate" else cursors.question(
+        owner.user_id, query=query, form=form, weights=weights_of(weights, shipped()), filters=chosen,
+        diversity=diversity, reranked=reranker is not None,
+    )  # fmt: skip
     place = cursors.decode(cursor, question) if cursor is not None else None
     if place is not None:
         limit = min(limit, MAX_LIMIT - len(place.given))
@@ -359,17 +404,16 @@ async def recall(
     known_at = await _known_at(db, owner, chosen, place)
     # Before the transaction: no connection is held while a model works.
     vectors, absent = await query_vectors(db, query, embedder if by_meaning(weights) else None, settings)
-    near = chosen.near
-    around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
-    degraded: list[Degraded] = ["vector"] if absent else []
-    degraded += ["order"] if shipped() is None else []
-    if given and not (has_words(query) and (vectors[0] is not None or can_be_split(query))):
-        degraded.append("words")
-    plain = not chosen.kinds and place is None and not explain and mode != "deliberate"
-    asks = asks_summaries(query) if plain else None
-    asked_for, limit = limit, limit if asks is None else min(MAX_LIMIT, POOL * limit)
+    around = _around(chosen)
+    unread = bool(given) and not (has_words(query) and (vectors[0] is not None or can_be_split(query)))
+    missing: tuple[tuple[Degraded, bool], ...] = ("vector", absent), ("order", shipped() is None), ("words", unread)
+    degraded = [name for name, is_missing in missing if is_missing]
+    now = chosen.today or began_at or datetime.now(UTC)
+    times = read_times(query, now, ZoneInfo(owner.time_zone))
+    then = said_then(query, times, now, chosen, weights)
+    asks = None if chosen.kinds or place or explain or mode == "deliberate" else asks_summaries(query)
+    asked_for, limit = limit, limit if asks is None or then is not None else min(MAX_LIMIT, POOL * limit)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
-    times = read_times(query, chosen.today or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(
         owner,
         query,
@@ -391,6 +435,7 @@ async def recall(
     rows = trip.ask(named("recall"), values)
     words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
     told_in_short = trip.ask(named("has_summaries"), {"user_id": owner.user_id}) if asks is not None else []
+    said, short = ask_times(trip, owner, then, chosen, values, limit=limit + 1)
     async with _stage("wait"):
         turn = await db.recalls.turn(owner.user_id)
     with turn:
@@ -417,17 +462,15 @@ async def recall(
     )
     async with _stage("answer"):
         told = await answer(rows, asked, reranker)
-    for missing in told.degraded:
-        observe.DEGRADED.labels(missing).inc()
-    if asks is not None:
-        tells = await recall(
-            db, owner, query, settings, embedder=_Computed(vectors), limit=LOOKED_AT, form=form, mode=mode,
-            weights=weights, filters=msgspec.structs.replace(chosen, kinds=["summary"]),
-        )  # fmt: skip
-        async with db.transaction(owner.user_id) as connection:
-            quotes = await quotes_of(connection, owner, tells.memories)
-        kept = with_summaries(asks, tells.memories, told.memories, quotes, asked_for)
-        told = msgspec.structs.replace(
-            told, memories=kept, relevant=told.relevant or (asks == "overview" and bool(quotes))
-        )
+    for name in told.degraded:
+        observe.DEGRADED.labels(name).inc()
+    others = _Others(db, owner, chosen, partial(
+        recall, db, owner, query, settings, embedder=_Computed(vectors), limit=LOOKED_AT, form=form, mode=mode,
+        weights=weights,
+    ))  # fmt: skip
+    if then is not None:
+        moment = chosen.then or now
+        told = await others.of_that_time(told, memories_of(said, then, moment), memories_of(short, then, moment), asked)
+    elif asks is not None:
+        told = await others.in_short(told, asks, asked_for)
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

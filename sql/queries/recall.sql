@@ -94,6 +94,114 @@ LEFT JOIN memsvc.overtaken(
 ) AS t ON f.memory_id = t.passage_id
 ORDER BY f.rank;
 
+-- name: said_at_times
+-- What was said at times, for a question that asks for no more: the days take turns, and each gives the latest first.
+-- Of one role where it said anything then (null: of all), without what was given before.
+WITH said AS MATERIALIZED (
+  SELECT
+    p.passage_id,
+    p.role,
+    p.said_at,
+    p.ordinal,
+    p.part
+  FROM memsvc.match_times(
+    :user_id, CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz []), 3000,
+    jsonb_populate_record(memsvc.scope(), CAST(:scope AS jsonb))
+  ) AS t
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM memsvc.passages AS r
+    WHERE r.user_id = :user_id AND r.passage_id = t.matched_id
+    OFFSET 0
+  ) AS p
+),
+
+turned AS (
+  SELECT
+    s.passage_id,
+    s.said_at,
+    row_number() OVER (
+      PARTITION BY (s.said_at AT TIME ZONE CAST(:zone AS text))::date
+      ORDER BY s.said_at DESC, s.ordinal DESC, s.part DESC, s.passage_id DESC
+    ) AS turn
+  FROM said AS s
+  WHERE
+    s.passage_id <> all(CAST(:given AS uuid []))
+    AND (
+      s.role = CAST(:role AS text)
+      OR NOT EXISTS (
+        SELECT FROM said AS o
+        WHERE o.role = CAST(:role AS text)
+      )
+    )
+),
+
+best AS MATERIALIZED (
+  SELECT array_agg(b.passage_id ORDER BY b.turn ASC, b.said_at DESC, b.passage_id ASC) AS ids
+  FROM (
+    SELECT o.* FROM turned AS o
+    ORDER BY o.turn ASC, o.said_at DESC, o.passage_id ASC
+    LIMIT :limit
+  ) AS b
+)
+
+SELECT
+  s.*,
+  t.remark,
+  t.whole
+FROM best AS b
+CROSS JOIN LATERAL memsvc.memories_shown(
+  :user_id, b.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS s
+LEFT JOIN memsvc.overtaken(
+  :user_id, b.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS t ON s.memory_id = t.passage_id
+ORDER BY s.place;
+
+-- name: summaries_of_times
+-- Summaries that stand, by one writer, whose periods lie in one of some times; the longest periods first.
+WITH best AS MATERIALIZED (
+  SELECT
+    b.version_id,
+    row_number() OVER (ORDER BY b.lasts DESC, b.period_end DESC, b.version_id ASC) AS nth
+  FROM (
+    SELECT
+      v.version_id,
+      t.period_end,
+      t.period_end - t.period_start AS lasts
+    FROM memsvc.node_versions AS v
+    CROSS JOIN LATERAL (
+      SELECT
+        CASE
+          WHEN pg_input_is_valid(v.data ->> 'period_start', 'timestamptz')
+            THEN CAST(v.data ->> 'period_start' AS timestamptz)
+        END AS period_start,
+        CASE
+          WHEN pg_input_is_valid(v.data ->> 'period_end', 'timestamptz')
+            THEN CAST(v.data ->> 'period_end' AS timestamptz)
+        END AS period_end
+    ) AS t
+    WHERE
+      v.user_id = :user_id AND v.type = 'Summary' AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+      AND v.asserted_by = :writer
+      AND (CAST(:as_of AS timestamptz) IS NULL OR v.valid_from <= CAST(:as_of AS timestamptz))
+      AND EXISTS (
+        SELECT FROM unnest(CAST(:begins AS timestamptz []), CAST(:ends AS timestamptz [])) AS w (begins, ends)
+        WHERE t.period_start >= w.begins AND t.period_end <= w.ends
+      )
+  ) AS b
+  ORDER BY nth
+  LIMIT :limit
+)
+
+SELECT
+  s.*,
+  NULL AS remark,
+  FALSE AS whole
+FROM memsvc.memories_shown(
+  :user_id, (SELECT array_agg(b.version_id ORDER BY b.nth) FROM best AS b), CAST(:as_of AS timestamptz)
+) AS s
+ORDER BY s.place;
+
 -- name: known_words
 -- The words of a query that a user's passages of these kinds hold, the 64 rarest, as match_words compares them.
 WITH wanted AS (

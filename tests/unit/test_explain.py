@@ -185,6 +185,12 @@ def test_what_is_not_answered_and_what_is_ambiguous_is_said() -> None:
     assert verdict(Recalled(memories=[memory(1)], degraded=[])) is None
     answer = Recalled(memories=[memory(1)], degraded=[], relevant=False)
     assert verdict(answer) == "Nothing in memory answers this; the nearest are:"
+    asked, nothing = "What did I say last week?", Recalled(memories=[], degraded=[], relevant=False)
+    assert verdict(nothing, asked) == "Nothing that was said at that time is stored."
+    assert verdict(nothing, "What did I say about tea last week?") == "No memory matches."
+    known = Recalled(memories=[memory(1)], degraded=[], relevant=False)
+    assert verdict(known, asked) == "Nothing that was said at that time is stored. What else is known of that time:"
+    assert verdict(Recalled(memories=[memory(1)], degraded=[]), asked) is None
     assert "Nothing in memory answers this" in shown(answer)
     meanings = [
         Meaning(node_id=UUID(int=number), type="Person", label=label, evidence=["She sings.", "She moved.", "Third."])
