@@ -324,7 +324,9 @@ ORDER BY w.name, r.canonical_id;
 
 -- name: types_of_texts
 -- Of these types, those of documents, notes and other texts.
-SELECT t.name FROM unnest(CAST(:types AS text [])) AS t (name) WHERE memsvc.is_text_type(:user_id, t.name);
+SELECT t.name
+FROM unnest(CAST(:types AS text [])) AS t (name)
+WHERE memsvc.is_text_type(:user_id, t.name);
 
 -- name: merges_among
 -- The merges between nodes.
