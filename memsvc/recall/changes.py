@@ -18,7 +18,7 @@ from uuid import UUID
 
 from memsvc.recall.results import Memory
 from memsvc.recall.sameness import asks_at_its_end
-from memsvc.text.split import sentences
+from memsvc.text.sentences import sentences
 
 LEAST_SHARED = 2
 """Names and numbers that two messages share where they share no word of the query."""
