@@ -18,6 +18,7 @@ from memsvc.extract.offline import eras
 from memsvc.extract.offline.eras import number, roughly
 from memsvc.times import words
 from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, Calendar, months_from
+from memsvc.times.durations import is_duration
 from memsvc.times.reading import TimeWindow, read_times
 from memsvc.times.weekdays import meant_by_weekday
 
@@ -342,7 +343,7 @@ def easter(year: int) -> date:
 
 def coming(match: re.Match[str], today: date, ahead: bool) -> tuple[date, date] | None:
     """In two weeks; in a fortnight; three months from now."""
-    if not ahead:
+    if not ahead or is_duration(match.string.lower(), *match.span()):
         return None
     return around(match, today, 1)
 
