@@ -108,6 +108,16 @@ def may_have_moved(earlier: str, later: str) -> bool:
     return any(_says(change.words, word) for change in changes for word in words)
 
 
+def says_change(small: str) -> bool:
+    """Whether a sentence in small letters has a word of change."""
+    return any(_WORDS[name].search(small) for name in ("definite", "chinese", "change"))
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word in small letters tells nothing of what a plan is about: a month, a day, "please"."""
+    return _WORDS["plain"].fullmatch(word) is not None or _WORDS["day"].fullmatch(word) is not None
+
+
 def _read(memory: Memory) -> _Read:
     text = memory.text[:LOOKED_AT]
     changes = list(islice(_changes_in(text), MOST_CHANGES))
