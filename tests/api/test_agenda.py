@@ -265,7 +265,9 @@ async def test_the_tool_tells_the_agenda(api: Litestar, ada: httpx.AsyncClient) 
         ("The vet appointment is on 5 December at 3 pm.", "The vet appointment was moved to 20 December."),
     ],
 )
-async def test_a_plan_that_was_moved_to_another_day_says_so(ada: httpx.AsyncClient, plan: str, moved: str) -> None:
+async def test_a_plan_that_was_moved_to_another_day_says_so(
+    ada: httpx.AsyncClient, api: Litestar, plan: str, moved: str
+) -> None:
     await tell(ada, plan, "2026-11-25T10:00:00Z")
     await tell(ada, moved, "2026-11-26T10:00:00Z")
     span = {"from": "2026-11-26", "to": "2026-12-10", "asked_at": "2026-11-26T12:00:00Z"}
@@ -274,3 +276,6 @@ async def test_a_plan_that_was_moved_to_another_day_says_so(ada: httpx.AsyncClie
     [new] = [one["id"] for one in said if one["what"] == moved]
     assert [one["remark"] for one in items if one["what"] == plan] == [f"may be out of date: see {new}"]
     assert [one["remark"] for one in said if one["what"] == moved] == [""]
+    async with mcp_client(api, ada) as client:
+        lines, _ = await use(client, "agenda", begin=span["from"], end=span["to"], asked_at=span["asked_at"])
+    assert f"“{plan}” (may be out of date: see {new})" in lines
