@@ -51,7 +51,8 @@ def agenda(
 
     for item in found.items:
         said = f"[{item.id}] {when(item)}, {item.kind}: {without_dates(item.what)}"
-        print(plain(" ".join(said.split())))
+        remark = f" ({item.remark})" if item.remark else ""
+        print(plain(" ".join(said.split()) + remark))
     if not found.items:
         print("Nothing falls into it.")
     if found.truncated:

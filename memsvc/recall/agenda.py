@@ -28,6 +28,7 @@ from memsvc.db.paging import Moment, check_page, read_cursor, write_cursor
 from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, InvalidTimeError
+from memsvc.recall.moved import Told, later_messages
 from memsvc.recall.times_in_words import clock, days
 from memsvc.sources.times import parse_time
 from memsvc.times.dates import DAY
@@ -76,6 +77,8 @@ class AgendaItem(msgspec.Struct, frozen=True, kw_only=True):
     said_at: datetime | None = None
     """When the message was said, on the speaker's clock."""
     conversation: str = ""
+    remark: str = ""
+    """Of a message: that a later one may have moved it, with that one's id: "may be out of date: see m:…"."""
 
 
 class AgendaPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,11 +236,35 @@ def _found(
         *((item, None) for row in facts for item in _of_fact(row, zone, span) if row.sort <= LAST_SORT),
         *((item, None) for row in nodes for item in _of_node(row, zone, span)),
     ]
+    remarks = _remarks(found, said, zone, read)
     told: dict[tuple[datetime, str], Found] = {}
-    for item, spoken in found:
+    for number, (item, spoken) in enumerate(found):
         over = item.ends <= now if not item.timed else item.begins < now
-        told.setdefault(place(item), (msgspec.structs.replace(item, past=over), spoken))
+        marked = msgspec.structs.replace(item, past=over, remark=remarks.get(number, ""))
+        told.setdefault(place(item), (marked, spoken))
     return [told[at] for at in sorted(told)]
+
+
+def _remarks(found: Sequence[Found], said: Sequence[Row[Any]], zone: ZoneInfo, read: Read) -> dict[int, str]:
+    """What is to be said of messages that a later one may have moved: by their place among what was found."""
+    of_messages = [(number, item) for number, (item, _) in enumerate(found) if item.said_at is not None]
+    if not of_messages:
+        return {}
+    shown = [
+        Told(item.memory_id, item.speaker, item.said_at or item.begins, item.what, item.says, item.begins.date())
+        for _, item in of_messages
+    ]
+    all_told = [
+        Told(row.passage_id, row.speaker or row.role, row.said_at, row.text, plan.words, _local(plan.begins, zone))
+        for row in said
+        for plan in read[row.passage_id]
+    ]
+    later = later_messages(shown, all_told)
+    return {of_messages[at][0]: f"may be out of date: see m:{short_id(passage)}" for at, passage in later.items()}
+
+
+def _local(moment: datetime, zone: ZoneInfo) -> date:
+    return moment.astimezone(zone).date()
 
 
 def _falls(begins: datetime, ends: datetime, span: tuple[datetime, datetime]) -> bool:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from memsvc.recall.results import Memory
 from memsvc.recall.sameness import asks_at_its_end
-from memsvc.text.split import sentences
+from memsvc.text.sentences import sentences
 
 LEAST_SHARED = 2
 """Names and numbers that two messages share where they share no word of the query."""
@@ -106,6 +106,16 @@ def may_have_moved(earlier: str, later: str) -> bool:
     words = {word for word in small if _WORDS["plain"].fullmatch(word) is None}
     changes = islice(_changes_in(later[:LOOKED_AT]), MOST_CHANGES)
     return any(_says(change.words, word) for change in changes for word in words)
+
+
+def says_change(small: str) -> bool:
+    """Whether a sentence in small letters has a word of change."""
+    return any(_WORDS[name].search(small) for name in ("definite", "chinese", "change"))
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word in small letters tells nothing of what a plan is about: a month, a day, "please"."""
+    return _WORDS["plain"].fullmatch(word) is not None or _WORDS["day"].fullmatch(word) is not None
 
 
 def _read(memory: Memory) -> _Read:

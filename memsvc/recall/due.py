@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -12,8 +12,7 @@ import msgspec
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.together import Together
-from memsvc.recall.agenda import AgendaItem, Found, Read, Spoken, ask, midnight, place, when
-from memsvc.recall.changes import may_have_moved
+from memsvc.recall.agenda import AgendaItem, Read, Spoken, ask, midnight, place, when
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
 from memsvc.times.plans import coming_dates
@@ -96,30 +95,14 @@ def plans_asked(
         coming = [at for at, (item, _) in found.items() if not item.past]
         over = [at for at in found if at not in set(coming)]
         shown = [found[at] for at in sorted([*coming, *over][:MOST_SHOWN])]
-        later = [_later(item, shown) for item, _ in shown]
-        items = [_as_item(item, spoken, said) for (item, spoken), said in zip(shown, later, strict=True)]
+        items = [_as_item(item, spoken) for item, spoken in shown]
         return Due(items, any(answer.truncated for answer in answers))
 
     return due
 
 
-def _later(one: AgendaItem, shown: Sequence[Found]) -> AgendaItem | None:
-    """What the same person said later of the same day, and may have changed this; None: nothing."""
-    if one.said_at is None:
-        return None
-    others = [
-        other
-        for other, _ in shown
-        if other.said_at is not None
-        and other.said_at > one.said_at
-        and (other.speaker, other.begins.date()) == (one.speaker, one.begins.date())
-        and may_have_moved(one.what, other.what)
-    ]
-    return max(others, key=lambda other: other.said_at or one.begins, default=None)
-
-
-def _as_item(one: AgendaItem, spoken: Spoken | None, later: AgendaItem | None) -> Item:
-    """An item of a context, with what was said ``later`` and may have changed it."""
+def _as_item(one: AgendaItem, spoken: Spoken | None) -> Item:
+    """An item of a context."""
     told = when(one)
     if spoken is None:
         plain = re.fullmatch(r"[\w -]{1,40}", one.state)  # it stands in front of the quote
@@ -138,6 +121,6 @@ def _as_item(one: AgendaItem, spoken: Spoken | None, later: AgendaItem | None) -
         speaker=one.speaker,
         said_at=one.said_at,
         conversation=one.conversation,
-        remark=f"may be out of date: see {later.id}" if later is not None else "",
+        remark=one.remark,
         **msgspec.structs.asdict(spoken),
     )

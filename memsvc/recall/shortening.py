@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from memsvc.text.split import PIECE, sentences
+from memsvc.text.sentences import sentences
+from memsvc.text.split import PIECE
 
 LEAST, ENDING = 3, 3
 """A word counts by its beginning, without so many letters of its ending: the query may have another form of it."""

@@ -19,7 +19,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.summaries.words import NUMBER, content_of, dated, names_in, one_line, rarity, stem
-from memsvc.text.split import sentences
+from memsvc.text.sentences import sentences
 from memsvc.text.tokens import estimate_tokens
 
 LEAST_WORDS, MOST_WORDS, MOST_SIGNS = 4, 25, 240

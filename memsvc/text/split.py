@@ -8,29 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memsvc.text.sentences import sentences
 from memsvc.text.tokens import estimate_tokens
 
-# The end of a sentence and the white space after it: closing punctuation or a line's end, never inside a number.
-# Each run of punctuation is tried once, from its start and as a whole: 200,000 dots take no longer than letters.
-SENTENCE_END = re.compile(
-    r"""
-      (?<![.!?…]) [.!?…]++ ["'”’)\]]*+ (?: \s++ | \Z )   # Latin sentence end
-    | [。！？]++ [」』”）]*+ \s*+                         # Chinese and Japanese sentence end
-    | (?<!\s) [^\S\n]*+ \n \s*+                         # or the line's end
-    """,
-    re.VERBOSE,
-)
 PIECE = re.compile(r"\s*\S+\s*|\s+")
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield a text's sentences and lines, each with the white space after it; joined, they are the text."""
-    begin = 0
-    for found in SENTENCE_END.finditer(text):
-        yield text[begin : found.end()]
-        begin = found.end()
-    if begin < len(text):
-        yield text[begin:]
 
 
 def _pieces(text: str, window: int) -> Iterator[str]:

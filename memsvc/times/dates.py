@@ -12,9 +12,10 @@ from typing import Literal
 
 from memsvc.times import words
 from memsvc.times.calendar import MONTHS_A_YEAR, Calendar, Span, months_from
+from memsvc.times.weekdays import meant_by_weekday
 
 Kind = Literal["explicit", "relative"]
-LEAP = 8
+LEAP_YEAR, LEAP = 2000, 8
 """The last 29 February is never longer ago than this many years."""
 DAY = timedelta(1)
 SOON = 31
@@ -88,8 +89,17 @@ class Dates:
                 return self.between(since, until)
         if before in {"between", "zwischen"} or (between and since.year is None and since.day is None):
             return None
+        since = self.of_weekday(since, at)
         soon = None if before in words.OPENING else self.upcoming(since)
         return Found((self.resolved(since), *filter(None, [soon])), since.stop, "explicit")
+
+    def of_weekday(self, found: Date, at: int) -> Date:
+        """A date without a year in the year that the weekday beside it tells: "Friday, 4 December"."""
+        if found.year is not None or found.month is None or found.day is None or found.last is not None:
+            return found
+        leap = date(LEAP_YEAR, found.month, found.day)
+        day = meant_by_weekday(self.text, (at, found.stop), leap, self.calendar.today, ahead=False)
+        return replace(found, year=day.year) if day is not None else found
 
     def between(self, since: Date, until: Date) -> Found | None:
         """Read a range of dates; parts that the first date leaves out come from the second."""

@@ -3,7 +3,7 @@
 "Remind me to buy milk tomorrow at 9" said on 20 November is 21 November, 09:00, on the clock of the place where it was
 said. Words that move with the day are read by ``memsvc.times.relative``, dates by ``memsvc.times.reading``, sentence by
 sentence. A date without a year is the next such day, in a clause that tells of the past the last one
-(``memsvc.times.tense``). A question is no plan, nor is "see you tomorrow".
+(``memsvc.times.tense``), unless the weekday beside it tells the year. A question is no plan, nor is "see you tomorrow".
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from memsvc.times.reading import read_times
 from memsvc.times.relative import MOST_SIGNS, relative_times
 from memsvc.times.telling import NOTHING, marks
 from memsvc.times.tense import Way, clause_at, sentences, way_at
+from memsvc.times.weekdays import meant_by_weekday
 from memsvc.times.words import STEP_OF_YEAR, STEPS
 
 LONGEST = timedelta(days=7)
@@ -123,11 +124,13 @@ def _year_meant(
         step = beside["step"].lower()
         return _years_on(days, now.year + STEPS[step] - begin.year)
     today = now.date()
+    meant = way if way is not None else way_at(text, start, stop)
+    if days[1] - begin == DAY and (day := meant_by_weekday(text, place, begin, today, ahead=meant != -1)):
+        return day, day + DAY
     last = days if begin <= today else _years_on(days, -1)
     if last[1] > today:
         return last
     coming = _years_on(last, 1)
-    meant = way if way is not None else way_at(text, start, stop)
     if meant == 0:
         meant = 1 if coming[0] - today <= today - last[0] else -1
     return last if meant == -1 else coming

@@ -21,6 +21,7 @@ from memsvc.times import phrases_cjk as cjk
 from memsvc.times import words
 from memsvc.times.calendar import DAYS_A_WEEK, Calendar, months_from
 from memsvc.times.dates import DAY, Found
+from memsvc.times.durations import is_duration
 from memsvc.times.phrases import AGO, RULES, WORD, Reader, number_of
 from memsvc.times.tense import way_at
 
@@ -218,7 +219,7 @@ class _Relative(Reader):
     def _in(self, at: int) -> RelativeTime | None:
         """In two weeks; in drei Tagen; but not what was done in two weeks."""
         match = LASTING.match(self.low, at + len("in "))
-        if match is None or self._direction(at) < 0:
+        if match is None or self._direction(at) < 0 or is_duration(self.low, at, match.end()):
             return None
         return self._shifted(at, match.end(), match, 1)
 

@@ -11,18 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from memsvc.times import words
+from memsvc.text.sentences import sentences as text_sentences
 
 NEAR = 120
 """Characters before and after a day that are looked at."""
 Way = Literal[-1, 0, 1]
 """-1: past; 1: to come; 0: either."""
-_MONTHS = words.any_of(words.MONTHS)
-_ENDS = re.compile(r"[!?;](?=\s|$)|\n(?=\s|[-*•–]|$)|[。！？]|\.(?=\s|$)")
-_NO_END = re.compile(rf"\.\s+(?:{_MONTHS}\b|[0-9])", re.IGNORECASE)
-_MONTHS_SHORT = ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez")
-_TITLES = {"dr", "mr", "mrs", "ms", "prof", "st", "fr", "hr"}
-"""3. November, Nov. 3, 9 a.m. and Dr. Kim end no sentence."""
+_HALVES = re.compile(r"(?<=;)(?=\s)")
 _CLAUSE_ENDS = re.compile(
     r"(?:[,:]|\s[-–—])\s*(?:and|but|so|then|which|who|und|aber|dann|also|doch)\b|[;；]"
     r"|[,\s]\s*(?:but|because|although|though|whereas|aber|weil|denn|obwohl)\b|但是?|可是|不过|因为"
@@ -67,24 +62,9 @@ _ASKED_EITHER = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, each with its end sign."""
-    begin = 0
-    for match in _ENDS.finditer(text):
-        if match[0] == "." and _is_within(text, match.start()):
-            continue
-        yield text[begin : match.end()]
-        begin = match.end()
-    yield text[begin:]
-
-
-def _is_within(text: str, at: int) -> bool:
-    """Whether a full stop stands within a sentence."""
-    before = text[max(0, at - 5) : at].lower()
-    if before[-1:].isdecimal() or before.endswith(_MONTHS_SHORT):
-        return _NO_END.match(text, at) is not None
-    if before.endswith(("a.m", "p.m")):
-        return re.match(r"\.\s+[^A-Z\s]", text[at : at + 9]) is not None
-    return before.rpartition(" ")[2] in _TITLES
+    """The sentences of a text whose lines may be wrapped, each with its end sign; a semicolon ends one, too."""
+    for sentence in text_sentences(text, wrapped=True):
+        yield from _HALVES.split(sentence)
 
 
 def clause_at(sentence: str, start: int, stop: int) -> tuple[int, int]:

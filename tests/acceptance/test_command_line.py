@@ -212,6 +212,13 @@ def test_the_agenda_of_the_next_days_is_listed(rig: Rig, tmp_path: Path) -> None
     assert "Saturday, 5 December 2026, message: Rent" in rent
     assert rig.ok(*asked, "--days", "20", "--limit", "1").splitlines() == [dentist]
     assert rig.ok(*asked, "--from", "2026-11-22", "--to", "2026-11-23") == "Nothing falls into it.\n"
+    moved = tmp_path / "moved.jsonl"
+    moved.write_text(
+        '{"conversation": "c", "id": "m3", "text": "The dentist moved it to 4 December.",'
+        ' "said_at": "2026-11-20T13:00:00+01:00"}\n'
+    )
+    rig.ok("ingest", str(moved), "--app", "due")
+    assert re.search(r"at 9\. \(may be out of date: see m:\w+\)\n", rig.ok(*asked))
     refused(rig, 2, "'soon' is not a time", *asked, "--from", "soon")
     refused(rig, 2, "from must lie before to", *asked, "--from", "2026-11-22", "--to", "2026-11-22")
 

@@ -253,3 +253,29 @@ async def test_the_tool_tells_the_agenda(api: Litestar, ada: httpx.AsyncClient) 
     assert "“Dentist on Friday at 9.”" in told
     assert [item["what"] for item in content["items"]] == ["Dentist on Friday at 9."]
     assert refusal.is_error
+
+
+@pytest.mark.parametrize(
+    ("plan", "moved"),
+    [
+        (
+            "Der Termin beim Tierarzt ist am 5. Dezember um 15 Uhr.",
+            "Der Tierarzttermin wurde auf den 8. Dezember verschoben.",
+        ),
+        ("The vet appointment is on 5 December at 3 pm.", "The vet appointment was moved to 20 December."),
+    ],
+)
+async def test_a_plan_that_was_moved_to_another_day_says_so(
+    ada: httpx.AsyncClient, api: Litestar, plan: str, moved: str
+) -> None:
+    await tell(ada, plan, "2026-11-25T10:00:00Z")
+    await tell(ada, moved, "2026-11-26T10:00:00Z")
+    span = {"from": "2026-11-26", "to": "2026-12-10", "asked_at": "2026-11-26T12:00:00Z"}
+    items = good(await ada.get("/v1/agenda", params=span))["items"]
+    said = good(await ada.get("/v1/agenda", params=span | {"to": "2026-12-31"}))["items"]
+    [new] = [one["id"] for one in said if one["what"] == moved]
+    assert [one["remark"] for one in items if one["what"] == plan] == [f"may be out of date: see {new}"]
+    assert [one["remark"] for one in said if one["what"] == moved] == [""]
+    async with mcp_client(api, ada) as client:
+        lines, _ = await use(client, "agenda", begin=span["from"], end=span["to"], asked_at=span["asked_at"])
+    assert f"“{plan}” (may be out of date: see {new})" in lines

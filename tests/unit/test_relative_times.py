@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsvc.times.plans import plans
 from memsvc.times.relative import relative_times
 
 FRIDAY = datetime(2026, 11, 20, 14, 0, tzinfo=timezone(timedelta(hours=-5)))
+UTC_ZONE = ZoneInfo("UTC")
 MONDAY = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 
 
@@ -91,3 +94,41 @@ def test_places_lie_within_any_text(text: str) -> None:
         assert not text[time.start].isspace()
         assert not text[time.stop - 1].isspace()
         assert time.begin < time.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only for a meeting, on 9 July, there and back in a day", "We'll be there and back again in two days",
+        "In a day there and back", "done in a week", "Read it in two days", "The house is built in three weeks",
+        "Two hundred pages, read the book in two days", "You can do it in a day", "It is possible in two weeks",
+        "I planned it in four days", "It is doable, in a week", "They walked it in 3 days flat",
+        "in einem Tag hin und zurück", "Hin und zurück in einem Tag", "Das Buch in zwei Tagen gelesen",
+        "Ich las es in zwei Tagen", "Das ist in einer Woche zu schaffen", "Man kann es in zwei Tagen machen",
+    ],
+)  # fmt: skip
+def test_how_long_something_takes_is_no_day(text: str) -> None:
+    assert read(text) == {}
+    assert [plan.words for plan in plans(text, FRIDAY, UTC_ZONE) if plan.words != "9 July"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("I leave in a week", "in a week"),
+        ("I'll be back in a week", "in a week"),
+        ("It will be done in a week", "in a week"),
+        ("The report has to be finished in two days", "in two days"),
+        ("Can you remind me in two days?", "in two days"),
+        ("I can come in a week", "in a week"),
+        ("The exam is in two weeks", "in two weeks"),
+        ("In a day we fly to Rome", "In a day"),
+        ("We do the tour in two weeks", "in two weeks"),
+        ("Ich fahre in einer Woche", "in einer Woche"),
+        ("In zwei Tagen fahren wir hin", "In zwei Tagen"),
+        ("Das wird in einer Woche erledigt", "in einer Woche"),
+        ("Ich bin in einer Woche zurück", "in einer Woche"),
+    ],
+)
+def test_when_something_is_stays_a_day(text: str, phrase: str) -> None:
+    assert list(read(text)) == [phrase]

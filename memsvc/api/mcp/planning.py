@@ -41,6 +41,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     when: str
     begins: str
     past: bool
+    remark: str
 
 
 class Agenda(Quoting, frozen=True, kw_only=True):
@@ -70,10 +71,14 @@ async def agenda(asker: Asker, owner: Owner, given: AgendaArguments) -> Answer:
             when=when(item),
             begins=item.begins.isoformat(timespec="minutes"),
             past=item.past,
+            remark=item.remark,
         )
         for item in page.items
     ]
-    lines = [f"[{item.id}] {item.when}, {item.kind}: “{item.what}”" for item in items] or ["Nothing falls into it."]
+    lines = [
+        f"[{item.id}] {item.when}, {item.kind}: “{item.what}”{f' ({item.remark})' if item.remark else ''}"
+        for item in items
+    ] or ["Nothing falls into it."]
     if page.truncated:
         lines.append("There was too much to look at: something may be missing. Ask for a shorter span.")
     return Answer(fenced("\n".join(lines)), Agenda(items=items, next_cursor=page.next_cursor, truncated=page.truncated))

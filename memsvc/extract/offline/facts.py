@@ -259,7 +259,8 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     if finding.over_at is not None:
         since, until = None, finding.over_at
     whose = clause.reading.whose
-    past = clause.past or (until is not None and until <= clause.reading.now)
+    now = clause.reading.now
+    past = (clause.past and not (since is not None and since > now)) or (until is not None and until <= now)
     change: Change = finding.change
     if until is not None:  # as it is at this time
         change = "ended" if until <= clause.reading.now else "holds"

@@ -18,7 +18,9 @@ from memsvc.extract.offline import eras
 from memsvc.extract.offline.eras import number, roughly
 from memsvc.times import words
 from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, Calendar, months_from
+from memsvc.times.durations import is_duration
 from memsvc.times.reading import TimeWindow, read_times
+from memsvc.times.weekdays import meant_by_weekday
 
 MOST = 3
 """Times of a clause that count."""
@@ -35,6 +37,8 @@ FIXED = re.compile(
     re.IGNORECASE,
 )
 """A time that says by itself whether it is past."""
+DATED = re.compile(r"\d|\bof\b")
+"""A day of a month."""
 RANGE = re.compile(r"^\s*(?:to|till|until|til|-|–|through|and)\s*(?:the\s+)?$", re.IGNORECASE)
 """Between the two ends of a span of time."""
 FULL_DAYS = {name: number for name, number in words.WEEKDAYS.items() if name.endswith("day")}
@@ -54,6 +58,7 @@ FEASTS = {
 
 DAY_ALONE = SINCE | UNTIL | words.WEEKDAYS.keys() | {"this", "on", "the", "morning", "afternoon", "evening", "night"}
 """Words of a phrase that names a weekday, and not which one."""
+ORDINAL_FOLLOWS = re.compile(r",? (?:the )?\d{1,2}(?:st|nd|rd|th)\b")
 EVERY = re.compile(r"\b(?:every|each|most|any)(?: (?:other|second|third|single))? $", re.IGNORECASE)
 """Before a time at which something happens again and again."""
 AGAIN = re.compile(r" ?(?:mornings|afternoons|evenings|nights|lunchtimes)\b", re.IGNORECASE)
@@ -95,7 +100,7 @@ def moments(text: str, now: datetime, *, ahead: bool) -> list[Moment]:
     zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
     now = now if now.tzinfo == zone else now.replace(tzinfo=zone)  # days are counted as the clock of the place shows
     calendar = Calendar(now, zone)
-    text = re.sub(r"\bmid-(?=\d)", "mid ", " ".join(text[:LONGEST].split()))
+    text = re.sub(r"\bmid-(?=\d)", "mid ", " ".join(text[:LONGEST].split())).replace(" ,", ",")
     taken: list[tuple[int, int]] = []
     rules: list[tuple[re.Pattern[str], Rule]] = [(pattern, plain(rule)) for pattern, rule in eras.RULES]
     places = list(of_rules(rules, text, calendar.today, ahead, taken=taken))
@@ -123,10 +128,23 @@ def of_library(text: str, now: datetime, zone: ZoneInfo, *, ahead: bool) -> Iter
         if start < 0:
             continue
         at = start + len(window.phrase)
+        if DAY_ALONE.issuperset(window.phrase.lower().split()) and ORDINAL_FOLLOWS.match(text, at):
+            continue  # "on Friday 4th"
         to_come = ahead and lead(text, start, window.phrase) not in words.SINCE
         begin, end = moved_on(window, now) if to_come else middle(window)
+        begin, end = of_weekday(text, (start, at), (begin, end), now.date(), ahead=to_come)
         weeks = weeks_off(window.phrase, (begin, end), now.date(), to_come=to_come)
         yield Read(start, at, begin + weeks * WEEK, end + weeks * WEEK)
+
+
+def of_weekday(
+    text: str, place: tuple[int, int], days: tuple[date, date], today: date, *, ahead: bool
+) -> tuple[date, date]:
+    """A day in the year that the weekday beside it tells: "Friday, 4 December"."""
+    if days[1] - days[0] != DAY or FIXED.search(text[place[0] : place[1]]) or not DATED.search(text[slice(*place)]):
+        return days
+    found = meant_by_weekday(text, place, days[0], today, ahead=ahead)
+    return (found, found + DAY) if found is not None else days
 
 
 def weeks_off(phrase: str, days: tuple[date, date], today: date, *, to_come: bool) -> int:
@@ -197,6 +215,8 @@ def of_rules(
                 continue
             if found is not None:
                 span = match.span("at" if "at" in pattern.groupindex else 0)
+                if rule is dated:
+                    found = of_weekday(text, span, found, today, ahead=to_come)
                 taken.append(span)
                 yield Read(*span, *found)
 
@@ -323,7 +343,7 @@ def easter(year: int) -> date:
 
 def coming(match: re.Match[str], today: date, ahead: bool) -> tuple[date, date] | None:
     """In two weeks; in a fortnight; three months from now."""
-    if not ahead:
+    if not ahead or is_duration(match.string.lower(), *match.span()):
         return None
     return around(match, today, 1)
 
@@ -369,6 +389,8 @@ _NO_FEAST = (  # "a Christmas concert" is no time
     r"[a-z])"
 )
 _NO_DAY = r"(?! (?:of|birthday|floor|time|grade|year|week|anniversary|century|place|street|st)\b)"
+_A_MONTH = rf"(?:{words.any_of(words.MONTHS)})\b"
+_DATE_FOLLOWS = rf" ?,? (?:on )?(?:the )?(?:\d{{1,2}}(?:(?:st|nd|rd|th)\b|(?: of)? {_A_MONTH})|{_A_MONTH} (?:the )?\d)"
 _STEP = r"(?:(?P<step>last|next|this) )?"
 PATTERNS: tuple[tuple[str, Rule], ...] = (
     (r"\b(?P<first>(?:1[0-9]|20)\d\d) ?[-–] ?(?P<last>(?:1[0-9]|20)\d\d)\b", year_range),
@@ -386,8 +408,8 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (r"\bfrom (?P<at>(?P<step>)(?P<name>march|may)) on(?:wards)?\b", month),
     (r"\b(?P<step>last|next|this) (?P<name>march|may)\b(?! \d)", month),
     (r"\b(?:in|since|from|until|of) ['’] ?(?P<two>\d\d)\b(?!s)", short_year),
-    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b|,? (?:the )?\d{{1,2}}(?:st|nd|rd|th)\b)", weekday),
-    (rf"\b(?:on|until|till|til|by|since|from|this) (?P<day>{words.any_of(SHORT_DAYS)})\b", weekday),
+    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b|{_DATE_FOLLOWS})", weekday),
+    (rf"\b(?:on|until|till|til|by|since|from|this) (?P<day>{words.any_of(SHORT_DAYS)})\b(?!{_DATE_FOLLOWS})", weekday),
 )
 RULES = tuple((re.compile(pattern, re.IGNORECASE), rule) for pattern, rule in PATTERNS)
 """What is tried, in this order."""

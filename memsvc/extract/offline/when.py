@@ -12,8 +12,9 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.eras import NUMBER, called, number
-from memsvc.extract.offline.moments import SINCE, UNTIL, Moment, moments
+from memsvc.extract.offline.moments import SINCE, UNTIL, Moment
 from memsvc.extract.offline.status import PAST_FRAME
+from memsvc.extract.offline.ways import as_moved, perfect, times_of
 from memsvc.times.calendar import MONTHS_A_YEAR, Calendar, months_from
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ BEGINNING = (
 )
 STARTING = verbs.lemmas("start, begin, enrol, enroll, sign up, register, join, commence, apply, book, plan")
 """What begins at a time need not be over with it."""
-BOOKING = verbs.lemmas("enter, sign up, register, book, reserve, enrol, enroll, invite, schedule, arrange")
-"""In the past or perfect, these are about what is still to come."""
 LASTING = verbs.lemmas("know, date, see, be")
 HOLDING = verbs.LIVE | verbs.WORK | verbs.lemmas("be, have, own, date, see, rent, play, attend, use, run, keep")
 """Said in the past with a time, these held at that time."""
@@ -68,8 +67,6 @@ WHEN_I_WAS = re.compile(
 )
 BORN_IN = re.compile(r"\bI was born\b[^.!?;]{0,40}\b(?P<year>(?:19|20)\d\d)\b")
 AGED = re.compile(rf"\bI(?: am|['’]m) (?:now )?(?P<age>{NUMBER}|\d{{1,3}})(?: years old)?(?= now|[.,;!?]| and\b|$)")
-GOT = re.compile(r"(?:^|[.!?;:])\W*got\b", re.IGNORECASE)
-"""Without a subject, as a sentence begins."""
 LONGEST, A_YEAR = timedelta(93), timedelta(366)
 """Of a time that is to come, and of one that is past, in which something happens as a whole."""
 
@@ -125,34 +122,15 @@ def words_of(tokens: Iterable[Token]) -> str:
 
 
 def times(clause: Clause, tokens: Iterable[Token]) -> list[Moment]:
-    """The times that some words name, read with the tense of the verb that they stand with."""
+    """The times that some words name."""
     tokens = list(tokens)
-    verb = verb_of_times(tokens) or clause.verb
-    ahead = not (clause.past or perfect(clause)) or has_got(clause) if verb == clause.verb else not over(verb)
-    return moments(words_of(tokens), told_at(clause), ahead=ahead or clause.means(BOOKING))
-
-
-def has_got(clause: Clause) -> bool:
-    """Whether somebody has what is told, in short: "got an interview on Friday"; of "I got a bike" it is the past."""
-    in_short = clause.verb.lower_ == "got" and GOT.search(clause.words) is not None
-    return in_short and any(noun.lemma_.lower() in things.EVENTS for noun in clause.objects)
-
-
-def verb_of_times(tokens: list[Token]) -> Token | None:
-    """The verb with which the first time among some words stands."""
-    first = next((token for token in tokens if token.ent_type_ == "DATE"), None)
-    return next((token for token in first.ancestors if token.pos_ in {"VERB", "AUX"}), None) if first else None
-
-
-def over(verb: Token) -> bool:
-    """Whether a verb speaks of the past."""
-    helped = any(child.dep_ == "aux" and child.lower_ in {"have", "has", "had", "'ve"} for child in verb.children)
-    return (verb.tag_ == "VBD" or helped) and not (helped and verb.lower_ == "got")
+    return times_of(clause, tokens, words_of(tokens), told_at(clause))
 
 
 def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Change) -> Span:
     """What times say of a fact."""
     now = told_at(clause)
+    found = as_moved(clause, type_, text, found)
     since: Moment | None = None
     until: datetime | None = None
     for each in found:
@@ -261,13 +239,6 @@ def told_at(clause: Clause) -> datetime:
 def zone_of(now: datetime) -> ZoneInfo:
     """The owner's zone."""
     return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
-
-
-def perfect(clause: Clause) -> bool:
-    """Whether the clause is in the perfect; "I've got" is not."""
-    if clause.lemma == "get" and clause.verb.lower_ == "got":
-        return False
-    return any(child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children)
 
 
 def lasts(clause: Clause) -> bool:

@@ -88,7 +88,9 @@ function Due({ item }: { item: AgendaItem }) {
           {item.state && <span className="many" dir="auto">{item.state}</span>}
         </p>
         {item.said_at && (
-          <p className="excerpt" dir="auto">{words.timeline.saidOn(item.speaker ?? "", times.day(item.said_at))}</p>
+          <p className="excerpt" dir="auto">
+            {[words.timeline.saidOn(item.speaker ?? "", times.day(item.said_at)), item.remark].filter(Boolean).join(" · ")}
+          </p>
         )}
         {opened && <Source passageId={item.memory_id} />}
       </div>
