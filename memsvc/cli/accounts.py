@@ -23,6 +23,7 @@ from memsvc.cli.common import (
     with_database,
 )
 from memsvc.cli.moving import move
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -288,7 +289,7 @@ def limit(
 
     with_database(work)
     limits = [f"{requests_per_minute:,} requests a minute"] if requests_per_minute else []
-    limits += [f"{messages_per_day:,} messages a day"] if messages_per_day else []
+    limits += [f"{counted(messages_per_day, 'message')} a day"] if messages_per_day else []
     print(f"{key_id.split('.', 1)[0]}: {' and '.join(limits) or 'no limits'}.")
 
 

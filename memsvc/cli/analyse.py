@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, note, print_json, print_table
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,7 +143,7 @@ def _anomaly(one: AnalysisResult) -> list[Any]:
     when = figures.get("day") or figures.get("first")
     what = " / ".join(one.sentences) or ", ".join(_labels(one))
     if "messages" in figures:
-        what = f"{what} {figures['messages']} messages, usually {figures['usual']}".strip()
+        what = f"{what} {counted(figures['messages'], 'message')}, usually {figures['usual']}".strip()
     return [one.what, f"{one.score:.2f}", when, _spark(figures.get("around", [])), what or f"message {one.passages[0]}"]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, for_owner_with, print_json
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -29,8 +30,8 @@ def _show(found: Archive, *, as_json: bool) -> None:
     by = "chosen" if found.chosen else "as the service is set"
     print(f"Forgetting is {'on' if found.forgetting else 'off'} ({by}).")
     print(
-        f"Archived: {found.messages:,} messages, {found.facts:,} facts, {found.cards:,} descriptions of nodes, "
-        f"{found.turns:,} texts of turns."
+        f"Archived: {counted(found.messages, 'message')}, {counted(found.facts, 'fact')}, "
+        f"{counted(found.cards, 'description')} of nodes, {counted(found.turns, 'text')} of turns."
     )
 
 
@@ -84,4 +85,4 @@ def restore(
     if as_json:
         print_json(done)
     else:
-        print(f"{done.restored:,} memories restored.")
+        print(f"{counted(done.restored, 'memory', 'memories')} restored.")

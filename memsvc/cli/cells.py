@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from memsvc.cli.common import AsJson, note, opened, print_json, print_table
+from memsvc.text.counts import counted
 
 cells = typer.Typer(
     help="Manage cells: further databases, each with the memories of some users.",
@@ -84,7 +85,7 @@ def drain(
 
     with opened() as (admin_url, settings):
         done = drain_cell(admin_url, settings, name, to, note)
-    print(f"{done.moved} users moved, {done.failed} stayed.")
+    print(f"{counted(done.moved, 'user')} moved, {done.failed} stayed.")
     if done.failed:
         raise typer.Exit(1)
 
@@ -124,7 +125,7 @@ def doctor(
     with opened() as (admin_url, settings):
         if erase_strays:
             for name, erased in erase(admin_url, settings, note, unknown=erase_unknown).items():
-                note(f"{name}: erased {erased} users who are not there")
+                note(f"{name}: erased {counted(erased, 'user who is', 'users who are')} not there")
         found = examine(admin_url, settings)
     if as_json:
         print_json(found)

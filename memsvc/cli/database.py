@@ -7,6 +7,7 @@ import os
 import typer
 
 from memsvc.cli.common import AsJson, WithoutBackup, note, print_json, print_table
+from memsvc.text.counts import counted
 
 app = typer.Typer(help="Manage the database.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,7 +31,7 @@ def upgrade(as_json: bool = AsJson, without_backup: bool = WithoutBackup) -> Non
     if as_json:
         print_json(done)
     else:
-        changed = f"{len(done.applied)} files of sql/ applied" if done.applied else "sql/ unchanged"
+        changed = f"{counted(len(done.applied), 'file')} of sql/ applied" if done.applied else "sql/ unchanged"
         print(f"Revision {done.from_revision or 'none'} -> {done.to_revision}, {changed}.")
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsvc.cli.common import embedders, note, on_database, opened
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,8 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
         try:
             await embed_lacking(db, models, owner.user_id)  # vectors that are still missing
             made = next(model for model in await list_models(db, owner.user_id) if model.state == "active")
-            says = f"{made.embedded} passages have vectors by {made.name}. No language model was used."
+            have = counted(made.embedded, "passage has", "passages have")
+            says = f"{have} vectors by {made.name}. No language model was used."
         except EmbedderError as error:
             says, models = f"Recall searches by words only. {error.message}", None
     print(says)
@@ -95,7 +97,7 @@ def demo() -> None:
         owner = await owner_of(db, user.user_id)
         note(f"Storing {sample.name}: two friends, nine months.")
         stored = await ingest_files(db, settings, owner, [sample])
-        print(f"{stored.totals['created']} messages stored.")
+        print(f"{counted(stored.totals['created'], 'message')} stored.")
         await read_and_show(db, settings, owner)
         with embedders(settings) as models:
             await ask(db, settings, owner, models)

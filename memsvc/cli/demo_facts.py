@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from memsvc.cli.common import note, plain
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,8 @@ async def read_and_show(db: Database, settings: Settings, owner: Owner) -> None:
         note("No facts are extracted: the extra nlp is missing. Install it with pip install 'memsvc[nlp]'.")
         return
     print(
-        f"{found.facts} facts extracted from {found.turns} messages by names, grammar and rules; {found.refused} more "
+        f"{counted(found.facts, 'fact')} extracted from {counted(found.turns, 'message')} by names, grammar and rules; "
+        f"{found.refused} more "
         "are doubtful or were refused.\nNo language model was used; some are wrong."
     )
     await show(db, owner)

@@ -19,6 +19,7 @@ from memsvc.cli.common import (
     print_json,
     print_table,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -99,7 +100,10 @@ def show(
     about = found.document
     print(plain(f"{about.title}  ({about.format}, version {found.version} of {about.version})"))
     print(
-        plain(f"{about.path}{', gone' if about.gone else ''} | {about.characters:,} characters | {about.document_id}")
+        plain(
+            f"{about.path}{', gone' if about.gone else ''} | {counted(about.characters, 'character')} | "
+            f"{about.document_id}"
+        )
     )
     for chunk in found.chunks:
         print(plain(f"\n[m:{chunk.passage_id}] {place_in_words('', chunk.headings, chunk.origin)}"))

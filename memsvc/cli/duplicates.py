@@ -9,6 +9,7 @@ import typer
 from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, print_json
 from memsvc.cli.deciding import Cursor, Most, chosen, show_page, show_undo
 from memsvc.cli.references import id_of
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -28,7 +29,7 @@ Other = typer.Argument(help="Id of the other node.", metavar="OTHER")
 
 def _side(side: Side) -> str:
     names = ", ".join(side.names[:4]) or "(without a name)"
-    return f"{names} ({side.type or 'unknown'}; {side.facts} facts, {len(side.sources)} sources)"
+    return f"{names} ({side.type or 'unknown'}; {counted(side.facts, 'fact')}, {counted(len(side.sources), 'source')})"
 
 
 def _lines(pair: Pair) -> list[str]:
@@ -108,6 +109,6 @@ def split_node(
     how = (
         "is a node of its own again"
         if divided.unmerged
-        else f"is new, with {divided.facts} facts and {divided.names} names"
+        else f"is new, with {counted(divided.facts, 'fact')} and {counted(divided.names, 'name')}"
     )
     print(f"{divided.other_id} {how}; 'memsvc undo {divided.change_id}' joins them again.")

@@ -20,6 +20,7 @@ from memsvc.cli.common import (
     print_table,
     with_database,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,8 +275,8 @@ async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look:
 def show_totals(found: Totals) -> None:
     """Print what an extractor has read, in a line or two."""
     print(
-        f"{found.extractor} has read {found.turns:,} messages of {found.sources:,} "
-        f"{'conversation' if found.sources == 1 else 'conversations'}: {found.facts:,} facts, "
+        f"{found.extractor} has read {counted(found.turns, 'message')} of "
+        f"{counted(found.sources, 'conversation')}: {counted(found.facts, 'fact')}, "
         f"{found.refused:,} not written ('memsvc review list')."
     )
     if found.tokens and found.turns:
@@ -284,7 +285,8 @@ def show_totals(found: Totals) -> None:
         print(f"{found.left:,} are still unread; 'memsvc extract status' shows which, and what holds them up.")
     if found.failed:
         note(
-            f"{found.failed:,} conversations failed: 'memsvc extract status' says why; retry with 'memsvc jobs retry'."
+            f"{counted(found.failed, 'conversation')} failed: "
+            "'memsvc extract status' says why; retry with 'memsvc jobs retry'."
         )
 
 

@@ -20,6 +20,7 @@ from memsvc.cli.common import (
     print_json,
     with_database,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -85,7 +86,7 @@ class Terminal:
         self._progress.stop()
         note(f"{name}: which of them are you?")
         for number, one in enumerate(people, 1):
-            note(f"  {number}  {plain(one.speaker)} ({one.messages:,} messages)")
+            note(f"  {number}  {plain(one.speaker)} ({counted(one.messages, 'message')})")
         note("  0  none of them")
         chosen = -1
         while not 0 <= chosen <= len(people):
@@ -164,7 +165,8 @@ async def _keep_vault(run: Run, folder: Path, found: Iterable[Found], progress: 
     vault = VaultReader(keeper.folder).read()
     notes = {f"{keeper.folder.as_posix()}/{note.path}" for note in vault.notes}
     if run.dry_run:
-        note(f"{folder}: a vault of {FLAVOURS[vault.flavours[0]]}, {len(vault.notes):,} notes with links between them.")
+        kept = f"a vault of {FLAVOURS[vault.flavours[0]]}, {counted(len(vault.notes), 'note')} with links between them"
+        note(f"{folder}: {kept}.")
         return iter(found)
     task = progress.add_task("notes", total=None)
     brought = await keeper.bring(vault, lambda _: progress.advance(task))
@@ -273,7 +275,7 @@ def show_totals(report: Report) -> None:
         for file in chats:
             print(f"{plain(file.file)} ({file.kind}): {file.created:,} new, {file.existing:,} already stored.")
     if chats or not (report.documents or report.vaults):
-        print(f"{counts['created']:,} new messages, {counts['existing']:,} already stored.")
+        print(f"{counted(counts['created'], 'new message')}, {counts['existing']:,} already stored.")
     _show_documents(stored, report)
     for vault in report.vaults:
         show_vault(vault)
@@ -303,7 +305,7 @@ def _show_documents(stored: Sequence[FileOutcome], report: Report) -> None:
         if document.outcome in {"created", "changed"}:
             version = f", version {document.version}" if document.outcome == "changed" else ""
             left = f", {document.kept:,} kept, {document.closed:,} gone" if document.outcome == "changed" else ""
-            print(f"{plain(file.file)}{version}: {document.added:,} new chunks{left}.")
+            print(f"{plain(file.file)}{version}: {counted(document.added, 'new chunk')}{left}.")
     if counts := report.documents:
         print(f"Documents: {', '.join(f'{count:,} {WORDS[outcome]}' for outcome, count in counts.items())}.")
 
@@ -340,7 +342,7 @@ def _show_preview(file: FileOutcome, owner: Owner) -> None:
         _show_document(file.preview, zone)
         return
     found: Preview = file.preview
-    print(f"  messages  {found.messages:,} in {found.conversations:,} conversations")
+    print(f"  messages  {found.messages:,} in {counted(found.conversations, 'conversation')}")
     if found.first_said_at is not None and found.last_said_at is not None:
         first, last = (moment.astimezone(zone).date() for moment in (found.first_said_at, found.last_said_at))
         print(f"  said      {first} to {last}")
@@ -356,9 +358,9 @@ def _show_preview(file: FileOutcome, owner: Owner) -> None:
 
 def _show_document(found: DocumentPreview, zone: tzinfo) -> None:
     """Print what a document would store."""
-    pages = f", {found.pages:,} pages" if found.pages else ""
+    pages = f", {counted(found.pages, 'page')}" if found.pages else ""
     print(f"  title     {plain(found.title)}")
-    print(f"  chunks    {found.chunks:,}{pages}, {found.characters:,} characters")
+    print(f"  chunks    {found.chunks:,}{pages}, {counted(found.characters, 'character')}")
     print(f"  written   {found.written_at.astimezone(zone).date()}")
     if found.odd:
         print(f"  left out  {', '.join(f'{count:,} {what}' for what, count in found.odd.items())}")

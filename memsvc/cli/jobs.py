@@ -18,6 +18,7 @@ from memsvc.cli.common import (
     user_at_home,
     with_database,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -98,7 +99,7 @@ def retry(
         db, owner = await user_at_home(db, user, app)
         return await retry_failed(db, owner.user_id)
 
-    print(f"{with_database(work):,} jobs are pending again.")
+    print(f"{counted(with_database(work), 'job is', 'jobs are')} pending again.")
 
 
 @jobs.command("cancel")
@@ -129,7 +130,7 @@ def run() -> None:
         with embedders(settings) as models:
             return await run_due(db, all_steps(settings, models))
 
-    print(f"{with_database(work)} jobs done.")
+    print(f"{counted(with_database(work), 'job')} done.")
 
 
 @jobs.command("dead")
@@ -156,7 +157,7 @@ def dead(
 
     found = with_database(work)
     if retry is not None:
-        print(f"{found:,} messages are in the queue again.")
+        print(f"{counted(found, 'message is', 'messages are')} in the queue again.")
     elif drop is not None:
         print(f"{drop} was dropped.")
     elif as_json:

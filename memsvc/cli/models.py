@@ -19,6 +19,7 @@ from memsvc.cli.common import (
     user_at_home,
     with_database,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -102,12 +103,16 @@ def build(
         return built, next(model for model in await list_models(db) if model.name == name)
 
     built, made = with_database(work)
-    print(f"{name} is {'paused' if made.paused else made.state}: {made.embedded:,} messages have its vectors, ", end="")
+    print(
+        f"{name} is {'paused' if made.paused else made.state}: "
+        f"{counted(made.embedded, 'message has', 'messages have')} its vectors, ",
+        end="",
+    )
     print(f"{made.lacking:,} lack them." if made.lacking else "none lack them.")
     if made.paused:
         print(f"Resume with 'memsvc models resume {name}'.")
     elif made.lacking:
-        print(f"{built.jobs:,} users have a job for this. {WAITS}")
+        print(f"{counted(built.jobs, 'user has', 'users have')} a job for this. {WAITS}")
     elif made.state == "building":
         print(f"Make it the active model with 'memsvc models switch {name}'.")
 
@@ -158,7 +163,7 @@ def pause(name: str = Name) -> None:
 @models.command("resume")
 def resume(name: str = Name) -> None:
     """Resume a paused model, including messages that were stored during the pause."""
-    print(f"{name} is building: {_pause(name, paused=False):,} users have a job. {WAITS}")
+    print(f"{name} is building: {counted(_pause(name, paused=False), 'user has', 'users have')} a job. {WAITS}")
 
 
 def _pause(name: str, *, paused: bool) -> int:
@@ -201,7 +206,10 @@ def _switch(name: str | None, *, now: bool) -> None:
     done, named = with_database(work)
     print(f"{done.became} is the active model now, {done.leaves} is leaving.")
     if done.behind:
-        print(f"{done.leaves} is used for {done.behind:,} messages until they have vectors of {done.became}. {WAITS}")
+        print(
+            f"{done.leaves} is used for {counted(done.behind, 'message')} until there are vectors of {done.became}. "
+            f"{WAITS}"
+        )
     print("'memsvc models rollback' undoes it; ", end="")
     print(f"'memsvc models retire {done.leaves}' completes it and deletes that model's vectors.")
     if named not in {None, "", done.became}:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memsvc.cli.common import AppName, AsJson, note, opened, print_json, print_table
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.cells.moving import Moved, Preview
@@ -50,7 +51,9 @@ def _show(preview: Preview, *, as_json: bool) -> None:
         return
     print_table(["table", "rows", "bytes"], [[name, rows, preview.bytes[name]] for name, rows in preview.rows.items()])
     rows, size = sum(preview.rows.values()), sum(preview.bytes.values())
-    print(f"{rows:,} rows, {size / 1e6:,.1f} MB without indexes, from {preview.from_cell} to {preview.to_cell}.")
+    print(
+        f"{counted(rows, 'row')}, {size / 1e6:,.1f} MB without indexes, from {preview.from_cell} to {preview.to_cell}."
+    )
 
 
 def _told(moved: Moved, *, as_json: bool) -> None:
@@ -58,7 +61,7 @@ def _told(moved: Moved, *, as_json: bool) -> None:
         print_json(moved)
         return
     print(
-        f"From {moved.from_cell} to {moved.to_cell} in {moved.seconds:,.1f} s: {moved.copied:,} rows copied, "
+        f"From {moved.from_cell} to {moved.to_cell} in {moved.seconds:,.1f} s: {counted(moved.copied, 'row')} copied, "
         f"{sum(moved.rows.values()):,} erased in {moved.from_cell}."
     )
     if moved.pause is None:

@@ -9,6 +9,7 @@ import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, clock, for_owner_shown, note, plain, print_json, print_table
 from memsvc.cli.references import id_of
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -270,4 +271,4 @@ def forget(
         print_json(receipt)
     else:
         versions = receipt.counts.get("profile_versions", 0)
-        print(f"{name}: {versions} versions erased, receipt {receipt.erasure_id}.")
+        print(f"{name}: {counted(versions, 'version')} erased, receipt {receipt.erasure_id}.")

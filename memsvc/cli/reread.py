@@ -17,6 +17,7 @@ from memsvc.cli.common import (
     print_json,
     print_table,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -205,7 +206,10 @@ def undo(which: str = Which, user: str | None = UserRef, app: str = AppName, as_
         return
     _show([found])
     if found.not_undone:
-        note(f"{found.not_undone:,} changes stay, because something in them was altered again since:")
+        note(
+            f"{counted(found.not_undone, 'change stays', 'changes stay')}, "
+            "because something in them was altered again since:"
+        )
         _show_facts(left.facts)
 
 

@@ -20,6 +20,7 @@ from memsvc.cli.common import (
     print_table,
 )
 from memsvc.cli.references import id_of
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -110,7 +111,10 @@ def _run(
         print_json([_columns(one) for one in done])
     else:
         print_table(["task", "would", "one", "other", "score", "because"], [_columns(one) for one in done[:SHOWN]])
-        note(f"{len(done):,} proposals; nothing was changed." + (f" {SHOWN} are shown." if len(done) > SHOWN else ""))
+        note(
+            f"{counted(len(done), 'proposal')}; nothing was changed."
+            + (f" {SHOWN} are shown." if len(done) > SHOWN else "")
+        )
 
 
 def _columns(one: Would) -> list[Any]:
@@ -209,7 +213,7 @@ def _show_undone(undone: Undone, *, as_json: bool) -> None:
         print_json(undone)
         return
     other = f", and {undone.other:,} more things of the task {undone.run.task}" if undone.other else ""
-    print(f"{undone.changes:,} {'change was' if undone.changes == 1 else 'changes were'} undone{other}.")
+    print(f"{counted(undone.changes, 'change was', 'changes were')} undone{other}.")
     for one in undone.left:
         change = f" (change {one.change_id}: {one.code})" if one.change_id is not None else ""
         print(plain(f"Not undone: {one.what}{change}"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, for_owner, note, plain, print_json
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -45,7 +46,7 @@ def summaries(
         print_json(found)
         return
     for one in found.items:
-        print(plain(f"{one.label} ({one.level}, {one.messages:,} messages)"))
+        print(plain(f"{one.label} ({one.level}, {counted(one.messages, 'message')})"))
         for line in one.text.split("\n"):
             print(plain(f"  {line}"))
     if not found.items:

@@ -16,6 +16,7 @@ from rich.tree import Tree
 from memsvc.graph.draw import in_order, name_of, one_line, relation, since
 from memsvc.graph.overview import Stats
 from memsvc.graph.traverse import Graph, GraphEdge, GraphNode, Path, Paths
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,13 +45,9 @@ def show(found: Graph | Paths | Stats, zone: tzinfo, file: TextIO, *, whole: boo
         case Graph():
             for tree in by_start(found, zone) if whole else around(found, zone):
                 console.print(tree)
-            console.print(f"{_counted(len(found.nodes), 'node')}, {_counted(len(found.edges), 'fact')}.")
+            console.print(f"{counted(len(found.nodes), 'node')}, {counted(len(found.edges), 'fact')}.")
             if found.truncated:
                 console.print(MORE)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _named(node: GraphNode) -> Text:
@@ -146,13 +143,13 @@ def _way(way: Path, zone: tzinfo) -> Text:
 
 def _show_stats(found: Stats, console: Console) -> None:
     """Print the totals, then a table for each kind of count."""
-    console.print(f"{_counted(found.nodes, 'node')}, {found.isolated:,} of them without facts.")
-    console.print(f"{_counted(found.facts, 'fact')} with {_counted(found.evidence, 'link')} to passages.")
-    console.print(f"{_counted(found.names, 'name')}, {_counted(found.merges, 'merge')}.")
+    console.print(f"{counted(found.nodes, 'node')}, {found.isolated:,} of them without facts.")
+    console.print(f"{counted(found.facts, 'fact')} with {counted(found.evidence, 'link')} to passages.")
+    console.print(f"{counted(found.names, 'name')}, {counted(found.merges, 'merge')}.")
     if found.turns or found.documents:
         console.print(
-            f"{_counted(found.turns, 'turn')} of agents with {_counted(found.tool_calls, 'call')}; "
-            f"{_counted(found.documents, 'document')} with {_counted(found.document_versions, 'version')}."
+            f"{counted(found.turns, 'turn')} of agents with {counted(found.tool_calls, 'call')}; "
+            f"{counted(found.documents, 'document')} with {counted(found.document_versions, 'version')}."
         )
     tables = {
         "nodes": found.types.items(),

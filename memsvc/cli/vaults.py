@@ -24,6 +24,7 @@ from memsvc.cli.common import (
     print_json,
     print_table,
 )
+from memsvc.text.counts import counted
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -102,7 +103,10 @@ def status(folder: Path = Named, user: str | None = UserRef, app: str = AppName,
         print_json(found)
         return
     print(plain(f"{found.folder}  ({', '.join(found.flavours)})"))
-    print(f"{found.notes:,} notes, {found.links:,} links, {found.broken:,} broken, {found.tasks:,} open dated tasks")
+    print(
+        f"{counted(found.notes, 'note')}, {counted(found.links, 'link')}, {found.broken:,} broken, "
+        f"{counted(found.tasks, 'open dated task')}"
+    )
     print(f"read {clock(found.read_at, owner)}" if found.read_at else "never read to its end")
     print(f"sections: {found.write_back}")
     if found.odd:
@@ -231,7 +235,7 @@ def _show_change(brought: Brought) -> None:
     said += [f"{brought.gone:,} gone"] if brought.gone else []
     said += [f"{brought.relinked:,} with other links"] if brought.relinked else []
     moment = f"{datetime.now():%H:%M:%S}"  # noqa: DTZ005 - for people
-    for line in said or [f"{brought.notes:,} notes, nothing has changed"]:
+    for line in said or [f"{counted(brought.notes, 'note')}, nothing has changed"]:
         print(plain(f"{moment}  {line}"), flush=True)
 
 
@@ -269,7 +273,7 @@ def write(
     done = for_owner_with(user, app, act)
     for plan in done.plans:
         print(plain(plan.diff))
-    print(f"{len(done.plans):,} notes {'would be changed' if dry_run else 'changed'}.")
+    print(f"{counted(len(done.plans), 'note')} {'would be changed' if dry_run else 'changed'}.")
     _end(done)
 
 
@@ -295,7 +299,7 @@ def undo(
         return taken
 
     done = for_owner_with(user, app, act)
-    print(f"{len(done.plans):,} notes are as they were before the last writing.")
+    print(f"{counted(len(done.plans), 'note is as it was', 'notes are as they were')} before the last writing.")
     _end(done)
 
 

@@ -46,6 +46,7 @@ from memsvc.server.programs import find_program, major_version
 from memsvc.server.sealed import Lock, sealing
 from memsvc.server.upgrade import UNFINISHED
 from memsvc.settings import Settings
+from memsvc.text.counts import counted
 
 FORMAT, PLAIN_FORMAT = 2, 1
 """Of an encrypted backup, and of others, which older versions read, too."""
@@ -230,7 +231,7 @@ def _write(
 
     def said(line: str) -> None:
         if found := DUMPED.search(line):
-            report(found[1] if found[1] not in rows else f"{found[1]}: {rows[found[1]]:,} rows")
+            report(found[1] if found[1] not in rows else f"{found[1]}: {counted(rows[found[1]], 'row')}")
 
     command: list[str | Path] = [program, "--format=custom", "--schema=memsvc", f"--snapshot={snapshot}", "--verbose"]
     if lock is None:

@@ -30,6 +30,7 @@ from memsvc.sleep.proposals import Found
 from memsvc.sleep.proposing import Proposing
 from memsvc.sleep.recalled import ordered, sources_first
 from memsvc.sleep.tasks import Offer, Page, Place, Scope
+from memsvc.text.counts import counted
 
 SOURCES = 20
 """Conversations of a page."""
@@ -161,7 +162,7 @@ async def _splits(db: Database, owner: Owner, scope: Scope) -> list[Found]:
     named = [
         Found(
             kind=one.kind, key=one.key, node_id=one.node_id, sources=one.sources, score=one.score,
-            evidence=one.evidence, text=(labels[one.key], f"{len(one.sources)} sources"),
+            evidence=one.evidence, text=(labels[one.key], counted(len(one.sources), "source")),
         )
         for one in found
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from memsvc.recall.agenda import AgendaItem
 from memsvc.recall.dated import without_dates
 from memsvc.recall.times_in_words import clock, day, on_clock_of
 from memsvc.sleep.report import SHOWN, Ended, SleepReport
+from memsvc.text.counts import counted
 from memsvc.text.markdown import inline
 
 LONGEST = 300
@@ -58,7 +59,7 @@ def _summary(report: SleepReport, zone: ZoneInfo, *, asked: bool, empty: bool) -
 
 
 def _count(number: int, one: str, more: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else more or one + 's'}" if number else ""
+    return counted(number, one, more or "") if number else ""
 
 
 def _listed(parts: Sequence[str]) -> str:

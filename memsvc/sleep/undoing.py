@@ -26,6 +26,7 @@ from memsvc.sleep.runner import lock_of
 from memsvc.sleep.runs import Run, get_run
 from memsvc.sleep.tasks import Undoing
 from memsvc.text.characters import flat
+from memsvc.text.counts import counted
 
 TOGETHER = 20
 """Changes that one transaction undoes."""
@@ -152,6 +153,6 @@ def _staying(run: Run, *, known: bool) -> list[Left]:
     if run.applied and not known:
         if offer is None:
             raise SleepUndoError(f"The task {run.task} of this run is not installed, and it changed no facts.")
-        named = "; ".join(one.what for one in left) or f"{run.applied:,} changes of the task {run.task}"
+        named = "; ".join(one.what for one in left) or f"{counted(run.applied, 'change')} of the task {run.task}"
         raise SleepUndoError(f"This run of {run.task} cannot be undone: {named}.")
     return left

@@ -103,7 +103,7 @@ class Reader:
             message = placed.message
             since = self.choices.since
             if since is not None and message.said_at is not None and _said(placed, self.owner) < since:
-                reading.odd[f"messages before {since.date()}"] += 1
+                reading.odd[f"messages before {since.astimezone(zone).date()}"] += 1
                 continue
             if source.kind.is_export and self._is_too_long(message):
                 reading.odd[self._too_long(placed, reading.odd)] += 1

@@ -36,7 +36,7 @@ def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path)
     rig.ok("ingest", str(chat), *at, **none)
     assert "who" in rig.ok("extract", str(chat), "--dry-run", *at, **offline)
     assert re.match(
-        r"offline/\d+ has read 1 messages of 1 conversation:", rig.ok("extract", "--all", *at, **offline, **none)
+        r"offline/\d+ has read 1 message of 1 conversation:", rig.ok("extract", "--all", *at, **offline, **none)
     )
     [told] = json.loads(rig.ok("extract", "status", "--json", *at))
     assert (told["identifier"], told["turns"], told["left"], told["job_state"]) == ("chat", 1, 0, None)

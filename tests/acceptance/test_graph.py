@@ -120,7 +120,7 @@ def test_wrong_arguments_end_with_a_plain_error(rig: Rig) -> None:
     refused(rig, 3, "no proposal with this id", "proposals", "accept", nobody, *AS)
     refused(rig, 2, "is not a time", "facts", "--about", "I", "--as-of", "tomorrow", *AS)
     refused(rig, 2, "is in the future", "facts", "--about", "I", "--known-at", "2900-01-01", *AS)
-    refused(rig, 2, "no edge type HATES", "assert", "I", "HATES", "me", "x", *AS)
+    refused(rig, 2, "no edge type 'HATES'", "assert", "I", "HATES", "me", "x", *AS)
     refused(rig, 3, "No node is called 'Nowhere'", "assert", "I", "RELATED_TO", "Nowhere", "x", *AS)
     refused(
         rig, 2, "before it begins", "assert", "I", "KNOWS", "me", "x", "--from", "2026-01-02", "--to", "2026-01-01", *AS

@@ -52,14 +52,14 @@ def test_a_model_is_built_switched_to_rolled_back_and_retired(told: Rig) -> None
     assert shown(told) == {OLD: ("active", 5, 0)}
     said = told.ok("models", "build", NEW)
     assert f"{NEW} is building: 0 messages have its vectors, 5 lack them." in said
-    assert "1 users have a job" in said
+    assert "1 user has a job" in said
     assert shown(told) == {OLD: ("active", 5, 0), NEW: ("building", 0, 5)}
     refused(told, 3, "5 messages still lack", "models", "switch", NEW)
 
     assert f"resume {NEW}" in told.ok("models", "pause", NEW)
     assert "paused" in told.ok("models")
     assert "is paused" in told.ok("models", "build", NEW, "--wait")
-    assert "1 users have a job" in told.ok("models", "resume", NEW)
+    assert "1 user has a job" in told.ok("models", "resume", NEW)
     assert "none lack them" in told.ok("models", "build", NEW, "--wait")
 
     assert f"{NEW} is the active model now, {OLD} is leaving." in told.ok("models", "switch", NEW)

@@ -69,6 +69,13 @@ def test_a_place_has_the_days_that_were_told(rig: Rig, user: str) -> None:
     assert re.search(r"2025-11-20 +2025-12-01 08:30 ", near), near
 
 
+def test_messages_that_are_left_out_are_counted_by_the_day_that_was_given(rig: Rig, user: str, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"text": "a heron", "said_at": "2025-11-01T12:00:00Z"}')
+    seen = rig.ok("ingest", "--dry-run", str(chat), "--since", "2025-11-20", "--user", user)
+    assert "before 2025-11-20\n" in seen
+
+
 def test_what_was_written_just_now_has_the_users_time(rig: Rig, user: str) -> None:
     zone = ZoneInfo(EARLY if user == "Eve" else LATE)
     said = [

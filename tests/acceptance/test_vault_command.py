@@ -43,7 +43,7 @@ def test_a_vault_is_recognised_written_to_taken_back_and_watched(rig: Rig, tmp_p
     )
     assert "(Person)" in rig.run("graph", "--about", "Ines").stdout
     before = ines.read_bytes()
-    assert "1 notes would be changed." in rig.run("vault", "write", str(folder), "--dry-run").stdout
+    assert "1 note would be changed." in rig.run("vault", "write", str(folder), "--dry-run").stdout
     assert ines.read_bytes() == before
     assert "+- Ines lives in Porto." in rig.run("vault", "write", str(folder)).stdout
     ines.write_text(ines.read_text().replace("lives in Porto", "lives in Lisbon"))

@@ -195,7 +195,7 @@ def test_what_no_worker_understands_stops_nobody_and_is_listed_retried_and_dropp
 
     # Still nobody understands it, so it comes back; the worker works on.
     chosen = unknown["message_id"]
-    assert rig.ok("jobs", "dead", "--retry", chosen) == "1 messages are in the queue again.\n"
+    assert rig.ok("jobs", "dead", "--retry", chosen) == "1 message is in the queue again.\n"
     wait_until(lambda: dead(rig).get(UUID(chosen), {}).get("rejected_at", "") > unknown["rejected_at"])
 
     # One that was repaired is worked on.

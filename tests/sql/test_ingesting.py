@@ -211,7 +211,7 @@ async def test_on_a_terminal_the_owner_is_asked_for(
     monkeypatch.setattr("typer.prompt", lambda *_, **__: int(next(given)))
     await desk.ingest(write(tmp_path / "result.json", GROUP))
     assert [row[1] for row in desk.stored()] == roles
-    assert "2  Jo (1 messages)" in shown.getvalue()
+    assert "2  Jo (1 message)" in shown.getvalue()
 
 
 async def test_of_a_later_export_what_differs_stays_and_what_is_new_is_added(

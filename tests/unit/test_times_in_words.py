@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsvc.api.mcp.verifying import evidence_line
+from memsvc.chat.weighing import ClaimEvidence
 from memsvc.recall.results import Times
 from memsvc.recall.times_in_words import age, last_before, validity
 from tests.unit.test_context import BERLIN, NOW, fact
@@ -86,3 +90,16 @@ def test_ages_are_for_people(ago: timedelta, says: str) -> None:
 def test_every_age_reads_well(ago: timedelta) -> None:
     told = r"earlier today|yesterday|([2-9]|[1-9]\d+) (days|weeks|months|years) ago"
     assert re.fullmatch(told, age(NOW - ago, NOW))
+
+
+def test_evidence_of_a_claim_is_dated_on_the_users_clock() -> None:
+    evidence = ClaimEvidence(
+        id="f:1",
+        memory_id=UUID(int=1),
+        kind="fact",
+        text="Eva lives in Hamburg.",
+        valid_from=datetime(2025, 11, 19, 23, tzinfo=UTC),
+        valid_to=datetime(2025, 11, 30, 23, tzinfo=UTC),
+    )
+    said = evidence_line(evidence, ZoneInfo("Europe/Berlin"))
+    assert said == "[f:1] Eva lives in Hamburg. (20 November 2025 to 1 December 2025)"

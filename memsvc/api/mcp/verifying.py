@@ -55,9 +55,9 @@ async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
     content = Verification(
         verdict=found.verdict,
         reason=found.reason,
-        supporting=[_line(one, zone) for one in found.supporting],
-        contradicting=[_line(one, zone) for one in found.contradicting],
-        related=[_line(one, zone) for one in found.related],
+        supporting=[evidence_line(one, zone) for one in found.supporting],
+        contradicting=[evidence_line(one, zone) for one in found.contradicting],
+        related=[evidence_line(one, zone) for one in found.related],
     )
     lines = [
         f"{word}: {line}"
@@ -70,7 +70,8 @@ async def verify(asker: Asker, owner: Owner, given: VerifyArguments) -> Answer:
     return Answer(f"{verdict}\n{fenced(chr(10).join(lines))}" if lines else verdict, content)
 
 
-def _line(evidence: ClaimEvidence, zone: ZoneInfo) -> str:
+def evidence_line(evidence: ClaimEvidence, zone: ZoneInfo) -> str:
+    """Return a memory for or against a claim as a line, with days on the user's clock."""
     said_on = "" if evidence.said_at is None else f"said on {day(evidence.said_at)}"
     begin, end = (
         None if moment is None else day(on_clock_of(moment, zone))
