@@ -1,5 +1,5 @@
 // Two nodes that may be the same, side by side: what they share and in what they differ, with quotes.
-import type { graph_describe_ShownNode as ShownNode, Pair, ShownFact, Side } from "@memsvc/client";
+import type { graph_shown_ShownNode as ShownNode, Pair, ShownFact, Side } from "@memsvc/client";
 import { useAsked } from "../api/memory";
 import { href } from "../app/route";
 import { useTimes } from "../ui/times";

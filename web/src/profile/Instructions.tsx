@@ -1,5 +1,5 @@
 // Instructions: rules that the user wrote, and those that others wrote, which an assistant gets as quotes.
-import type { graph_describe_ShownNode as ShownNode } from "@memsvc/client";
+import type { graph_shown_ShownNode as ShownNode } from "@memsvc/client";
 import { useState } from "react";
 import { useLiveAgain } from "../api/live";
 import { useAct, useMemory, usePages } from "../api/memory";

@@ -1,5 +1,5 @@
 // The head of a person or thing: type, name, description, further names, what was merged into it, and actions.
-import type { graph_describe_ShownNode as ShownNode } from "@memsvc/client";
+import type { graph_shown_ShownNode as ShownNode } from "@memsvc/client";
 import { useAct, useMemory } from "../api/memory";
 import { href } from "../app/route";
 import { Icon } from "../ui/Icon";

@@ -1,5 +1,5 @@
 // Corrects what a thing is called, what type it has, and how it is described.
-import type { graph_describe_ShownNode as ShownNode } from "@memsvc/client";
+import type { graph_shown_ShownNode as ShownNode } from "@memsvc/client";
 import type { FormEvent } from "react";
 import { useAct, useAsked } from "../api/memory";
 import { Dialog } from "../ui/Dialog";

@@ -1,5 +1,5 @@
 // Splits a thing that is really two, by the conversations and files that mention it.
-import type { graph_describe_ShownNode as ShownNode, Memsvc, Quote } from "@memsvc/client";
+import type { graph_shown_ShownNode as ShownNode, Memsvc, Quote } from "@memsvc/client";
 import { type FormEvent, useState } from "react";
 import { useAct, useAsked } from "../api/memory";
 import { Dialog } from "../ui/Dialog";
