@@ -19,7 +19,7 @@ from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
 from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.corrections import may_correct, read_corrections, read_times_put_right
+from memsvc.extract.offline.corrections import may_correct, read_corrections, read_replaced, read_times_put_right
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import born, origins
 from memsvc.extract.offline.patterns import PATTERNS
@@ -116,6 +116,8 @@ def together(found: Sequence[Finding]) -> list[Finding]:
     ordered = sorted(found, key=lambda finding: -finding.confidence)
     if any(BESIDE in finding.data for finding in ordered):
         ordered[0] = replace(ordered[0], data={**ordered[0].data, BESIDE: True})
+    if any(finding.never for finding in ordered):
+        ordered[0] = replace(ordered[0], never=True)
     return ordered
 
 
@@ -156,7 +158,7 @@ def with_corrections(reading: Reading, told: dict[int, list[Finding]]) -> Iterat
         if old.clause.reading.index < 0:
             yield from attributed(iter([replace(old, clause=new.clause, change="ended", over_at=begin_of(old))]))
         found.append(replace(new, rule=old.rule))
-    yield from found
+    yield from read_replaced(reading, found, before)
     yield from attributed(read_corrections(reading, [*before, *found]))
 
 
@@ -258,6 +260,8 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     since, until = told.since, told.until
     if finding.over_at is not None:
         since, until = None, finding.over_at
+    if finding.never:
+        since, until = None, None  # the times of a clause that denies a plan are the plan's
     whose = clause.reading.whose
     now = clause.reading.now
     past = (clause.past and not (since is not None and since > now)) or (until is not None and until <= now)
@@ -284,6 +288,7 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data | ({TIMES: {"since": told.about}} if told.about else {}),
         earlier=earlier,
+        never=finding.never,
         lasts=earlier and any(lasts(each.clause) for each in (finding, *all_told)),
         moved=finding.type == "LIVES_IN" and finding.change == "holds" and any(
             each.clause.means(verbs.MOVE) for each in (finding, *all_told)
