@@ -157,6 +157,8 @@ def takes_part(clause: Clause, noun: Token) -> bool:
         return False
     if clause.lemma == "be" and noun in clause.complements:
         return False
+    if clause.lemma == "give" and clause.receivers and listed(noun, things.TRIPS):
+        return False
     if clause.lemma == "make" and not listed(noun, things.TRIPS):
         return False
     part = clause.lemma == "take" and any(each.lower_ == "part" for each in clause.objects)

@@ -20,6 +20,7 @@ from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
 from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections, read_replaced, read_times_put_right
+from memsvc.extract.offline.doubts import doubted
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import born, origins
 from memsvc.extract.offline.patterns import PATTERNS
@@ -62,11 +63,16 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_au
             window have a negative index and give no facts.
         judge: says how sure a fact is.
     """
-    judged = [(replace(same[0], confidence=judge(same)), same) for same in alike(window, readings)]
+    judged = [(replace(same[0], confidence=sure(same, judge)), same) for same in alike(window, readings)]
     functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
     weighed = list(spoken_for([finding for finding, _ in judged], functional))
     told = {id(finding): same for finding, (_, same) in zip(weighed, judged, strict=True)}
     return [fact(finding, told[id(finding)]) for finding in settled(weighed)]
+
+
+def sure(same: Sequence[Finding], judge: Judge) -> float:
+    """How sure a fact is; what all findings doubt waits for a person."""
+    return min(judge(same), DOUBTFUL) if all(finding.doubted for finding in same) else judge(same)
 
 
 def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
@@ -185,7 +191,9 @@ def findings(reading: Reading) -> Iterator[Finding]:
             for finding in attributed(pattern(clause)):
                 if others is not None and clause.verb in others and finding.subject == reading.speaker:
                     continue
-                yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
+                left = doubted(finding)
+                if left is not None:
+                    yield replace(left, confidence=DOUBTFUL) if said_of_you else left
     yield from attributed(read_answer(reading))
     yield from attributed(loose_bonds(reading, taken))
     yield from attributed(partners(reading))

@@ -38,6 +38,8 @@ class Finding:
     """When it ended, where that is not what the clause names: what is taken back never was."""
     never: bool = False
     """With ``change`` "ended": it was a plan, and is off. Where nothing is known of it, there is nothing to end."""
+    doubted: bool = False
+    """It waits for a person, however sure its rule is."""
     rule: str = ""
     """The function that found it, as "places.moves"; set by ``attributed``."""
 
