@@ -66,3 +66,22 @@ def test_a_title_in_the_name_of_anothers_relative_is_no_bond() -> None:
     found = extraction("Jonas's aunt Gerlinde says no.", "Keep aunt Gerlinde away from the swans.")
     assert "Gerlinde is Max's aunt." not in [fact.sentence for fact in found.facts]
     assert "Aunt Gerlinde is Max's aunt." in [one.sentence for one in extraction("Aunt Gerlinde came by.").facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Jonas's cousins live in Cork.", "Jonas's cousins live in Cork."),
+        ("Jonas's cousins live in Cork.", "Jonas has cousins."),
+        ("My parents live in Cork.", "Max's parents live in Cork."),
+        ("My parents live in Cork.", "Max has parents."),
+        ("My sister lives in Cork.", "Max's sister lives in Cork."),
+        ("We flew to Spain in May.", "Max was in Spain."),
+        ("We're going to Lisbon on Friday.", "Max is in Lisbon."),
+        ("Beppo would like to come to the party.", "Beppo wants to come to the party."),
+        ("Beppo wants to go to university.", "Beppo wants to go to university."),
+        ("I start at Nordpegel on 1 April.", "Max works at Nordpegel."),
+    ],
+)
+def test_sentences_are_good_english(text: str, sentence: str) -> None:
+    assert sentence in [fact.sentence for fact in extraction(text).facts]
