@@ -49,7 +49,7 @@ def read(clause: Clause) -> Iterator[Finding]:
 
 def denied(clause: Clause) -> Iterator[Finding]:
     """Lena is not moving to Vienna after all; we won't go to Rome; I decided not to take the job at Bosch."""
-    later = {"before", "until", "till", "yet", "another", "more"} & {token.lower_ for token in clause.own}
+    later = {"before", "until", "till", "yet", "another"} & {token.lower_ for token in clause.own}
     no = clause.status in {Status.NOT, Status.WAS} and not later and lies_ahead(clause)
     if not no and not is_dropped(clause):
         return
