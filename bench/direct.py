@@ -86,7 +86,9 @@ class Memory:
             if fact.confidence >= SURE and fact.subject in places and fact.object in places:
                 ends = places[fact.subject], places[fact.object]
                 claim = Claim(ends[0], fact.type, ends[1], fact.since, fact.until, turns=(turn.turn_id,))
-                self.settle(claim, fact.change, turn.session_time)
+                known = any((old.start, old.end, old.type) == (*ends, fact.type) for old in self.claims)
+                if known or not fact.never:
+                    self.settle(claim, fact.change, turn.session_time)
 
     def _same(self, entity: Entity) -> Hashable:
         """The key of a thing with one of these names and this type; a new one where there is none."""

@@ -87,6 +87,8 @@ class NewFact(msgspec.Struct, kw_only=True):
     """So it did, and it is said to go on."""
     moved: bool = False
     """It is the home to which somebody moved: of the homes before, none is theirs that is not said to be beside it."""
+    never: bool = False
+    """It was planned, and is off."""
     confidence: float = 1.0
     data: dict[str, Any] = {}
     functional: bool = False

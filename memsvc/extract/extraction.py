@@ -67,6 +67,9 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """With ``earlier``: it is said to go on still ("we've lived in Leeds for years")."""
     moved: bool = False
     """It is said to be the new home: what was the home before is over."""
+    never: bool = False
+    """With "ended": it was planned, and will not be. Where it had not begun by then it never was; of a plan that nobody
+    knew of, nothing is written."""
     accepted: int | None = None
     """Of a fact in an assistant's turn: the turn in which a person accepted or confirmed it."""
     confidence: float = 1.0

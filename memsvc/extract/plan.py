@@ -262,7 +262,7 @@ class Planner:
             until=fact.until, confidence=round(fact.confidence, 3),
             data={name: value for name, value in fact.data.items() if name != BESIDE},
             functional=functional and not beside, beside=functional and beside, earlier=fact.earlier,
-            lasts=fact.lasts, moved=fact.moved,
+            lasts=fact.lasts, moved=fact.moved, never=fact.never,
             evidence=Evidence(passage_id=sound.turn.passage_id, span=sound.span, confidence=round(fact.confidence, 3)),
         )  # fmt: skip
 

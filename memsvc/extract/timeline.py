@@ -8,7 +8,7 @@ two are read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -70,11 +70,14 @@ class Timeline:
     def add(self, fact: NewFact) -> None:
         """Take a fact."""
         if fact.change == "ended":
-            self.fates[fact.place] = self._end(fact)
+            self.fates[fact.place] = self._never(fact) if fact.never else self._end(fact)
         else:
-            since = self._correct(fact) if fact.change == "corrects" else None
+            since, until = self._correct(fact) if fact.change == "corrects" else (None, None)
             changed = fact.change == "corrects" and self._replaced(fact)
-            fate = self._hold(msgspec.structs.replace(fact, since=fact.since or since))
+            told = fact.since is not None or fact.until is not None or fact.functional
+            fate = self._hold(
+                msgspec.structs.replace(fact, since=fact.since or since, until=fact.until if told else until)
+            )
             self.fates[fact.place] = "changes" if changed and fate == "new" else fate
 
     def operations(self) -> list[tuple[Operation, int]]:
@@ -312,6 +315,39 @@ class Timeline:
             self._before.append((ending(rival, span, fact.evidence), fact.place))
         return True
 
+    def _never(self, fact: NewFact) -> Fate:
+        """It was planned and is off: what had not begun, and was not said again since, is taken back."""
+        draft = self._draft_of(fact, fact.relation)
+        if draft is not None and draft.fact.change != "ended" and (draft.begin or fact.said_at) >= draft.fact.said_at:
+            self._drafts.remove(draft)
+            self.fates.update(dict.fromkeys(draft.places, "superseded"))
+            self._before = [each for each in self._before if each[1] not in draft.places]
+            return "superseded"
+        same = [known for known in self._same(fact) if not newer(known, fact)]
+        plans = [known for known in same if known.valid_from is not None and known.valid_from >= known.last_said]
+        for known in plans:
+            self._before += [(operation, fact.place) for operation in self._taken_back(known, fact)]
+            self._known.remove(known)
+        if plans:
+            return "changes"
+        held = draft is not None or any(known.holds_at(fact.said_at) for known in same)
+        return self._end(fact) if held else "superseded"
+
+    def _taken_back(self, known: KnownFact, fact: NewFact) -> Iterator[Operation]:
+        """What takes a plan back, and lets what it would have replaced go on."""
+        yield Retract(
+            thread=Thread(edge=known.edge_id), valid_from=known.valid_from, valid_to=known.valid_to,
+            evidence=(fact.evidence,),
+        )  # fmt: skip
+        for old in self._rivals(fact):
+            if known.key != BESIDE and old.type == known.type and old.supported and old.valid_to == known.valid_from:
+                yield Edge(
+                    from_node=old.stored_from, type=old.type, to_node=old.stored_to, key=old.key, fact=old.fact,
+                    data=unmarked(old.data, "until"), weight=old.weight, confidence=old.confidence,
+                    valid_from=known.valid_from, valid_to=known.valid_to, evidence=(fact.evidence,),
+                )  # fmt: skip
+                break
+
     def _end(self, fact: NewFact) -> Fate:
         """It is over."""
         moment = fact.until or fact.said_at
@@ -383,8 +419,8 @@ class Timeline:
     def _replaced(self, fact: NewFact) -> bool:
         return any(place == fact.place and isinstance(operation, Retract) for operation, place in self._before)
 
-    def _correct(self, fact: NewFact) -> datetime | None:
-        """Take back what this conversation said last of the same relation; from when on that was to hold."""
+    def _correct(self, fact: NewFact) -> tuple[datetime | None, datetime | None]:
+        """Take back what this conversation said last of the same relation; from when until when that was to hold."""
         drafts = [
             draft
             for draft in self._drafts
@@ -394,7 +430,7 @@ class Timeline:
         if drafts:
             self._drafts.remove(drafts[-1])
             self.fates.update(dict.fromkeys(drafts[-1].places, "superseded"))
-            return drafts[-1].begin
+            return drafts[-1].begin, drafts[-1].end
         wrong = [
             known
             for known in self._known
@@ -404,7 +440,7 @@ class Timeline:
             and known.last_said <= fact.said_at
         ]
         if not wrong:
-            return None
+            return None, None
         last = max(wrong, key=lambda known: (known.last_said, str(known.here)))
         taken = Retract(
             thread=Thread(edge=last.edge_id), valid_from=last.valid_from, valid_to=last.valid_to,
@@ -412,4 +448,4 @@ class Timeline:
         )  # fmt: skip
         self._before.append((taken, fact.place))
         self._known.remove(last)
-        return last.valid_from
+        return last.valid_from, last.valid_to

@@ -94,6 +94,39 @@ async def test_known_facts_decide(ada: httpx.AsyncClient, known: dict[str, str],
     assert not [one for side, listed in sides.items() if side != verdict for one in listed]
 
 
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Tim is Eva's boyfriend.", "contradicted"),
+        ("Tim is Eva's boyfriend", "contradicted"),
+        ("Tim is Eva's partner.", "unknown"),
+        ("Tim is still Eva's boyfriend.", "contradicted"),
+        ("Eva's boyfriend is Tim.", "contradicted"),
+        ("Tim was Eva's boyfriend.", "unknown"),
+        ("Tim is Eva's brother.", "unknown"),
+        ("Ole is Eva's colleague.", "contradicted"),
+        ("Pia is Eva's sister.", "supported"),
+    ],
+)
+async def test_a_relation_that_ended(ada: httpx.AsyncClient, claim: str, verdict: str) -> None:
+    ids: dict[str, str] = {}
+    for label in ("Eva", "Tim", "Ole", "Pia"):
+        answer = await ada.post("/v1/nodes", json={"type": "Person", "label": label})
+        ids[label] = answer.json()["results"][0]["node_id"]
+    for type_, who, relation, more in (
+        ("FAMILY_OF", "Tim", "boyfriend", {"valid_to": "2025-11-02T00:00:00Z"}),
+        ("KNOWS", "Ole", "colleague", {"valid_to": "2025-11-02T00:00:00Z"}),
+        ("FAMILY_OF", "Pia", "sister", {}),
+    ):
+        body = {
+            "from_node": ids["Eva"], "type": type_, "to_node": ids[who], "fact": f"{who} is Eva's {relation}.",
+            "data": {"relation": relation}, **more,
+        }  # fmt: skip
+        assert (await ada.post("/v1/facts", json=body)).status_code in {200, 201}
+    found = await verified(ada, claim)
+    assert found["verdict"] == verdict, found
+
+
 async def test_the_evidence_has_ids_sentences_and_dates(ada: httpx.AsyncClient, known: dict[str, str]) -> None:
     found = await verified(ada, "Ines lives in Lyon.")
     [against] = found["contradicting"]

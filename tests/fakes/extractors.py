@@ -1,6 +1,7 @@
 """An extractor for tests: it reads a small language, in which a message says its facts itself.
 
-``I LIVES_IN Porto.`` · ``Ana KNOWS Rui since 2020.`` · ``no longer I WORKS_AT Lidl.`` · ``no, I LIVES_IN Faro.`` ·
+``I LIVES_IN Porto.`` · ``Ana KNOWS Rui since 2020.`` · ``no longer I WORKS_AT Lidl.`` ·
+``off I LIVES_IN Porto.`` · ``no, I LIVES_IN Faro.`` ·
 ``maybe Ana LIKES tea.`` · ``also I WORKS_AT Boots.`` ·
 ``Ana KNOWS Rui as colleague.`` What is written in small letters is a description,
 not a name.
@@ -18,7 +19,8 @@ from memsvc.extract.window import Window
 from memsvc.graph.operations import BESIDE
 
 SENTENCE = re.compile(
-    r"\s*(?P<how>no longer |no, |maybe |also )?(?P<subject>[\w' ]+?) (?P<type>[A-Z][A-Z_]{2,}) (?P<object>[\w' ]+?)"
+    r"\s*(?P<how>no longer |off |no, |maybe |also )?(?P<subject>[\w' ]+?) (?P<type>[A-Z][A-Z_]{2,})"
+    r" (?P<object>[\w' ]+?)"
     r"(?: as (?P<relation>\w+))?(?: since (?P<since>\d{4}))?(?: until (?P<until>\d{4}))?[.!]"
 )
 TYPES = {
@@ -82,7 +84,8 @@ class _Found:
                 quote=said[0].strip(),
                 since=datetime(int(said["since"]), 1, 1, tzinfo=UTC) if said["since"] else None,
                 until=datetime(int(said["until"]), 1, 1, tzinfo=UTC) if said["until"] else None,
-                change={"no longer": "ended", "no,": "corrects"}.get(how, "holds"),  # type: ignore[arg-type]
+                change={"no longer": "ended", "off": "ended", "no,": "corrects"}.get(how, "holds"),  # type: ignore[arg-type]
+                never=how == "off",
                 confidence=0.3 if how == "maybe" else 0.9,
                 data=({"relation": said["relation"]} if said["relation"] else {})
                 | ({BESIDE: True} if how == "also" else {}),

@@ -76,6 +76,16 @@ class Kim:
         recorded: datetime = made.recorded_at
         return recorded
 
+    async def feel(self, mood: str, **times: Any) -> UUID:
+        """A feeling, by the message; its edge."""
+        made = await self.write(ops.Node(type="Emotion", label=mood))
+        edge = ops.Edge(
+            from_node=self.nodes["Kim"], type="FEELS", to_node=made.results[0].node_id, fact=f"Kim feels {mood}.",
+            evidence=[ops.Evidence(passage_id=self.passage)] if self.passage else [], **times,
+        )  # fmt: skip
+        found: UUID = (await self.write(edge)).results[0].edge_id
+        return found
+
 
 @pytest.fixture
 async def kim(db: Database, owner: Owner, settings: Settings) -> Kim:
@@ -91,6 +101,21 @@ async def quote(kim: Kim, settings: Settings, **times: Any) -> Memory:
     found = await recall(kim.db, kim.owner, "drinks tea", settings, filters=Filters(**times))
     [memory] = [memory for memory in found.memories if memory.kind == "message" and memory.conversation == "talk"]
     return memory
+
+
+async def test_what_passes_by_itself_is_no_change(kim: Kim, settings: Settings) -> None:
+    """A feeling of a day marks no quote; one of which the end was told later does, and so does another fact."""
+    day = {"valid_from": SAID, "valid_to": SAID + timedelta(days=1)}
+    felt = await kim.feel("pleased", **day)
+    assert not (await quote(kim, settings)).stale
+    assert (await quote(kim, settings)).remark == ""
+    await kim.learn(GRAZ, said=False, valid_from=MOVED)
+    now = await quote(kim, settings)
+    assert (now.stale, now.remark) == (True, "since then: Kim lives in Graz")
+    lasting = await kim.feel("lonely", valid_from=SAID)
+    await kim.write(ops.Close(thread=ops.Thread(edge=lasting), at=MOVED))
+    assert "no longer true: Kim feels lonely" in (await quote(kim, settings)).remark
+    assert felt != lasting
 
 
 async def test_a_quote_says_what_is_true_since_then(kim: Kim, settings: Settings) -> None:

@@ -216,7 +216,7 @@ def test_a_past_that_is_not_understood_is_no_begin(text: str) -> None:
         ("I feel exhausted", "FEELS", "Sam feels exhausted.", "2025-09-06", "2025-09-07"),
         ("I'm nervous about my exam in May", "FEELS", "Sam feels nervous.", "2025-09-06", "2025-09-07"),
         ("I was so happy yesterday", "FEELS", "Sam felt happy.", "2025-09-05", "2025-09-06"),
-        ("I'm going to Rome next week", "LOCATED_AT", "Sam is at Rome.", "2025-09-08", "2025-09-15"),
+        ("I'm going to Rome next week", "LOCATED_AT", "Sam is in Rome.", "2025-09-08", "2025-09-15"),
     ],
 )
 def test_a_sentence_is_right_in_its_own_time(

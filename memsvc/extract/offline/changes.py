@@ -34,6 +34,7 @@ ENDS_BY = {
     "LOCATED_AT": verbs.lemmas("leave, cancel, skip"),
 }
 """With these, to name what was found is to end it."""
+TAKING = verbs.lemmas("take, accept, start, get, land, choose, do")
 OF_THE_LIVING = frozenset({"WORKS_AT", "LIVES_IN", "OWNS", "USES", "LOCATED_AT"})
 DEATH = verbs.lemmas("die, pass away, perish")
 MEAT = things.words("meat beef pork chicken steak bacon ham sausage sausages lamb turkey burger burgers duck mince")
@@ -52,7 +53,7 @@ SIGNS = frozenset(
     lemma.split(" ")[0]
     for lemmas in (QUIT, DISMISS, DEATH, CANCEL, verbs.END_WORK, *ENDS_BY.values())
     for lemma in lemmas
-) | {"off", "let", "fall", "pass", "no", "never", "not", "anymore", "longer"}
+) | {"off", "let", "fall", "pass", "no", "never", "not", "anymore", "longer", "instead", "all"}
 """Words without one of which nothing ends."""
 
 
@@ -70,15 +71,36 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
     holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
     over = [one for one in before if one.change == "ended" and one.clause.reading is reading and one.type in STAYED]
     for clause in clauses(reading):
+        yield from keeps_to(clause, holding)
         yield from dies(clause, before)
         yield from dates(clause, over)
         yield from eats_again(clause, before)
         for old in reversed(holding):
             if ends(clause, old):
-                yield replace(
-                    old, clause=clause, change="ended", rule="", confidence=min(LIKELY, max(old.confidence, MAYBE))
-                )
+                confidence = min(LIKELY, max(old.confidence, MAYBE))
+                off = old.type in {"PARTICIPATED_IN", "LOCATED_AT"} and not old.clause.past and cancelled(clause, old)
+                yield replace(old, clause=clause, change="ended", never=off, rule="", confidence=confidence)
                 break
+
+
+def keeps_to(clause: Clause, holding: Sequence[Finding]) -> Iterator[Finding]:
+    """The move that is off where somebody stays "after all", and the job in whose place another is taken "instead"."""
+    words = {token.lower_ for token in clause.own}
+    after_all, instead = {"after", "all"} <= words, "instead" in words and "of" not in words
+    if not (after_all or instead) or not clause.said or clause.denied:
+        return
+    type_ = ""
+    if clause.means(verbs.lemmas("stay, remain, keep, live, stay put")):
+        type_ = "LIVES_IN"
+    elif instead and clause.means(TAKING) and any(listed(noun, JOBS) for noun in clause.objects):
+        type_ = "WORKS_AT"
+    for old in reversed(holding):
+        if old.type == type_ and old.subject in clause.people and stands_before(old, clause):
+            since = span(old.clause, old.type, old.change).since if old.dated else None
+            plan = since is not None and since > clause.reading.now
+            if not mentions(clause, old) and (plan or type_ == "WORKS_AT"):
+                yield replace(old, clause=clause, change="ended", never=plan, rule="", confidence=LIKELY)
+            return
 
 
 def withdrawn(reading: Reading) -> Span | None:

@@ -32,6 +32,13 @@ ENDING = re.compile(rf"\b(?:{MEANT}|sorry|my bad)\W*$", re.IGNORECASE)
 """How one may end: "Porto, I meant"."""
 STARTING = re.compile(rf"^\W*(?:(?:{CRY}|{MEANT})\b\W*)+", re.IGNORECASE)
 """How the correction of a time begins; "it's on Friday" alone may be about anything."""
+REPLACING = re.compile(
+    r"^\W*(?:(?:oh|ah|oops|well|ok|okay|um|uh|actually|sorry|but|wait)\W+)*"
+    r"(?:no\b(?! (?:one|more|longer|idea|problem|doubt|worries|matter|way)\b)|nope|nah|wait|hang on|scratch that|my bad"
+    rf"|correction|make that|or rather|{MEANT})\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says the whole again, with another name: "No wait, he's going to Greece"."""
 NOT = frozenset({"not", "n't"})
 SAYING = frozenset({"mean", "be", "wait", "make", "say", "write", "type", "scratch", "hang"})
 MOST_WORDS = 8
@@ -74,6 +81,39 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
                 break
 
 
+def read_replaced(reading: Reading, found: Sequence[Finding], before: Sequence[Finding]) -> list[Finding]:
+    """What a turn says; what it says again with another name corrects the first: "Actually no, he's going to Greece".
+
+    Args:
+        reading: the turn.
+        found: what it says.
+        before: what the same person said in the turn before.
+    """
+    asked = bool(reading.earlier) and others_question(reading.earlier[0], reading)
+    return [
+        replace(new, change="corrects")
+        if replaces(new) and any(is_replaced(old, new) for old in (found if asked else [*before, *found]))
+        else new
+        for new in found
+    ]
+
+
+def replaces(new: Finding) -> bool:
+    """Whether a finding stands in a sentence that begins like a correction."""
+    return new.change == "holds" and new.type in CORRECTABLE and bool(REPLACING.match(new.clause.verb.sent.text))
+
+
+def is_replaced(old: Finding, new: Finding) -> bool:
+    """Whether a finding is the same of the same person but for its object, in the sentence before another's."""
+    whose, sentence = new.clause.reading.whose, new.clause.verb.sent
+    if old.change != "holds" or old.type != new.type or whose(old.subject).key != whose(new.subject).key:
+        return False
+    doc = old.clause.verb.doc
+    near = old.clause.verb.sent.end == (sentence.start if doc is sentence.doc else len(doc))
+    first = doc is sentence.doc or sentence.start == 0
+    return near and first and whose(old.object).key != whose(new.object).key
+
+
 def others_question(before: Reading, reading: Reading) -> bool:
     """Whether the turn before is somebody else's, and asks something."""
     return (before.heard or before.speaker != reading.speaker) and "?" in before.doc.text
@@ -94,7 +134,10 @@ def is_meant(old: Finding, said: Said) -> bool:
 
 def may_correct(reading: Reading) -> bool:
     """Whether a sentence of a turn does nothing but correct."""
-    return any(corrected_to(reading, sentence) or retimes(sentence) for sentence in reading.doc.sents)
+    return any(
+        corrected_to(reading, sentence) or retimes(sentence) or REPLACING.match(sentence.text)
+        for sentence in reading.doc.sents
+    )
 
 
 def corrected_to(reading: Reading, sentence: Span) -> Said | None:

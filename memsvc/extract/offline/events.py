@@ -81,6 +81,8 @@ def read(clause: Clause) -> Iterator[Finding]:
 def called_off(clause: Clause) -> bool:
     """Whether a clause says that something does not take place: it is off, was cancelled, fell through."""
     if clause.lemma == "be":
+        if clause.on_verb("to"):  # "off to a good start"
+            return False
         return clause.adverb == "off" and any(token.pos_ != "PRON" for token in clause.subjects) and not clause.people
     failed = clause.lemma == "fall" and "through" in {child.lower_ for child in clause.verb.children}
     return failed or clause.means(CANCEL)
@@ -154,6 +156,8 @@ def takes_part(clause: Clause, noun: Token) -> bool:
     if listed(noun, FEASTS) and noun not in clause.objects:
         return False
     if clause.lemma == "be" and noun in clause.complements:
+        return False
+    if clause.lemma == "give" and clause.receivers and listed(noun, things.TRIPS):
         return False
     if clause.lemma == "make" and not listed(noun, things.TRIPS):
         return False

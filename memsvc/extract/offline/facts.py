@@ -19,7 +19,8 @@ from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
 from memsvc.extract.offline.changes import read_changes, stands_in, take_back, withdrawn
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.corrections import may_correct, read_corrections, read_times_put_right
+from memsvc.extract.offline.corrections import may_correct, read_corrections, read_replaced, read_times_put_right
+from memsvc.extract.offline.doubts import doubted
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import born, origins
 from memsvc.extract.offline.patterns import PATTERNS
@@ -62,11 +63,16 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_au
             window have a negative index and give no facts.
         judge: says how sure a fact is.
     """
-    judged = [(replace(same[0], confidence=judge(same)), same) for same in alike(window, readings)]
+    judged = [(replace(same[0], confidence=sure(same, judge)), same) for same in alike(window, readings)]
     functional = {name for name, edge in window.ontology.edge_types.items() if edge.functional}
     weighed = list(spoken_for([finding for finding, _ in judged], functional))
     told = {id(finding): same for finding, (_, same) in zip(weighed, judged, strict=True)}
     return [fact(finding, told[id(finding)]) for finding in settled(weighed)]
+
+
+def sure(same: Sequence[Finding], judge: Judge) -> float:
+    """How sure a fact is; what all findings doubt waits for a person."""
+    return min(judge(same), DOUBTFUL) if all(finding.doubted for finding in same) else judge(same)
 
 
 def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
@@ -116,6 +122,8 @@ def together(found: Sequence[Finding]) -> list[Finding]:
     ordered = sorted(found, key=lambda finding: -finding.confidence)
     if any(BESIDE in finding.data for finding in ordered):
         ordered[0] = replace(ordered[0], data={**ordered[0].data, BESIDE: True})
+    if any(finding.never for finding in ordered):
+        ordered[0] = replace(ordered[0], never=True)
     return ordered
 
 
@@ -156,7 +164,7 @@ def with_corrections(reading: Reading, told: dict[int, list[Finding]]) -> Iterat
         if old.clause.reading.index < 0:
             yield from attributed(iter([replace(old, clause=new.clause, change="ended", over_at=begin_of(old))]))
         found.append(replace(new, rule=old.rule))
-    yield from found
+    yield from read_replaced(reading, found, before)
     yield from attributed(read_corrections(reading, [*before, *found]))
 
 
@@ -183,7 +191,9 @@ def findings(reading: Reading) -> Iterator[Finding]:
             for finding in attributed(pattern(clause)):
                 if others is not None and clause.verb in others and finding.subject == reading.speaker:
                     continue
-                yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
+                left = doubted(finding)
+                if left is not None:
+                    yield replace(left, confidence=DOUBTFUL) if said_of_you else left
     yield from attributed(read_answer(reading))
     yield from attributed(loose_bonds(reading, taken))
     yield from attributed(partners(reading))
@@ -258,6 +268,8 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     since, until = told.since, told.until
     if finding.over_at is not None:
         since, until = None, finding.over_at
+    if finding.never:
+        since, until = None, None  # the times of a clause that denies a plan are the plan's
     whose = clause.reading.whose
     now = clause.reading.now
     past = (clause.past and not (since is not None and since > now)) or (until is not None and until <= now)
@@ -284,6 +296,7 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
         confidence=finding.confidence,
         data=finding.data | ({TIMES: {"since": told.about}} if told.about else {}),
         earlier=earlier,
+        never=finding.never,
         lasts=earlier and any(lasts(each.clause) for each in (finding, *all_told)),
         moved=finding.type == "LIVES_IN" and finding.change == "holds" and any(
             each.clause.means(verbs.MOVE) for each in (finding, *all_told)

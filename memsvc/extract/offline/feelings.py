@@ -25,6 +25,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         or clause.asked
         or clause.denied
         or polite(clause)
+        or of_another(clause)
         or (clause.modal and clause.modal not in {"will", "'ll"})
     ):
         return
@@ -53,6 +54,14 @@ def read(clause: Clause) -> Iterator[Finding]:
         )
         for person in clause.people:
             yield Finding(person, "FEELS", key, clause, LIKELY)
+
+
+def of_another(clause: Clause) -> bool:
+    """Whether it is said of whom the clause does not name, or foreseen of another: "very pleased with herself"."""
+    selves = {"herself", "himself", "themselves", "yourself"}
+    if clause.implied and not clause.subjects and any(token.lower_ in selves for token in clause.verb.sent):
+        return True
+    return clause.modal in {"will", "'ll"} and not clause.mine
 
 
 def in_phrases(clause: Clause) -> Iterator[Finding]:

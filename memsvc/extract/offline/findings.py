@@ -36,6 +36,10 @@ class Finding:
     """The times that the clause names are the fact's; not where a phrase tells it by the way ("my sister")."""
     over_at: datetime | None = None
     """When it ended, where that is not what the clause names: what is taken back never was."""
+    never: bool = False
+    """With ``change`` "ended": it was a plan, and is off. Where nothing is known of it, there is nothing to end."""
+    doubted: bool = False
+    """It waits for a person, however sure its rule is."""
     rule: str = ""
     """The function that found it, as "places.moves"; set by ``attributed``."""
 

@@ -51,6 +51,7 @@ PARTS = things.words("outskirts edge middle centre center heart north south east
 YOUTH = things.words("childhood youth teens adolescence twenties thirties forties")
 YEARS = things.words("year years yr yrs month months decade decades")
 MONTHS = things.words("january february march april may june july august september october november december")
+STAYS = things.words("month week weekend night fortnight day holiday summer")
 STREETS = things.words("street road avenue lane st rd ave boulevard close crescent terrace square")
 PERSON_NOUNS = things.words("guy girl woman man lady bloke friend boy lad mate couple family kid chap")
 
@@ -220,7 +221,8 @@ def homes(clause: Clause) -> Iterator[Finding]:
             oblique.prep != "at" and had(clause, oblique.holder)
         )
         people = [*clause.people] if left else residents(clause, oblique)
-        by_the_way = not left and not listed(oblique.holder, HOME_WORDS | LETS)  # its times are not the home's
+        at_home = oblique.holder.lower_ == "home"  # its times are not the home's, nor those of who is only named
+        by_the_way = not left and (at_home or not listed(oblique.holder, HOME_WORDS | LETS))
         for finding in told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause)):
             yield replace(finding, dated=not by_the_way)
 
@@ -258,12 +260,17 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
         return [] if own and clause.lemma in {"have", "get", "open", "run"} else [whose]
     if clause.lemma == "be" and holder in clause.on_verb("in") and not clause.past and listed(holder, things.DWELLINGS):
         return [*clause.people]  # "I'm still in the flat on Park Road"
-    letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
+    letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT)) and not for_a_while(clause)
     if clause.lemma == "have" or (clause.lemma == "get" and not listed(holder, LETS)):
         house = things.DWELLINGS if clause.mine else LETS
         letting = holder in clause.objects and not clause.past and listed(holder, house)
     fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS) and holder.tag_ != "NNS"
     return [*clause.people] if letting or fragment else []
+
+
+def for_a_while(clause: Clause) -> bool:
+    """Whether a flat is found or taken for a time: "a flat in Alfama for the month"; for years is a home."""
+    return any(oblique.prep == "for" and listed(oblique.noun, STAYS) for oblique in clause.obliques)
 
 
 def had(clause: Clause, home: Token) -> bool:

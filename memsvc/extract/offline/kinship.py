@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Token
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import naming
-from memsvc.extract.offline.cast import Cast, Entry, one_word
+from memsvc.extract.offline.cast import Cast, Entry, normal, one_word
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.names import Name
@@ -23,6 +23,8 @@ NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "X", "INTJ", "VERB"})
 HAVING = frozenset({"have", "get"})
 SPOKEN = frozenset({"say", "call", "shout", "become"})
 """What is said, as "mummy", is nobody."""
+OLD = frozenset({"opa", "oma", "grandpa", "grandma", "granny", "gran", "granddad", "grandad", "nana", "nan"})
+"""With uncles and aunts, these are said before a name by people who are no relatives, too."""
 POINTING = frozenset({"that", "this", "a", "the", "no", "every"})
 
 
@@ -87,7 +89,7 @@ def by_name(reading: Settling, name: Name) -> None:
     else:
         return
     entry = cast[key]
-    if whose is None or whose == entry.key or entry.relation:
+    if whose is None or whose == entry.key or entry.relation or is_of_another(cast, entry, whose, relation):
         return
     entry.of, entry.relation = whose, relation
     described_before = cast.by_relation.get((cast.find(whose), one_word(relation)))
@@ -95,6 +97,19 @@ def by_name(reading: Settling, name: Name) -> None:
         cast.merge(described_before, entry.key)
     cast.by_relation.setdefault((cast.find(whose), one_word(relation)), entry.key)
     reading.bonds.append(Bond(doc[name.head], whose, entry.key, relation, family=True))
+
+
+def is_of_another(cast: Cast, entry: Entry, whose: int, relation: str) -> bool:
+    """Whether somebody is known as another's: of "Jonas's aunt Gerlinde", "aunt Gerlinde" is only the name."""
+    last = normal(entry.name).rpartition(" ")[2]
+    here = [
+        other.of
+        for other in cast.entries
+        if other.relation == relation and other.of is not None and normal(other.name).rpartition(" ")[2] == last
+    ]
+    known = [of for of, role in cast.roles(entry) if role == relation]
+    of = {cast.find(each) for each in (*here, *known)}
+    return bool(of) and cast.find(whose) not in of
 
 
 def owns_nothing(doc: Doc, name: Name) -> bool:
@@ -178,6 +193,9 @@ def named(reading: Settling, relative: Relative, name: int) -> int:
     """A name is that of a relative: one entry, with both."""
     cast = reading.cast
     whose, relation = cast.find(relative.whose), relative.relation
+    bare = not any(child.dep_ == "poss" for child in relative.token.children)
+    if bare and relative.token.lower_ in kin.TITLED | OLD and is_of_another(cast, cast[name], whose, relation):
+        return cast[name].key
     entry = told_apart(reading, relative, cast[name])
     if entry.key == whose:
         return entry.key

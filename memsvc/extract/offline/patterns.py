@@ -6,6 +6,7 @@ from memsvc.extract.offline import (
     animals,
     authorship,
     belonging,
+    cancellations,
     conditions,
     events,
     favourites,
@@ -51,4 +52,5 @@ PATTERNS: tuple[Pattern, ...] = (
     usage.read,
     belonging.read,
     conditions.read,
+    cancellations.read,
 )

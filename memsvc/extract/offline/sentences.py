@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from memsvc.extract.extraction import Change, Entity
+from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline import lexicon_places as places
+from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.lexicon_kin import PARTNERS
 from memsvc.extract.offline.lexicon_things import BELIEFS, words
 
@@ -59,6 +64,17 @@ RELATIONS = {
 """By what the data call the relation: while it holds, and when it is over."""
 SUFFERED = words("stroke attack seizure accident crash miscarriage operation surgery breakdown concussion")
 """Nobody takes part in these: people have them."""
+TOWARDS = re.compile(r"\b(to|at|in|from|into|near) (\w+)$")
+"""The end of what is to be done, with its place or event."""
+NO_ARTICLE = words("home school work church bed town college university uni hospital court sea prison lunch dinner")
+COUNTED = things.EVENTS | things.DWELLINGS | things.PLACES
+AREAS = places.PLACES
+"""One is in these; at others."""
+SEVERAL = frozenset(kin.PLURALS) | {f"{word}s" for word in kin.KIN}
+VERBS = {"is": "are", "was": "were", "has": "have", "lives": "live", "works": "work", "takes": "take", "owns": "own",
+         "likes": "like", "dislikes": "dislike", "feels": "feel", "wants": "want", "uses": "use", "knows": "know",
+         "studies": "study", "volunteers": "volunteer", "depends": "depend", "comes": "come"}  # fmt: skip
+"""Behind several."""
 TIES = frozenset({"FAMILY_OF", "KNOWS"})
 
 
@@ -77,6 +93,8 @@ def sentence(
         born: a home is told as the place of birth.
     """
     a, b = called(subject), called(thing)
+    if type_ in {"WANTS", "RELATED_TO"} and thing.type in {"Task", "Concept"}:
+        b = with_article(b, whole=type_ == "RELATED_TO" and not relation)
     over = change == "ended"
     relation = relation.removeprefix("ex-").removeprefix("ex ") if over else relation
     if over and type_ == "LIVES_IN" and born:
@@ -84,8 +102,9 @@ def sentence(
     elif (type_, relation) in RELATIONS:
         form = RELATIONS[type_, relation][over]
     elif type_ in TIES and relation and not (over and (relation in PARTNERS or relation == "ex")):
-        unnamed = not thing.named and thing.relation == relation
-        form = f"{{a}} has {article(relation)} {relation}." if unnamed else f"{{b}} is {{a}}'s {relation}."
+        unnamed = not thing.named and (thing.relation == relation or is_several(thing))
+        kind = thing.name if is_several(thing) else f"{article(relation)} {relation}"
+        form = f"{{a}} has {kind}." if unnamed else f"{{b}} is {{a}}'s {relation}."
         form = form.replace(" has ", " had ").replace(" is ", " was ") if over else form
     elif type_ == "RELATED_TO" and relation and relation in b:
         form = "{a} was " if over else "{a} is "
@@ -101,8 +120,35 @@ def sentence(
         b = b.removeprefix("the ")
         form = f"{{a}} {'had' if past or over else 'has'} {'' if b == 'surgery' else article(b)} {{b}}."
         form = form.replace("  ", " ")
+    form = put_right(form, subject, type_, thing)
     text = form.format(a=a, b=b)
     return text[0].upper() + text[1:]
+
+
+def put_right(form: str, subject: Entity, type_: str, thing: Entity) -> str:
+    """A form with "in" before a town or country, and with the verb of several."""
+    if type_ == "LOCATED_AT" and thing.named and thing.name.casefold() in AREAS:
+        form = form.replace(" at {b}", " in {b}")
+    if not is_several(subject) or not form.startswith("{a} "):
+        return form
+    verb, space, rest = form.removeprefix("{a} ").partition(" ")
+    return f"{{a}} {VERBS.get(verb, verb)}{space}{rest}"
+
+
+def is_several(entity: Entity) -> bool:
+    """Whether an entity without a name is several people: "cousins", "Jonas's parents"."""
+    last = entity.name.rpartition(" ")[2].lower()
+    return not entity.named and entity.type == "Person" and last in SEVERAL
+
+
+def with_article(name: str, *, whole: bool) -> str:
+    """What is to be done, or what something has to do with, with the article that its name leaves out."""
+    if whole and name in COUNTED - NO_ARTICLE:
+        return f"the {name}"
+    found = TOWARDS.search(name)
+    if found is None or found[2] not in COUNTED - NO_ARTICLE:
+        return name
+    return f"{name[: found.start(2)]}the {found[2]}"
 
 
 def article(noun: str) -> str:
@@ -112,6 +158,7 @@ def article(noun: str) -> str:
 
 def called(entity: Entity) -> str:
     """An entity's name as it stands in a sentence: "the blue van", "Lidl"."""
-    if entity.named or entity.type in {"Task", "Emotion", "Concept"}:
+    firm = entity.type == "Organization" and entity.name.rpartition(" ")[2][:1].isupper()
+    if entity.named or firm or entity.type in {"Task", "Emotion", "Concept"}:
         return entity.name
     return entity.name if entity.name.split(" ")[0].endswith(("'s", "s'")) else f"the {entity.name}"

@@ -104,7 +104,7 @@ def tasks(clause: Clause) -> Iterator[Finding]:
     would = clause.modal in {"would", "'d", "d"}
     for verb in clause.inner:
         infinitive = any(child.lower_ == "to" and child.dep_ == "aux" for child in verb.children)
-        if any(child.dep_ == "nsubj" for child in verb.children):
+        if any(child.dep_ in {"nsubj", "neg"} for child in verb.children):
             continue
         gerund = verb.tag_ == "VBG" and clause.lemma in {
             "consider",

@@ -8,7 +8,8 @@
 
 -- Of some messages those under facts that were true when they were said and are not at p_as_of (null: now), as known at
 -- p_known_at (null: now). remark: what is true since then, where the type of the fact allows one value at a time, else
--- what is no longer true; three at most, the first 200 characters of each. whole: no fact that rests on the message is
+-- what is no longer true; what passed by itself, as a feeling or a visit of which the end was told at once, is no
+-- change and counts for nothing; three at most, the first 200 characters of each. whole: no fact that rests on the message is
 -- true. At most 1,000 links are looked at. Ids of facts give nothing. Nodes count as they are stored, for this role
 -- does not read merges: a value of a node that is merged with the first one's is not told.
 CREATE OR REPLACE FUNCTION memsvc.overtaken(
@@ -24,6 +25,7 @@ DECLARE
   most_links CONSTANT integer := 1000;
   most_remarks CONSTANT integer := 3;
   most_chars CONSTANT integer := 200; -- of each
+  of_moments CONSTANT text[] := '{FEELS,LOCATED_AT,PARTICIPATED_IN,HAPPENED_ON}';
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
@@ -67,6 +69,9 @@ BEGIN
           bool_or(v.functional) AS functional, (array_agg(v.fact ORDER BY v.recorded_from DESC))[1] AS fact,
           max(v.valid_to) AS valid_to,
           bool_or(v.valid_to > moment AND (v.recorded_to = 'infinity' OR v.recorded_to > known)) AS holds,
+          bool_or(v.type = ANY (of_moments) AND v.valid_to <= moment
+            AND (v.recorded_to = 'infinity' OR v.recorded_to > known))
+            AND min(v.valid_to) = max(v.valid_to) AS passed,
           min(v.recorded_from) AS learnt
         FROM unnest(passages_of, versions_of) AS l (passage_id, version_id)
         INNER JOIN version AS v ON v.version_id = l.version_id
@@ -74,7 +79,7 @@ BEGIN
         GROUP BY l.passage_id, v.edge_id
       ) AS s
     ) AS e
-    WHERE e.nth = 1
+    WHERE e.nth = 1 AND (e.holds OR NOT e.passed)
   ),
   lost AS MATERIALIZED (
     SELECT t.edge_id, t.from_node, t.type, t.functional FROM told AS t
