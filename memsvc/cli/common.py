@@ -46,8 +46,8 @@ WithoutBackup = typer.Option(
     False, "--without-backup", help="If the embedded database must be upgraded, do not back it up first."
 )
 WITHOUT = {
-    "vector": "The embedding model gave no vector, or not in time: ask again. 'memsvc doctor' checks it; "
-    "MEMSVC_QUERY_EMBEDDING_MS is the longest wait.",
+    "vector": "The embedding model gave no vector, or not in time: ask again; MEMSVC_QUERY_EMBEDDING_MS is the longest "
+    "wait.",
     "words": "It has no words that recall can look for: ask in other words.",
     "order": "The learnt order of this installation cannot be used: install memsvc again.",
 }
@@ -218,7 +218,9 @@ def finding(
 def note_missing(degraded: Sequence[str]) -> None:
     """Say on standard error what a search had to do without, and what helps."""
     if degraded:
-        helps = dict.fromkeys(WITHOUT.get(part, "'memsvc doctor' says why.") for part in degraded)
+        helps = [WITHOUT[part] for part in degraded if part in WITHOUT]
+        if any(part == "vector" or part not in WITHOUT for part in degraded):  # a model
+            helps.append("'memsvc doctor' says why.")
         note(f"Searched without: {', '.join(degraded)}. {' '.join(helps)}")
 
 

@@ -100,7 +100,7 @@ def test_what_is_told_in_the_past_stays_past(text: str, type_: str, expected: st
 def test_a_past_that_looks_like_the_present_is_the_nearer_day(text: str, expected: str) -> None:
     fact = told(text, MAY, "LOCATED_AT")
     assert f"{fact.since:%Y-%m-%d}" == expected
-    assert (" is at " in fact.sentence) == (expected == "2026-06-04")
+    assert (" is in " in fact.sentence) == (expected == "2026-06-04")
 
 
 @pytest.mark.parametrize(
