@@ -139,7 +139,7 @@ def test_the_sample_files_go_in_and_come_out(whole: Rig, tmp_path: Path) -> None
     assert json.loads(whole.ok(*packing, "Rui", *last, **WORDS))[0]["role"] == "system"
     refused(whole, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **WORDS)
     refused(whole, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday", **WORDS)
-    refused(whole, 2, "between 50 and", *packing, "Rui", "--budget", "3", **WORDS)
+    refused(whole, 2, "greater than or equal to 50", *packing, "Rui", "--budget", "3", **WORDS)
     refused(whole, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
 
     top = json.loads(whole.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))

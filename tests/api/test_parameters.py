@@ -15,11 +15,11 @@ from tests.api.test_documentation import is_keyed, operations, references, targe
 
 WHOLE = {
     "listSchedules", "listSleepTasks", "getLinkedNotes", "search", "listKeyUse", "listCosts", "listDeadLetters",
-    "listFigures", "previewAnonymising",
+    "listFigures", "previewAnonymising", "listCells",
 }  # fmt: skip
 """They have the form of a page and are always whole: all schedules; all tasks of sleep; the nearest notes, or the best
 memories, as many as asked for (of POST /v1/recall there are more, in the mode deliberate); the use of keys and the
-costs of as many days as asked for; the newest dead letters; sums by month of who was anonymised."""
+costs of as many days as asked for; the newest dead letters; sums by month of who was anonymised; the cells."""
 LENIENT = {"createChatCompletion", "createResponse", "createAnthropicMessage", "listModels"}
 """OpenAI's and Anthropic's clients add parameters of their own."""
 RENAMED = ("/v1/users", "/v1/conversations", "/v1/jobs", "/v1/erasures", "/v1/sleep/runs")
