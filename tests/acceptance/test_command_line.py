@@ -147,7 +147,7 @@ def test_the_sample_files_go_in_and_come_out(whole: Rig, tmp_path: Path) -> None
     assert "why: salient: said" in whole.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
     given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
     refused(whole, 3, "There is no recall", *given, "--app", "sample")
-    refused(whole, 3, "not a valid memory id", *given, "--irrelevant", "that", "--app", "sample")
+    refused(whole, 3, "There is no memory 'that'", *given, "--irrelevant", "that", "--app", "sample")
     answer = json.loads(whole.ok(*recall, QUESTION, **WORDS))
     used = ("--used", answer["memories"][0]["memory_id"], "--app", "sample", "--json")
     assert json.loads(whole.ok("feedback", answer["recall_id"], *used))["changed"] == 1
