@@ -77,7 +77,7 @@ def waiting(admin: psycopg.Connection, owner: Owner) -> list[tuple[Any, ...]]:
     return admin.execute(query, [owner.user_id]).fetchall()
 
 
-async def until(condition: Callable[[], object], seconds: float = 20) -> None:
+async def until(condition: Callable[[], object], seconds: float = 60) -> None:
     """Return as soon as the condition holds; what runs on this loop goes on meanwhile."""
     deadline = time.monotonic() + seconds
     while not condition():
