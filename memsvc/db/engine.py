@@ -457,9 +457,7 @@ class Database:
         loop = asyncio.get_running_loop()
         self._patient_until = loop.time() + patience_s
         pool = cast("QueuePool", self.engine.pool)
-        while True:
-            if not pool.checkedout() or loop.time() >= self._patient_until:
-                break
+        while pool.checkedout() and loop.time() < self._patient_until:  # noqa: ASYNC110 - another task ends it
             await asyncio.sleep(LOOK_EVERY_S)
         if self._own_home is not None:
             await self._own_home.close()

@@ -24,7 +24,7 @@ APP = "served"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class Application:
     """What serves the users of both databases."""
 
     deployment: Deployment
@@ -59,7 +59,7 @@ class Served:
 
 
 @asynccontextmanager
-async def served(deployment: Deployment, **changed: Any) -> AsyncIterator[Served]:
+async def served(deployment: Deployment, **changed: Any) -> AsyncIterator[Application]:
     """Run the application; ``changed``: settings."""
     some = {"allowed_hosts": "memsvc.test", "move_patience_s": 2.0, "connect_timeout_s": 2, **changed}
     own = deployment.settings.model_copy(update=some)
@@ -67,7 +67,7 @@ async def served(deployment: Deployment, **changed: Any) -> AsyncIterator[Served
     try:
         async with running(create_app(own, db)) as api, AsyncExitStack() as stack:
             await api.state["service"].cells.read()
-            yield Served(deployment, own, db, api, stack)
+            yield Application(deployment, own, db, api, stack)
     finally:
         await db.close()
         deployment.run("home", "UPDATE memsvc.cells SET weight = 1")

@@ -10,7 +10,7 @@ import pytest
 
 from memsvc.db.files import query
 from tests.api.conftest import UNREADABLE
-from tests.cells.application import Served, served
+from tests.cells.application import Application, served
 from tests.cells.pair import Deployment
 from tests.cells.served import tell
 
@@ -24,7 +24,7 @@ READ = ("", "/models", "/costs", "/jobs", "/dead-letters")
 
 
 @pytest.fixture(scope="module")
-async def both(deployment: Deployment) -> AsyncIterator[Served]:
+async def both(deployment: Deployment) -> AsyncIterator[Application]:
     async with served(deployment) as running:
         yield running
 
@@ -36,12 +36,12 @@ async def items(chief: httpx.AsyncClient, what: str, cell: str | None) -> list[d
     return found
 
 
-async def test_the_cells_are_listed_by_name(both: Served) -> None:
+async def test_the_cells_are_listed_by_name(both: Application) -> None:
     chief = await both.client(await both.key("admin"))
     assert [one["name"] for one in await items(chief, "cells", None)] == ["home", "north"]
 
 
-async def test_jobs_of_a_cell_are_listed_and_retried_there_alone(both: Served) -> None:
+async def test_jobs_of_a_cell_are_listed_and_retried_there_alone(both: Application) -> None:
     people = {cell: await both.person(f"Worker of {cell}", cell) for cell in ("home", "north")}
     chief = await both.client(await both.key("admin"))
     for user, client in people.values():
@@ -65,7 +65,7 @@ async def test_jobs_of_a_cell_are_listed_and_retried_there_alone(both: Served) -
     assert (retried.status_code, retried.json()["state"]) == (200, "pending"), retried.text
 
 
-async def test_health_is_that_of_the_cell(both: Served) -> None:
+async def test_health_is_that_of_the_cell(both: Application) -> None:
     chief = await both.client(await both.key("admin"))
     await tell((await both.person("Hella", "north"))[1], "The owl is awake.")
     for cell in ("home", "north"):
@@ -82,7 +82,7 @@ async def test_health_is_that_of_the_cell(both: Served) -> None:
         both.deployment.run("north", "UPDATE memsvc.schema_version SET version_num = %s", head)
 
 
-async def test_dead_letters_of_a_cell_are_listed_retried_and_dropped_there(both: Served) -> None:
+async def test_dead_letters_of_a_cell_are_listed_retried_and_dropped_there(both: Application) -> None:
     user, _ = await both.person("Letty", "north")
     chief = await both.client(await both.key("admin"))
     north = await both.service.cells.named("north")
@@ -100,7 +100,7 @@ async def test_dead_letters_of_a_cell_are_listed_retried_and_dropped_there(both:
     assert not {one["message_id"] for one in await items(chief, "dead-letters", "north")} & set(letters)
 
 
-async def test_models_and_costs_are_those_of_the_cell(both: Served) -> None:
+async def test_models_and_costs_are_those_of_the_cell(both: Application) -> None:
     user, _ = await both.person("Costa", "north")
     chief = await both.client(await both.key("admin"))
     [(models,)] = both.deployment.rows("north", "SELECT count(*) FROM memsvc.embedding_models")
@@ -116,7 +116,7 @@ async def test_models_and_costs_are_those_of_the_cell(both: Served) -> None:
     assert "of the north" not in {one["model"] for one in await items(chief, "costs", None)}
 
 
-async def test_an_unknown_cell_is_refused_by_name(both: Served) -> None:
+async def test_an_unknown_cell_is_refused_by_name(both: Application) -> None:
     chief = await both.client(await both.key("admin"))
     nothing = f"{UUID(int=0)}"
     asked = [
@@ -132,7 +132,7 @@ async def test_an_unknown_cell_is_refused_by_name(both: Served) -> None:
             assert repr(name[:40]) in told["detail"]
 
 
-async def test_a_new_cell_is_known_at_once_and_one_that_is_gone_answers_503(both: Served) -> None:
+async def test_a_new_cell_is_known_at_once_and_one_that_is_gone_answers_503(both: Application) -> None:
     chief = await both.client(await both.key("admin"))
     assert (await chief.get("/v1/operations", params={"cell": "west"})).status_code == 400
     both.deployment.run(
@@ -147,7 +147,7 @@ async def test_a_new_cell_is_known_at_once_and_one_that_is_gone_answers_503(both
         both.deployment.run("home", "DELETE FROM memsvc.cells WHERE cell_id = 7")
 
 
-async def test_what_tells_of_cells_needs_the_scope_admin(both: Served) -> None:
+async def test_what_tells_of_cells_needs_the_scope_admin(both: Application) -> None:
     await both.person("Nosy", "north")
     other = await both.client(await both.key("read", "write"), **{"X-Memsvc-User": "Nosy"})
     assert (await other.get("/v1/operations/cells")).status_code == 403

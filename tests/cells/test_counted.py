@@ -17,7 +17,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.feeds.pushing import sign
 from memsvc.queue.execution import run_due
-from tests.cells.application import Served, served
+from tests.cells.application import Application, served
 from tests.cells.pair import Deployment, without_login
 from tests.cells.served import tell
 
@@ -28,12 +28,12 @@ COUNTED = "SELECT messages FROM memsvc.api_keys WHERE key_id = %s"
 
 
 @pytest.fixture(scope="module")
-async def both(deployment: Deployment) -> AsyncIterator[Served]:
+async def both(deployment: Deployment) -> AsyncIterator[Application]:
     async with served(deployment) as running:
         yield running
 
 
-async def worker(both: Served, cell: str, home: str | None) -> int:
+async def worker(both: Application, cell: str, home: str | None) -> int:
     """Do all waiting jobs of a cell, as a worker with that cell's database does."""
     own = both.settings.model_copy(update={"home_url": SecretStr(home) if home else None})
     url = role_url(both.deployment.url(cell), "memsvc_app", own.secret("app_password"))
@@ -52,7 +52,7 @@ async def push(client: httpx.AsyncClient, feed: dict[str, Any], words: str) -> h
 
 @pytest.mark.parametrize("cell", ["home", "north"])
 async def test_files_and_pushes_count_against_the_keys_limit_in_every_cell(
-    both: Served, cell: str, monkeypatch: pytest.MonkeyPatch
+    both: Application, cell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memsvc.sources.ingesting.BATCH", 2)
     await both.person(f"Limo of {cell}", cell)

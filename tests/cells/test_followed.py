@@ -18,7 +18,7 @@ from memsvc.api.mcp.server import make_server
 from memsvc.cells.directory import Cells, Followed
 from memsvc.errors import DatabaseUnavailableError, UserUnknownError
 from tests.api.mcp_clients import refused, use
-from tests.cells.application import APP, Served, served
+from tests.cells.application import APP, Application, served
 from tests.cells.pair import Deployment
 
 pytestmark = pytest.mark.slow
@@ -36,13 +36,13 @@ class Assistant:
 
 
 @pytest.fixture(scope="module")
-async def both(deployment: Deployment) -> AsyncIterator[Served]:
+async def both(deployment: Deployment) -> AsyncIterator[Application]:
     async with served(deployment) as running:
         yield running
 
 
 @asynccontextmanager
-async def assisting(both: Served, name: str) -> AsyncIterator[Assistant]:
+async def assisting(both: Application, name: str) -> AsyncIterator[Assistant]:
     """Serve a new user of the home."""
     user, _ = await both.person(name, "home")
     owner = await owner_of(both.db, user)
@@ -55,7 +55,7 @@ async def assisting(both: Served, name: str) -> AsyncIterator[Assistant]:
     await cells.close()
 
 
-async def test_calls_go_on_in_the_new_cell_after_a_move_there_and_back(both: Served) -> None:
+async def test_calls_go_on_in_the_new_cell_after_a_move_there_and_back(both: Application) -> None:
     async with assisting(both, "Fred") as assistant:
         client, user = assistant.client, assistant.user
         await use(client, "remember", text="The heron is at the mill.")
@@ -68,7 +68,7 @@ async def test_calls_go_on_in_the_new_cell_after_a_move_there_and_back(both: Ser
         assert "messages" not in both.deployment.left("home", user)
 
 
-async def test_a_call_waits_for_the_end_of_a_move_and_is_refused_after_a_while(both: Served) -> None:
+async def test_a_call_waits_for_the_end_of_a_move_and_is_refused_after_a_while(both: Application) -> None:
     async with assisting(both, "Fritz") as assistant:
         client, user = assistant.client, assistant.user
         both.deployment.run("home", DOOR, "closing", user)
@@ -84,7 +84,7 @@ async def test_a_call_waits_for_the_end_of_a_move_and_is_refused_after_a_while(b
         assert "asleep" in (await use(client, "recall", query="pike"))[0]
 
 
-async def test_a_user_who_is_erased_is_not_served_any_more(both: Served) -> None:
+async def test_a_user_who_is_erased_is_not_served_any_more(both: Application) -> None:
     async with assisting(both, "Frieda") as assistant:
         chief = await both.client(await both.key("admin"))
         assert (await chief.delete(f"/v1/users/{assistant.user}")).status_code == 200
@@ -94,7 +94,7 @@ async def test_a_user_who_is_erased_is_not_served_any_more(both: Served) -> None
 
 
 async def test_without_the_directory_a_user_of_another_cell_goes_on(
-    both: Served, monkeypatch: pytest.MonkeyPatch
+    both: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with assisting(both, "Franz") as assistant:
         await asyncio.to_thread(both.deployment.move, assistant.user, "north", APP)

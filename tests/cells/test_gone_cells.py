@@ -11,7 +11,7 @@ from sqlalchemy import make_url, text
 
 from memsvc.cells.directory import Cells
 from memsvc.errors import UserMovingError
-from tests.cells.application import Served, served
+from tests.cells.application import Application, served
 from tests.cells.pair import Deployment
 from tests.cells.served import found, tell
 
@@ -24,13 +24,13 @@ MOVED = "UPDATE memsvc.cells SET url = url || CASE WHEN url LIKE '%%?%%' THEN '&
 
 
 @pytest.fixture(scope="module")
-async def serving(deployment: Deployment) -> AsyncIterator[Served]:
+async def serving(deployment: Deployment) -> AsyncIterator[Application]:
     async with served(deployment) as running:
         yield running
 
 
 @pytest.fixture
-async def both(deployment: Deployment, serving: Served) -> AsyncIterator[Served]:
+async def both(deployment: Deployment, serving: Application) -> AsyncIterator[Application]:
     """What serves both databases; afterwards the directory knows the cell again."""
     [row] = deployment.rows("home", "SELECT name, url FROM memsvc.cells WHERE cell_id = 1")
     yield serving
@@ -57,7 +57,7 @@ async def none_is_left(deployment: Deployment) -> bool:
 
 @pytest.mark.parametrize("how", ["moved", "removed"])
 async def test_pools_and_live_clients_of_a_cell_that_is_gone_are_closed(
-    deployment: Deployment, both: Served, how: str
+    deployment: Deployment, both: Application, how: str
 ) -> None:
     _, client = await both.person(f"Zoe {how}", "north")
     assert (await tell(client, "The heron is at the lock.")).status_code == 202
@@ -97,7 +97,7 @@ async def test_pools_and_live_clients_of_a_cell_that_is_gone_are_closed(
         assert (gone.status_code, gone.json()["code"]) == (503, "database_unavailable")
 
 
-async def test_a_transaction_that_has_begun_in_a_cell_that_is_gone_may_end(both: Served) -> None:
+async def test_a_transaction_that_has_begun_in_a_cell_that_is_gone_may_end(both: Application) -> None:
     cells = Cells(both.db, both.settings)
     [_, (_, north)] = await cells.all()
     async with north.transaction() as connection:
@@ -109,7 +109,7 @@ async def test_a_transaction_that_has_begun_in_a_cell_that_is_gone_may_end(both:
     await cells.close()
 
 
-async def test_a_process_that_ends_waits_for_no_transaction_of_a_cell_that_is_gone(both: Served) -> None:
+async def test_a_process_that_ends_waits_for_no_transaction_of_a_cell_that_is_gone(both: Application) -> None:
     cells = Cells(both.db, both.settings)
     [_, (_, north)] = await cells.all()
     async with north.engine.connect() as connection:
